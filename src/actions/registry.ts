@@ -3,6 +3,7 @@ import { getAccountActivity } from './get-account-activity.ts'
 import { getAccountBalance } from './get-account-balance.ts'
 import { getAccountDetail } from './get-account-detail.ts'
 import { getAccountTx } from './get-account-tx.ts'
+import { getBalanceHistory } from './get-balance-history.ts'
 import { getBalances } from './get-balances.ts'
 import { getBaseTokenList } from './get-base-token-list.ts'
 import { getBlockDetail } from './get-block-detail.ts'
@@ -57,6 +58,7 @@ export const actions: readonly Action[] = [
   getAccountTx,
   getAccountActivity,
   getTokenList,
+  getBalanceHistory,
   getVoteHistory,
   getProducerDetail,
   getProducerVoter,

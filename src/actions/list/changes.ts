@@ -7,7 +7,7 @@ import type { Moment, View } from '#store/port.ts'
 import { partsAt, type Series, seriesIn } from '../find/series.ts'
 import type { Numbered, NumberedList } from './list-rows.ts'
 
-/** One change of a series: entry `at` of a part. Only of series whose entries stand for one change each. */
+/** One change of a series: change `at` of a part, from 0. Its entry stands for it alone. */
 export type Change = { readonly entry: Entry; readonly part: SeriesDoc; readonly at: number }
 
 /** The changes of a series as a list: numbered from 1 in the order of the chain. */
@@ -20,25 +20,36 @@ export const changesOf = async (view: View, key: string): Promise<NumberedList<C
 })
 
 /** Changes `first` … `last` of a series, by their numbers. Throws 'damaged' where one is missing. */
-const changesFrom = async (
-  view: View,
-  key: string,
-  { first, last }: { readonly first: number; readonly last: number },
-): Promise<readonly Change[]> => {
+const changesFrom = async (view: View, key: string, { first, last }: Numbers): Promise<readonly Change[]> => {
   if (last < first) return []
   const series = await seriesIn(view, key)
-  const changes = series === undefined ? [] : (await partsAt(series, [first, last])).flatMap(changesIn)
-  const run = changes.slice(
-    first - (changes[0]?.part.first ?? first),
-    last - (changes[0]?.part.first ?? 0) + 1,
-  )
-  if (run.length !== last - first + 1)
+  const changes =
+    series === undefined
+      ? []
+      : (await partsAt(series, [first, last])).flatMap(part => changesIn(part, { first, last }))
+  if (changes.length !== last - first + 1)
     throw missingData(`Series '${key}' lacks a change of ${first} to ${last}.`)
-  return run
+  return changes
 }
 
-const changesIn = (part: SeriesDoc): readonly Change[] =>
-  entriesIn(part.entries, part.height).map((entry, at) => ({ entry, part, at }))
+type Numbers = { readonly first: number; readonly last: number }
+
+/** Those of a part with numbers in a range. An entry may stand for thousands, of which only these are made. */
+const changesIn = (part: SeriesDoc, { first, last }: Numbers): readonly Change[] => {
+  const changes: Change[] = []
+  let number = part.first
+  for (const entry of entriesIn(part.entries, part.height)) {
+    const end = Math.min(number + entry.times - 1, last)
+    for (let each = Math.max(number, first); each <= end; each++)
+      changes.push({
+        entry: { ...entry, height: entry.height + each - number, times: 1 },
+        part,
+        at: each - part.first,
+      })
+    number += entry.times
+  }
+  return changes
+}
 
 /** Those of a series from a number on, as a feed hands them out. */
 export const newChanges = async (
@@ -70,7 +81,7 @@ const changesAt = async (series: Series, ordinals: readonly number[]): Promise<r
   const parts = await series.lastParts(ordinals.map(ordinal => part => part.first <= ordinal))
   return ordinals.flatMap((ordinal, at) => {
     const part = parts[at]
-    return part === undefined ? [] : changesIn(part).slice(ordinal - part.first, ordinal - part.first + 1)
+    return part === undefined ? [] : changesIn(part, { first: ordinal, last: ordinal })
   })
 }
 

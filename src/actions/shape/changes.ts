@@ -22,7 +22,8 @@ export const changeFields = {
 /** What a series comes to: what there is when a part begins, and after one more change. */
 export type Fold<S> = {
   readonly from: (opening: readonly string[]) => S
-  readonly after: (before: S, entry: Entry) => S
+  /** After `times` of the changes that an entry stands for. */
+  readonly after: (before: S, entry: Entry, times: number) => S
 }
 
 /** Rows of changes by transactions: each with its block, time and transaction, and what the fold had after it. */
@@ -49,25 +50,31 @@ export const changeRows =
   }
 
 /** What a fold has after change `at` of a part; each part is gone through once. */
-const statesBy = <S>({ from, after }: Fold<S>) => {
-  const known = new Map<SeriesDoc, readonly S[]>()
-  const all = (part: SeriesDoc): readonly S[] => {
-    let state = from(part.opening)
+export const statesBy = <S>({ from, after }: Fold<S>) => {
+  const known = new Map<SeriesDoc, readonly Reached<S>[]>()
+  const all = (part: SeriesDoc): readonly Reached<S>[] => {
+    let [state, number] = [from(part.opening), 0]
     return entriesIn(part.entries, part.height).map(entry => {
-      state = after(state, entry)
-      return state
+      const reached = { entry, before: state, number }
+      state = after(state, entry, entry.times)
+      number += entry.times
+      return reached
     })
   }
   return (part: SeriesDoc, at: number): S => {
     const states = known.get(part) ?? all(part)
     known.set(part, states)
-    const state = states[at]
-    if (state === undefined) throw missingData(`Part ${part.part} of a series lacks change ${at}.`)
-    return state
+    const found = states.findLast(({ number }) => number <= at)
+    if (found === undefined || at >= part.count)
+      throw missingData(`Part ${part.part} of a series lacks change ${at}.`)
+    return after(found.before, found.entry, at - found.number + 1)
   }
 }
 
-const hashesOf = async (view: View, ids: readonly string[]): Promise<ReadonlyMap<string, string>> => {
+/** What there is before an entry whose first change has this number in its part. */
+type Reached<S> = { readonly entry: Entry; readonly before: S; readonly number: number }
+
+export const hashesOf = async (view: View, ids: readonly string[]): Promise<ReadonlyMap<string, string>> => {
   const each = [...new Set(ids)]
   const docs = await view.getMany(transactions, each)
   return new Map(

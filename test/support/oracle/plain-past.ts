@@ -64,6 +64,8 @@ export const plainPast = (blocks: Iterable<Block>): PlainPast => {
             add(token, first, -units(second))
             break
           case 'transfer':
+            // What comes back at once changes nothing.
+            if (first === second) break
             add(token, first, -units(third))
             add(token, second, units(third))
             break

@@ -1,0 +1,96 @@
+import { fromUnits } from '#chain/amount.ts'
+import { toIso } from '#chain/time.ts'
+import { recordId, transactionId } from '#indices/position.ts'
+import { type ListedRecord, records } from '#indices/record.ts'
+import type { Cause, Entry } from '#indices/series-entry.ts'
+import { type Held, heldAfter, heldAt } from '#indices/series-replay.ts'
+import { missingData } from '#store/missing-data.ts'
+import type { View } from '#store/port.ts'
+import type { Compat } from '../define.ts'
+import { bodiesOf } from '../find/bodies.ts'
+import { textsOf } from '../find/overflow.ts'
+import { type Change, timesOf } from '../list/changes.ts'
+import type { Numbered } from '../list/list-rows.ts'
+import type { Rows } from '../list/rows.ts'
+import { hashesOf, statesBy } from './changes.ts'
+import { factsOf, partiesOf } from './row-facts.ts'
+
+/** What a change of a balance is called that no row of a record did. */
+const NAMES: Readonly<Record<string, string>> = {
+  due: 'release',
+  block: 'contribute',
+  ram: 'ram',
+  tx: 'transaction',
+}
+
+type Asked = { readonly owner: string; readonly decimal: number; readonly compat: Compat }
+
+const HELD = { from: heldAt, after: heldAfter }
+
+/** Rows of changes of a balance: what did each, and what there was after it. */
+export const balanceChangeRows =
+  ({ owner, decimal, compat }: Asked) =>
+  async (view: View, docs: readonly Numbered<Change>[]): Promise<Rows> => {
+    const entries = docs.map(({ doc }) => doc.entry)
+    const [hashes, times, found] = await Promise.all([
+      hashesOf(
+        view,
+        entries.filter(isByTransaction).map(({ height, tx }) => transactionId(height, tx)),
+      ),
+      timesOf(
+        view,
+        entries.map(({ height }) => height),
+      ),
+      causesOf(view, docs, owner),
+    ])
+    const states = statesBy<Held>(HELD)
+    const shown = (units: bigint): string => fromUnits(units, decimal)
+    const rows = docs.map(({ seq, doc: { entry, part, at } }, row) => {
+      const { height, tx, cause, change } = entry
+      const after = states(part, at)
+      const isDue = cause.kind === 'due'
+      return {
+        ...(compat === 'iostabc' ? {} : { seq }),
+        block: height,
+        created_at: toIso(times.get(height) ?? 0n),
+        tx_hash: isByTransaction(entry) ? (hashes.get(transactionId(height, tx)) ?? null) : null,
+        ...(found[row] ?? { action: NAMES[cause.kind] ?? '', counterparty: null, memo: null }),
+        change: shown(isDue ? 0n : change),
+        balance: shown(after.available),
+        frozen: shown(after.frozen),
+      }
+    })
+    return { rows }
+  }
+
+/** Releases and the contribute of a block come from the chain itself: their base transaction is not stored. */
+const isByTransaction = ({ cause: { kind } }: Entry): boolean => kind !== 'due' && kind !== 'block'
+
+const idOfRow = (height: number, tx: number, cause: Cause): string | undefined =>
+  'index' in cause ? recordId(height, tx, cause.index) : undefined
+
+/** What did each change, by its row of `records`; undefined: no row did. Throws 'damaged' where that is missing. */
+const causesOf = async (view: View, docs: readonly Numbered<Change>[], owner: string) => {
+  const ids = docs.map(({ doc: { entry } }) => idOfRow(entry.height, entry.tx, entry.cause))
+  const each = [...new Set(ids.flatMap(id => id ?? []))]
+  const found = await view.getMany(records, each)
+  const known = new Map<string, ListedRecord>()
+  for (const [at, id] of each.entries()) {
+    const record = found[at]
+    if (record === undefined) throw missingData(`Record '${id}' changed a balance, and is not stored.`)
+    known.set(id, record)
+  }
+  const texts = await textsOf(bodies => bodiesOf(view, bodies), [...known.values()])
+  return ids.map(id => {
+    const record = id === undefined ? undefined : known.get(id)
+    if (record === undefined) return undefined
+    const own = texts.get(record.id) ?? record
+    const { from, to } = partiesOf(own)
+    const other = from === owner ? to : from
+    return {
+      action: own.action_name,
+      counterparty: other === '' ? null : other,
+      memo: factsOf(record, own).memo ?? null,
+    }
+  })
+}
