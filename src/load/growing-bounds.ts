@@ -1,12 +1,14 @@
 import type { BatchBounds } from '#store/batch.ts'
 
-/** Documents of the first batch of a load: what is stored soon shows soon that the load works. */
-const FIRST = 100
 const GROWTH = 4
 
-/** The bounds of one batch after the other: a small first one, and each `GROWTH` times as large as the one before. */
+/**
+ * The bounds of one batch after the other: a small first one, since what is stored soon shows soon that the load works, and
+ * each `GROWTH` times as large as the one before.
+ */
 export const growingBounds = (full: BatchBounds): (() => BatchBounds) => {
-  let share = FIRST / full.documents
+  if (full.first === undefined) return () => full
+  let share = full.first / full.documents
   return () => {
     const part = share
     share *= GROWTH

@@ -10,11 +10,12 @@ import { wholeChainSuite } from './whole-chain.ts'
 setDefaultTimeout(600_000)
 
 describe.skipIf(elasticsearchUrl() === undefined)(
-  'the recorded chain, loaded over HTTP into partitions of 25,000 documents in Elasticsearch',
+  'the recorded chain, loaded from an archive into partitions of 25,000 documents in Elasticsearch',
   () => {
     const opened = wholeChainSuite(
       async () => openTestElastic({ leaseMs: 15_000, partitionDocuments: 25_000 }),
       {
+        isArchived: true,
         // Signatures are proved of every block where it is loaded into SQLite.
         prove: 'linked',
         historyStep: 20,

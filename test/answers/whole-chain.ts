@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { ProofLevel } from '#chain/proof.ts'
 import type { Store } from '#store/port.ts'
 import { type Service, serviceOn } from '../support/processes/service.ts'
-import { loadFrom, replayed } from '../support/stores/loading.ts'
+import { ARCHIVED, loadFrom, replayed } from '../support/stores/loading.ts'
 import { chainListSuite } from './chain-lists.ts'
 import { exploreSuite } from './explore.ts'
 import { historySuite } from './history.ts'
@@ -16,6 +16,8 @@ type Opened = { readonly store: Store; destroy(): Promise<void> }
 
 /** How much is asked for: a request to a server costs a hundred times what it costs in a file. */
 export type Extent = {
+  /** Loaded from an archive; absent: over HTTP from a node. */
+  readonly isArchived?: boolean
   /** How far blocks are proved when they are loaded; absent: as usual. */
   readonly prove?: ProofLevel
   /** Each so many blocks and transactions. */
@@ -24,16 +26,16 @@ export type Extent = {
   readonly ranges: Parameters<typeof rangeSuite>[1]
 }
 
-/** Every answer over the recorded chain, loaded over HTTP into the store that `open` gives; that store, once it is loaded. */
+/** Every answer over the recorded chain, loaded into the store that `open` gives; that store, once it is loaded. */
 export const wholeChainSuite = <T extends Opened>(open: () => Promise<T>, extent: Extent): (() => T) => {
   let opened: T
   let service: Service
   let height = -1
   beforeAll(async () => {
     opened = await open()
-    await using node = await replayed()
-    const { prove } = extent
-    height = await loadFrom(node.url, opened.store, prove === undefined ? {} : { prove })
+    const { isArchived = false, prove } = extent
+    await using node = isArchived ? undefined : await replayed()
+    height = await loadFrom(node?.url ?? ARCHIVED, opened.store, prove === undefined ? {} : { prove })
     service = serviceOn(opened.store)
   })
   afterAll(() => opened.destroy())

@@ -8,7 +8,7 @@ import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { askCase, type HttpCaseKeys, httpCases } from '../http/cases.ts'
 import { type Running, spawnIn } from '../support/processes/cli-process.ts'
 import { BINARY } from '../support/processes/program.ts'
-import { replayed } from '../support/stores/loading.ts'
+import { ARCHIVED } from '../support/stores/loading.ts'
 
 // Loads the whole recorded chain; a test that hangs still ends.
 setDefaultTimeout(600_000)
@@ -30,8 +30,7 @@ describe('the compiled binary, started from an empty folder', () => {
   beforeAll(async () => {
     if (!existsSync(BINARY)) throw new Error('There is no dist/iostlens: run scripts/build.')
     folder = await mkdtemp(join(tmpdir(), 'iostlens-binary-'))
-    await using node = await replayed()
-    await run('load', '--node', node.url, '--once')
+    await run('load', '--node', ARCHIVED, '--once')
     const key = lastLine(await run('keys', 'add', 'cases', '--per-second', '1000000', '--per-day', '1000000'))
     const revoked = lastLine(await run('keys', 'add', 'revoked'))
     const expired = createKey(

@@ -1,10 +1,9 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import type { Replay } from '#test/replay/serve.ts'
+import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { killUntilLoaded } from '../support/processes/kill.ts'
 import { seeded, seedOf } from '../support/seeded.ts'
 import { type Dump, differences } from '../support/stores/dump.ts'
 import { elasticsearchUrl } from '../support/stores/elasticsearch.ts'
-import { loadFrom, replayed } from '../support/stores/loading.ts'
+import { ARCHIVED, loadFrom } from '../support/stores/loading.ts'
 import { elasticPlace, type Place, sqlitePlace } from '../support/stores/place.ts'
 
 // Loads the whole recorded chain; a test that hangs still ends.
@@ -15,12 +14,6 @@ const HEIGHT = 1_300
 /** Some dozen partitions of history, so that batches and kills meet their openings. */
 const PARTITION = 1_500
 const UNBOUNDED = Number.MAX_SAFE_INTEGER
-
-let node: Replay
-beforeAll(async () => {
-  node = await replayed()
-})
-afterAll(() => node.stop())
 
 type Course = {
   /** Loads in any number of runs. */
@@ -33,7 +26,7 @@ const restarts = (open: () => Promise<Place>, course: Course): void => {
   let clean: Dump
   beforeAll(async () => {
     const place = await open()
-    await loadFrom(node.url, place.store, { to: HEIGHT })
+    await loadFrom(ARCHIVED, place.store, { to: HEIGHT })
     clean = await place.dump()
     await place.destroy()
   })
@@ -47,7 +40,7 @@ const restarts = (open: () => Promise<Place>, course: Course): void => {
       for (let to = -1; to < HEIGHT; ) {
         to = Math.min(HEIGHT, to + 1 + Math.floor(random() ** 3 * HEIGHT))
         const batch = { documents: 1 + Math.floor(random() ** 4 * 5_000), bytes: UNBOUNDED }
-        expect(await loadFrom(node.url, place.store, { to, batch })).toBe(to)
+        expect(await loadFrom(ARCHIVED, place.store, { to, batch })).toBe(to)
       }
       const dump = await place.dump()
       await place.destroy()
@@ -61,7 +54,7 @@ const restarts = (open: () => Promise<Place>, course: Course): void => {
     await place.store.create()
     const kills = await killUntilLoaded(
       place,
-      { url: node.url, to: HEIGHT, documents: course.documents },
+      { url: ARCHIVED, to: HEIGHT, documents: course.documents },
       seeded(seed),
     )
     const dump = await place.dump()

@@ -14,7 +14,7 @@ import { type PlainRow, plainChain } from '../support/oracle/plain-records.ts'
 import { cliFolder } from '../support/processes/cli-process.ts'
 import { seeded, seedOf } from '../support/seeded.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '../support/stores/elasticsearch.ts'
-import { loadFrom, replayed } from '../support/stores/loading.ts'
+import { ARCHIVED, loadFrom } from '../support/stores/loading.ts'
 
 setDefaultTimeout(600_000)
 
@@ -70,18 +70,16 @@ describe.skipIf(elasticsearchUrl() === undefined)('history in partitions of some
       await opened.destroy()
       await proxy.close()
     }
-    const node = await replayed()
-    await loadFrom(node.url, opened.store, { to: 300 })
+    await loadFrom(ARCHIVED, opened.store, { to: 300 })
     const first = await mergeAll(opened.store)
     expect(countOf(first, 'merged')).toBe(first.length)
     // Both at once: what is merged meanwhile, what is not finished is left alone.
     let loading = true
-    const load = loadFrom(node.url, opened.store, { to: HEIGHT }).finally(() => {
+    const load = loadFrom(ARCHIVED, opened.store, { to: HEIGHT }).finally(() => {
       loading = false
     })
     while (loading) expect((await mergeAll(opened.store)).length).toBeGreaterThanOrEqual(first.length)
     await load
-    await node.stop()
     const read = (await recordedBlocks()).slice(0, HEIGHT + 1)
     plain = plainChain(read.map(({ block }) => block)).lists
   })
@@ -231,14 +229,13 @@ test.skipIf(elasticsearchUrl() === undefined)(
   'the command line: loads into partitions of the size that is set, merges them, says what was done before',
   async () => {
     const { url, prefix, destroy } = openTestElastic()
-    const node = await replayed()
     await using folder = await cliFolder()
     try {
       const store = ['--store', `${url}/${prefix}`]
       const load = [
         'load',
         '--node',
-        node.url,
+        ARCHIVED,
         '--once',
         '--to',
         '120',
@@ -258,7 +255,6 @@ test.skipIf(elasticsearchUrl() === undefined)(
         err: '',
       })
     } finally {
-      await node.stop()
       await destroy()
     }
   },

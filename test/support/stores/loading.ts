@@ -10,6 +10,10 @@ import type { Store } from '#store/port.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { type Replay, serveReplay } from '#test/replay/serve.ts'
 import { recording } from '../nodes/recording.ts'
+import { ROOT } from '../root.ts'
+
+/** The recorded chain as an archive, where a node's URL can stand: cheaper to load than over HTTP from a node. */
+export const ARCHIVED = `archive:${join(ROOT, 'test/chain/devnet/archive')}`
 
 /** The recorded chain as a node on loopback. */
 export const replayed = async (to?: number): Promise<Replay> =>
