@@ -37,6 +37,16 @@ const row = shape({
 
 const { properties } = listOfRows('shares', row, { en: 'Voters.', zh: '投票者列表。' })
 
+/** The period, beside its rows. */
+const fields = {
+  start_block: count('First block: its time is the beginning.', '起始区块，其时间为期初。'),
+  start_time: text('Time of that block, cut to milliseconds.', '该区块的时间，截断到毫秒。'),
+  end_block: count('Last block: its time is the end.', '结束区块，其时间为期末。'),
+  end_time: text('Time of that block, cut to milliseconds.', '该区块的时间，截断到毫秒。'),
+  seconds: exact('Seconds between the two.', '两者之间的秒数。'),
+  vote_seconds: exact('Sum of vote_seconds of all voters.', '全部投票者 vote_seconds 之和。'),
+}
+
 /** Votes × nanoseconds: 10^-8 IOST and 10^-9 s. */
 const WEIGHT_DECIMALS = 17
 const CUT = 18
@@ -53,15 +63,9 @@ export const getRewardShares = defineList({
   },
   params: Type.Object({ producer: producer(), ...period, page: pageIfAsked(), size: sizeIfAsked() }),
   check: checkPeriod,
-  result: shape({
-    ...properties,
-    start_block: count('First block: its time is the beginning.', '起始区块，其时间为期初。'),
-    start_time: text('Time of that block, cut to milliseconds.', '该区块的时间，截断到毫秒。'),
-    end_block: count('Last block: its time is the end.', '结束区块，其时间为期末。'),
-    end_time: text('Time of that block, cut to milliseconds.', '该区块的时间，截断到毫秒。'),
-    seconds: exact('Seconds between the two.', '两者之间的秒数。'),
-    vote_seconds: exact('Sum of vote_seconds of all voters.', '全部投票者 vote_seconds 之和。'),
-  }),
+  result: shape({ ...properties, ...fields }),
+  // The old service has an empty list for names that do not exist.
+  compatResult: shape({ ...properties, ...Type.Partial(shape(fields)).properties }),
   list: 'shares',
   source: {
     state: [producers, series, votes],

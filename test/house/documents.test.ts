@@ -11,6 +11,7 @@ const DOCUMENTS = [
   'CONTRIBUTING.md',
   'docs/api.md',
   'docs/operating.md',
+  'docs/paying-voters.md',
   'docs/performance.md',
   'docs/settings.md',
   'docs/trust.md',
