@@ -8,6 +8,7 @@ import { type ProducerDoc, producerKeys, producers } from '#indices/producer.ts'
 import type { Change } from '#indices/registry.ts'
 import { resources } from '#indices/resource.ts'
 import { segments, segmentsId } from '#indices/segment.ts'
+import { series } from '#indices/series.ts'
 import { statistics } from '#indices/statistics.ts'
 import { type TokenDoc, tokens } from '#indices/token.ts'
 import { transactionRuns } from '#indices/transaction-run.ts'
@@ -125,6 +126,20 @@ export const samples: readonly Change[] = [
       ram: { left: '1e+21', used: '0', balance: '0.1' },
       votes: -1n,
       highest_tps: 1,
+    },
+  },
+  {
+    index: series,
+    doc: {
+      id: '#3/iost/__proto__',
+      part: BIG,
+      first: 1,
+      count: 0,
+      height: 0,
+      opening: ['9223372036854775807', '-1', '', '%2C'],
+      gained: '123456789012345678901234567890',
+      lost: '0',
+      entries: ',,0,-5;3,2,f1,7,1800000000000000001;9,,b4,330000000;',
     },
   },
   { index: lists, doc: { id: 'account/x', number: 2 ** 31 - 1, count: 2 ** 32 - 1, starts: [[0, 1]] } },
