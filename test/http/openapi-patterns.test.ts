@@ -42,7 +42,7 @@ const takes = ({ word, schema }: Told, text: string): boolean =>
   ajv.validate(schema, word.type === 'integer' ? Number(text) : text)
 
 /** Base58 has no length that a pattern could say: whether a text is 32 bytes is known when it is decoded. */
-const HASHES = ['hash', 'tx_hash', 'tx_hashes', 'contract', 'account', 'accounts']
+const HASHES = ['hash', 'tx_hash', 'tx_hashes', 'contract', 'account', 'accounts', 'counterparty']
 /** A length of digits is no greatest number: size says so by its maximum. */
 const isExact = (parameter: Parameter): boolean =>
   !HASHES.includes(parameter.name) && parameter.name !== 'size'
