@@ -5,7 +5,6 @@ import { type Batches, batching, partitioning } from './batches.ts'
 import { collector } from './collect.ts'
 import { deriver } from './deriver.ts'
 import { fill, type Stages } from './fill.ts'
-import { growingBounds } from './growing-bounds.ts'
 import { irreversible } from './irreversible.ts'
 import type { LoadOptions } from './load-options.ts'
 import { agreedOn, proving } from './proving.ts'
@@ -81,7 +80,7 @@ const stagesOver = (
   const batches = batching(
     {
       ...{ writer, deriver: derive, proof, partitions, clock },
-      bounds: given === undefined ? growingBounds(writer.bounds) : () => given,
+      bounds: () => given ?? writer.bounds,
       collect: collector(),
     },
     ({ end: { height, lib }, ...counts }) =>

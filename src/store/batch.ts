@@ -51,8 +51,6 @@ export type BatchBounds = Bounds & {
   readonly changes?: number
   /** History to collect before it is appended; absent: that of the whole batch. */
   readonly chunk?: Bounds
-  /** Documents of the first batch of a load, where small batches cost little; absent: all are alike. */
-  readonly first?: number
 }
 
 /** Whether documents reach a bound. */

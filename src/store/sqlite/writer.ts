@@ -16,7 +16,7 @@ import type { WriteLock } from './write-lock.ts'
  * Big enough to be cheap, small enough to be held twice: one batch being written, one being derived. A block of an airdrop
  * changes three documents of state for each of its rows.
  */
-const BOUNDS: BatchBounds = { documents: 20_000, bytes: 8_000_000, changes: 15_000, first: 100 }
+const BOUNDS: BatchBounds = { documents: 20_000, bytes: 8_000_000, changes: 15_000 }
 
 const NO_HISTORY: History = { blocks: [], transactions: [], records: [], filling: NOTHING_FILLED }
 
