@@ -38,7 +38,7 @@ export const openScratch = async (store: Store, { audited, source, identity }: O
   }
   let onHeight = (_height: number): void => undefined
   const batches = batching(
-    { ...stages, writer, partitions, bounds: () => writer.bounds, collect: collector() },
+    { ...stages, writer, partitions, bounds: writer.bounds, collect: collector() },
     ({ end }) => onHeight(end.height),
   )
   return {

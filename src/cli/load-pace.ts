@@ -6,7 +6,8 @@ import { createPace } from '#time/pace.ts'
 const WINDOW_MS = 10_000
 
 /** What a load waits for most; `deriving`: nothing but its own work. */
-export type Limit = keyof Spent
+export const LIMITS = ['node', 'deriving', 'store'] as const satisfies readonly (keyof Spent)[]
+export type Limit = (typeof LIMITS)[number]
 
 /** How far a load is and how quick. Rates are per second. */
 export type LoadPace = {
@@ -29,8 +30,6 @@ export type PaceKeeper = {
   /** As of now: a load that stands still gets slower. undefined: nothing was committed yet. */
   now(): LoadPace | undefined
 }
-
-const LIMITS = ['node', 'deriving', 'store'] as const
 
 /**
  * Keeps the pace of a load.

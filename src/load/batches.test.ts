@@ -99,11 +99,11 @@ const batchesOf = (rows: readonly number[], course: Course) => {
         },
       },
       partitions: partitioning({ filling, documents: course.partition ?? ANY }),
-      bounds: () => ({
+      bounds: {
         documents: course.documents,
         bytes: ANY,
         ...(course.chunk === undefined ? {} : { chunk: { documents: course.chunk, bytes: ANY } }),
-      }),
+      },
       clock: { elapsed: () => now },
       collect: documents => void cuts.push(documents),
     },

@@ -42,8 +42,7 @@ type Parts = {
   readonly deriver: Pick<Deriver, 'changed' | 'cut' | 'settled'>
   readonly proof: Pick<Proving, 'cut'>
   readonly partitions: Partitioning
-  /** The bounds of the next batch. */
-  readonly bounds: () => BatchBounds
+  readonly bounds: BatchBounds
   readonly clock: Pick<Clock, 'elapsed'>
   readonly collect: Collect
 }
@@ -54,7 +53,7 @@ export const batching = (parts: Parts, onCommitted: (committed: Committed) => vo
   const appends = oneUnderWay()
   /** Settled when the batch cut last is with the store: what is appended from then on belongs to the next one. */
   let given: Promise<unknown> = Promise.resolve()
-  let batch = batchBuilder(bounds())
+  let batch = batchBuilder(bounds)
   let begun = 0
   let [transactions, records] = [0, 0]
 
@@ -79,7 +78,7 @@ export const batching = (parts: Parts, onCommitted: (committed: Committed) => vo
     const handed = handOver(batch, lib)
     given = handed
     commits.begin(handed.then(finish))
-    batch = batchBuilder(bounds())
+    batch = batchBuilder(bounds)
   }
   const settle = async (): Promise<void> => {
     // The batch that a part belongs to fails with it.

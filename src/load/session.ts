@@ -67,7 +67,6 @@ const stagesOver = (
     onDerived,
     clock = systemClock,
   } = options
-  const given = options.batch
   const time = spending(clock)
   const before = writer.checkpoint?.height ?? -1
   const partitions = partitioning(writer.partitions)
@@ -80,7 +79,7 @@ const stagesOver = (
   const batches = batching(
     {
       ...{ writer, deriver: derive, proof, partitions, clock },
-      bounds: () => given ?? writer.bounds,
+      bounds: options.batch ?? writer.bounds,
       collect: collector(),
     },
     ({ end: { height, lib }, ...counts }) =>

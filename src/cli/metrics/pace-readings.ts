@@ -1,7 +1,5 @@
 import type { Reading } from '#metrics/expose.ts'
-import type { LoadPace } from '../load-pace.ts'
-
-const LIMITS = ['node', 'deriving', 'store'] as const
+import { LIMITS, type LoadPace } from '../load-pace.ts'
 
 /** Pace of the load; without values until something was committed. */
 export const paceReadings = (pace: () => LoadPace | undefined): readonly Reading[] => {
