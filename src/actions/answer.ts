@@ -6,6 +6,7 @@ import type { Node } from '#node/port.ts'
 import type { Published, Store, View } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
 import { type Action, type Apart, type Context, nameOf, type Prices, type Profiles } from './define.ts'
+import type { KeptRankings } from './find/kept-rankings.ts'
 import { isFarBehind } from './find/loading.ts'
 import type { KeptAnswers } from './kept-answers.ts'
 import { type Paged, pagedOf, rawOf, wholeOf } from './list/paging.ts'
@@ -23,6 +24,8 @@ export type AnswerDeps = {
   readonly prices: Prices
   readonly profiles: Profiles
   readonly clock: Clock
+  /** Rankings of the past that are kept; absent: none are. */
+  readonly rankings?: KeptRankings | undefined
 }
 
 /** A place among the requests that are worked on. */
@@ -185,7 +188,7 @@ const run = async (
 
 /** What an action works with for a call with these parameters. */
 export const contextFor = (
-  { node, prices, profiles, clock, head: source }: AnswerDeps,
+  { node, prices, profiles, clock, rankings, head: source }: AnswerDeps,
   call: Pick<Context, 'view' | 'compat' | 'signal' | 'apart'> & {
     /** Absent: the view is needed to the end. */
     readonly lastly?: Apart
@@ -195,7 +198,7 @@ export const contextFor = (
   const { params, view, compat, signal, apart, lastly = apart } = call
   const branch = source === undefined ? NO_HEAD : headAt(source.shown(), view.at)
   const head = params['head'] === 1 ? { head: branch } : undefined
-  return { node, prices, profiles, clock, branch, ...head, view, compat, signal, apart, lastly }
+  return { node, prices, profiles, clock, rankings, branch, ...head, view, compat, signal, apart, lastly }
 }
 
 /** The action of a call and its parameters. Throws 'bad_request'. */

@@ -5,6 +5,7 @@ import type { StateIndex } from '#indices/registry.ts'
 import type { Node } from '#node/port.ts'
 import type { View } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
+import type { KeptRankings } from './find/kept-rankings.ts'
 import type { Listing } from './list/list-rows.ts'
 import type { Searched } from './list/searched.ts'
 import type { Text } from './text.ts'
@@ -34,6 +35,8 @@ export type Context = {
   readonly isWhole?: true
   readonly signal: AbortSignal
   readonly clock: Clock
+  /** Absent: none are kept. */
+  readonly rankings?: KeptRankings | undefined
   /** Every wait for a node goes through it. */
   readonly apart: Apart
   /**

@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 import type { WrittenAnswer } from '#actions/answer.ts'
+import { keptRankings } from '#actions/find/kept-rankings.ts'
 import { keptAnswers } from '#actions/kept-answers.ts'
 import { languageFor } from '#actions/request/options.ts'
 import { Failure } from '#failure/failure.ts'
@@ -73,7 +74,7 @@ const routesOf = (options: AppOptions, { service, gate, feeds, threads }: Parts)
   const { store, node, prices, profiles, defaults, basePath, clock, version, stallMs } = options
   const open = (route: string, handler: Handler) => respond(route, handler, service)
   const deps = {
-    ...{ store, node, head: options.head, prices, profiles, clock },
+    ...{ store, node, head: options.head, prices, profiles, clock, rankings: keptRankings() },
     kept: keptOf(options, threads, service.counts),
   }
   const api = open('api', answerApi({ deps, gate, defaults, stallMs, feeds }))

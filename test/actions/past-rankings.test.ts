@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { type KeptRankings, keptRankings } from '#actions/find/kept-rankings.ts'
 import { fromUnits, toUnits } from '#chain/amount.ts'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
 import { plainBallots, plainTally } from '#test/support/oracle/plain-ballots.ts'
@@ -67,6 +68,33 @@ describe('get-token-holder of the past', () => {
       const [sum = 0n, decimals = 0] = sumOf(answer.holders)
       expect(sum).toBe(sumOfUnits(expected.slice(0, 500), decimals, token))
     }
+  })
+
+  test('what was found for one page is kept for the next one, by token and block', async () => {
+    const kept = keptRankings()
+    const found: string[] = []
+    const made: string[] = []
+    const rankings: KeptRankings = {
+      get: key => {
+        const known = kept.get(key)
+        if (known !== undefined) found.push(key)
+        return known
+      },
+      put: (key, ...value) => {
+        made.push(key)
+        kept.put(key, ...value)
+      },
+    }
+    const asked = { token: 'iost', at_block: '3000', size: '5' }
+    const [first, second] = [
+      await ask('get-token-holder', asked, { deps: { rankings } }),
+      await ask('get-token-holder', { ...asked, page: '2' }, { deps: { rankings } }),
+    ]
+    expect([made.length, found]).toEqual([1, made])
+    await ask('get-token-holder', { ...asked, at_block: '2999' }, { deps: { rankings } })
+    expect(made.length).toBe(2)
+    const whole = await ask('get-token-holder', { ...asked, size: '10' })
+    expect([...first.holders, ...second.holders]).toEqual(whole.holders)
   })
 
   test('after the last block as now', async () => {

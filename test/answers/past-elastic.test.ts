@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { systemClock } from '#time/clock.ts'
 import { recordedBlocks } from '../support/nodes/recording.ts'
 import { plainBallots } from '../support/oracle/plain-ballots.ts'
 import { serviceOn } from '../support/processes/service.ts'
@@ -60,8 +59,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('answers of the past on Elasti
 
   for (const [action, params] of calls())
     test(`${action} ${new URLSearchParams(params)}: as on SQLite`, async () => {
-      // A clock of its own: services in one process keep rankings apart by it.
-      const deps = { clock: { ...systemClock }, ...(opened === undefined ? {} : { store: opened.store }) }
+      const deps = opened === undefined ? {} : { store: opened.store }
       expect(await askText(action, params, { deps })).toBe(await askText(action, params))
     })
 

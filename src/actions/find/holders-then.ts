@@ -4,37 +4,20 @@ import { blocks } from '#indices/block.ts'
 import { listOf, lists } from '#indices/list.ts'
 import { blockId } from '#indices/position.ts'
 import { seriesOf } from '#indices/series.ts'
-import { type BoundedCache, boundedCache } from '#store/bounded-cache.ts'
 import type { View } from '#store/port.ts'
-import type { Clock } from '#time/clock.ts'
 import type { Context } from '../define.ts'
 import { rowsWithin } from '../list/numbered.ts'
 import { wholeOrder } from '../list/whole-list.ts'
+import type { Ranked } from './kept-rankings.ts'
 import { heldThenAll, sumThen } from './series.ts'
-import { type Ranked, rankedBy } from './voters-then.ts'
+import { rankedBy } from './voters-then.ts'
 
 /** Owners whose balances are read at once. */
 const AT_ONCE = 500
 /** Work for one page, within the usual time limit of a request; an export may take as long as it takes. */
 const MOST_MS = 8_000
-/** Characters of all rankings that are kept: some 10^6 holders. */
-const MOST_KEPT = 32_000_000
 
-type Kept = BoundedCache<readonly Ranked[]>
-
-/**
- * By token, height and hash of the block: what was so after an irreversible block stays so. Each service has a clock, and
- * services in one process keep nothing for each other: their stores need not be equally whole.
- */
-const keptBy = new WeakMap<Clock, Kept>()
-
-const keptOf = (clock: Clock): Kept => {
-  const kept = keptBy.get(clock) ?? boundedCache(MOST_KEPT)
-  keptBy.set(clock, kept)
-  return kept
-}
-
-type Asked = Pick<Context, 'view' | 'clock' | 'isWhole'>
+type Asked = Pick<Context, 'view' | 'clock' | 'isWhole' | 'rankings'>
 
 /**
  * Who held a token after a block: available amounts above 0, descending, then by name. Throws 'unavailable' when it takes
@@ -45,14 +28,13 @@ export const holdersThen = async (
   token: string,
   height: number,
 ): Promise<readonly Ranked[]> => {
-  const { view } = context
+  const { view, rankings } = context
   const block = await view.get(blocks, blockId(height))
   const key = `${token}/${height}/${block?.hash}`
-  const kept = keptOf(context.clock)
-  const known = kept.get(key)
+  const known = rankings?.get(key)
   if (known !== undefined) return known.value
   const found = await read(context, token, height)
-  kept.put(
+  rankings?.put(
     key,
     found,
     found.reduce((sum, [owner]) => sum + owner.length + 16, 0),

@@ -84,10 +84,23 @@ export const partsAt = async (
   return series.parts(Array.from({ length: to.part - from.part + 1 }, (_, at) => from.part + at))
 }
 
-const isBy =
+/** Whether a part begins with a change up to a height. */
+export const isBy =
   (height: number) =>
   (part: SeriesDoc): boolean =>
     part.height <= height
+
+/** Parts that are read at once. */
+const AT_ONCE = 200
+
+/** Parts `first` … `last` of a series, in order and in runs that fit in memory. */
+export const partsInRuns = async function* (
+  series: Series,
+  [first, last]: readonly [number, number],
+): AsyncGenerator<readonly SeriesDoc[], void, void> {
+  for (let from = first; from <= last; from += AT_ONCE)
+    yield await series.parts(Array.from({ length: Math.min(AT_ONCE, last - from + 1) }, (_, at) => from + at))
+}
 
 /** What an owner had of a token after a block, by the id of the balance. */
 export const heldThen = async (view: View, id: string, height: number): Promise<Held> => {

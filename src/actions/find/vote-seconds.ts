@@ -3,7 +3,7 @@ import { entriesIn } from '#indices/series-entry.ts'
 import type { View } from '#store/port.ts'
 import { timesOf } from '../list/changes.ts'
 import type { Moment } from './point.ts'
-import { seriesIn } from './series.ts'
+import { isBy, partsInRuns, seriesIn } from './series.ts'
 import { votersThen } from './voters-then.ts'
 
 /** Votes of a voter between two blocks, in 10^-8 IOST. */
@@ -16,9 +16,6 @@ export type Share = {
 }
 
 type Running = { readonly first: bigint; votes: bigint; since: bigint; weight: bigint }
-
-/** Parts that are read at once. */
-const AT_ONCE = 200
 
 /**
  * What each voter of a producer had between the times of two blocks: a change counts from the time of its block on. Those
@@ -60,18 +57,10 @@ const changesWithin = async function* (
   [start, end]: readonly [Moment, Moment],
 ): AsyncGenerator<Vote, void, void> {
   const series = await seriesIn(view, seriesOf.producer(producer))
-  const [from, to] =
-    (await series?.lastParts(
-      [start, end].map(
-        ({ height }) =>
-          part =>
-            part.height <= height,
-      ),
-    )) ?? []
+  const [from, to] = (await series?.lastParts([isBy(start.height), isBy(end.height)])) ?? []
   if (series === undefined || to === undefined) return
-  for (let first = from?.part ?? 0; first <= to.part; first += AT_ONCE) {
-    const numbers = Array.from({ length: Math.min(AT_ONCE, to.part - first + 1) }, (_, at) => first + at)
-    const entries = (await series.parts(numbers))
+  for await (const parts of partsInRuns(series, [from?.part ?? 0, to.part])) {
+    const entries = parts
       .flatMap(part => entriesIn(part.entries, part.height))
       .filter(({ height }) => height > start.height && height <= end.height)
     const times = await timesOf(

@@ -3,16 +3,11 @@ import { entriesIn } from '#indices/series-entry.ts'
 import { votes } from '#indices/vote.ts'
 import type { View } from '#store/port.ts'
 import { wholeOrder } from '../list/whole-list.ts'
-import { seriesIn } from './series.ts'
+import type { Ranked } from './kept-rankings.ts'
+import { isBy, partsInRuns, seriesIn } from './series.ts'
 
 /** Votes by voter, in 10^-8. */
 type Tally = Map<string, bigint>
-
-/** A member of a ranking and its figure, in the smallest unit. */
-export type Ranked = readonly [name: string, units: bigint]
-
-/** Parts that are read at once. */
-const AT_ONCE = 200
 
 /**
  * Who voted for a producer after a block: votes descending, then by name. What changed until then is added up, or what
@@ -24,16 +19,13 @@ export const votersThen = async (
   height: number,
 ): Promise<readonly Ranked[]> => {
   const series = await seriesIn(view, seriesOf.producer(producer))
-  const [part] = (await series?.lastParts([({ height: begins }) => begins <= height])) ?? []
+  const [part] = (await series?.lastParts([isBy(height)])) ?? []
   if (series === undefined || part === undefined) return []
   const all = series.partCount
   const isUndone = all - part.part < part.part
   const tally: Tally = isUndone ? await votersNow(view, producer) : new Map()
-  const [first, last] = isUndone ? [part.part, all - 1] : [0, part.part]
-  for (let from = first; from <= last; from += AT_ONCE) {
-    const numbers = Array.from({ length: Math.min(AT_ONCE, last - from + 1) }, (_, at) => from + at)
-    for (const doc of await series.parts(numbers)) count(tally, doc, { height, isUndone })
-  }
+  for await (const parts of partsInRuns(series, isUndone ? [part.part, all - 1] : [0, part.part]))
+    for (const each of parts) count(tally, each, { height, isUndone })
   return rankedBy(tally)
 }
 

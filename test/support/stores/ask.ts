@@ -25,6 +25,7 @@ export const askQuery = async (query: Query, { deps, ...options }: AskWith = {})
       prices: deps?.prices ?? { get: () => undefined },
       profiles: deps?.profiles ?? { get: () => undefined },
       clock: deps?.clock ?? systemClock,
+      rankings: deps?.rankings,
     },
     { query, options: chosen },
     { signal: AbortSignal.timeout(60_000) },
