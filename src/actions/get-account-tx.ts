@@ -1,7 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { foundFilters } from './find/filters.ts'
 import { ownersOfAll } from './find/owner.ts'
-import { recordsOf } from './list/numbered.ts'
 import { defineList } from './list/paging.ts'
 import { accountPlan } from './list/record-plan.ts'
 import { checkFilters, checkRecordRange } from './request/check-records.ts'
@@ -18,9 +17,8 @@ import {
   tokens,
 } from './request/record-filters.ts'
 import { badRequest } from './request/refusals.ts'
-import { foundRecords, onlyList } from './shape/found-records.ts'
+import { isSearched, plannedRecords } from './shape/found-records.ts'
 import { recordLists } from './shape/record-row.ts'
-import { shownRecords } from './shape/rows.ts'
 
 /** Filters of an account's rows. */
 const recordFilters = {
@@ -100,7 +98,7 @@ export const getAccountTx = defineList({
     checkFilters(filters)
     // Whether the rows are one list or searched for depends on the parameters alone.
     const isEach = params.accounts !== undefined
-    checkRecordRange(params, onlyList(accountPlan([''], filters, isEach)) === undefined)
+    checkRecordRange(params, isSearched(accountPlan([''], filters, isEach)))
   },
   ...recordLists('compat'),
   list: 'transactions',
@@ -108,15 +106,12 @@ export const getAccountTx = defineList({
     state: [],
     isFeed: true,
     isSearched: ({ accounts, ...params }) =>
-      onlyList(accountPlan([''], partsOf(params).filters, accounts !== undefined)) === undefined,
+      isSearched(accountPlan([''], partsOf(params).filters, accounts !== undefined)),
     open: async (context, { account, accounts, ...params }) => {
       const names = await ownersOfAll(context, accounts ?? [account ?? ''])
       const { filters, asked } = partsOf(params)
       const plan = accountPlan(names, await foundFilters(context, filters), accounts !== undefined)
-      const list = onlyList(plan)
-      if (list === undefined) return foundRecords(context, plan, { ...asked, contract: 'compat' })
-      const found = await recordsOf(context, list, asked)
-      return { ...found, ...shownRecords({ contract: 'compat', compat: context.compat, head: context.head }) }
+      return plannedRecords(context, plan, { ...asked, contract: 'compat' })
     },
   },
   isOfStore: true,

@@ -1,7 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { foundFilters } from './find/filters.ts'
 import { requireContract } from './find/listed.ts'
-import { recordsOf } from './list/numbered.ts'
 import { defineList } from './list/paging.ts'
 import { contractPlan } from './list/record-plan.ts'
 import { checkContractFilters, checkRecordRange } from './request/check-records.ts'
@@ -15,9 +14,8 @@ import {
   textFilters,
   tokens,
 } from './request/record-filters.ts'
-import { foundRecords, onlyList } from './shape/found-records.ts'
+import { isSearched, plannedRecords } from './shape/found-records.ts'
 import { recordLists } from './shape/record-row.ts'
-import { shownRecords } from './shape/rows.ts'
 
 /** What was done with a contract. */
 export const getContractTx = defineList({
@@ -53,8 +51,7 @@ export const getContractTx = defineList({
   check: params => {
     const { filters } = partsOf(params)
     checkContractFilters(params.contract, filters)
-    const plan = contractPlan(params.contract, params.action_name, filters)
-    checkRecordRange(params, onlyList(plan) === undefined)
+    checkRecordRange(params, isSearched(contractPlan(params.contract, params.action_name, filters)))
   },
   ...recordLists('always'),
   list: 'transactions',
@@ -62,16 +59,12 @@ export const getContractTx = defineList({
     state: [],
     isFeed: true,
     isSearched: ({ contract: id, action_name, ...params }) =>
-      onlyList(contractPlan(id, action_name, partsOf(params).filters)) === undefined,
+      isSearched(contractPlan(id, action_name, partsOf(params).filters)),
     open: async (context, { contract: id, action_name, ...params }) => {
-      const { compat, head } = context
       await requireContract(context, id)
       const { filters, asked } = partsOf(params)
       const plan = contractPlan(id, action_name, await foundFilters(context, filters))
-      const list = onlyList(plan)
-      if (list === undefined) return foundRecords(context, plan, { ...asked, contract: 'always' })
-      const found = await recordsOf(context, list, asked)
-      return { ...found, ...shownRecords({ contract: 'always', compat, head }) }
+      return plannedRecords(context, plan, { ...asked, contract: 'always' })
     },
   },
   isOfStore: true,

@@ -1,16 +1,14 @@
 import { Type } from '@sinclair/typebox'
 import { foundFilters } from './find/filters.ts'
 import { requireToken } from './find/listed.ts'
-import { recordsOf } from './list/numbered.ts'
 import { defineList } from './list/paging.ts'
 import { tokenPlan } from './list/record-plan.ts'
 import { checkFilters, checkRecordRange, checkSide } from './request/check-records.ts'
 import { paging, sort, token } from './request/parameter-types.ts'
 import { headOptions, range } from './request/range.ts'
 import { counterparty, direction, funcName, partsOf, textFilters } from './request/record-filters.ts'
-import { foundRecords, onlyList } from './shape/found-records.ts'
+import { isSearched, plannedRecords } from './shape/found-records.ts'
 import { recordLists } from './shape/record-row.ts'
-import { shownRecords } from './shape/rows.ts'
 
 /** Every movement of a token. */
 export const getTokenTx = defineList({
@@ -45,24 +43,19 @@ export const getTokenTx = defineList({
     const { filters } = partsOf(params)
     checkFilters(filters)
     checkSide(filters)
-    checkRecordRange(params, onlyList(tokenPlan(symbol, filters)) === undefined)
+    checkRecordRange(params, isSearched(tokenPlan(symbol, filters)))
   },
   ...recordLists('always'),
   list: 'transactions',
   source: {
     state: [],
     isFeed: true,
-    isSearched: ({ token: symbol, ...params }) =>
-      onlyList(tokenPlan(symbol, partsOf(params).filters)) === undefined,
+    isSearched: ({ token: symbol, ...params }) => isSearched(tokenPlan(symbol, partsOf(params).filters)),
     open: async (context, { token: symbol, ...params }) => {
-      const { compat, head } = context
       await requireToken(context, symbol)
       const { filters, asked } = partsOf(params)
       const plan = tokenPlan(symbol, await foundFilters(context, filters))
-      const list = onlyList(plan)
-      if (list === undefined) return foundRecords(context, plan, { ...asked, contract: 'always' })
-      const found = await recordsOf(context, list, asked)
-      return { ...found, ...shownRecords({ contract: 'always', compat, head }) }
+      return plannedRecords(context, plan, { ...asked, contract: 'always' })
     },
   },
   isOfStore: true,

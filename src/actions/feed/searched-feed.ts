@@ -1,4 +1,5 @@
 import { Failure } from '#failure/failure.ts'
+import { recordId, TX_PLACES } from '#indices/position.ts'
 import type { Published, View } from '#store/port.ts'
 import { contextFor, inTurn } from '../answer.ts'
 import type { Action, Apart } from '../define.ts'
@@ -51,7 +52,7 @@ const STARTS = ['after', 'start_block', 'start_time', 'start_date']
 
 /** Behind all rows of a block. */
 const endOf = ({ height, hash }: Published): RowId => ({
-  position: `${String(height).padStart(12, '0')}-99999-99999`,
+  position: recordId(height, TX_PLACES - 1, TX_PLACES - 1),
   hash,
 })
 

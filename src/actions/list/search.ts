@@ -7,12 +7,10 @@ import { refuseBeyondLoaded } from '../find/loading.ts'
 import { textsOf } from '../find/overflow.ts'
 import type { Range } from '../request/range.ts'
 import { type Merge, type Merged, mergeOf, type Run } from './merge.ts'
-import { requireBlock, rowsWithin } from './numbered.ts'
-import { heightOf, type RowId } from './row-id.ts'
+import { type RangeInOrder, requireBlock, rowsWithin } from './numbered.ts'
+import { heightOf } from './row-id.ts'
 import { asksTexts, mayPass, passes } from './row-test.ts'
 import type { Later, RowTest, Search } from './searched.ts'
-
-export type SearchRange = Range & { readonly sort: 'asc' | 'desc'; readonly after?: RowId | undefined }
 
 /**
  * The search of lists for rows within a range that pass a test, in the order asked for; lists that do not exist have none.
@@ -21,7 +19,7 @@ export type SearchRange = Range & { readonly sort: 'asc' | 'desc'; readonly afte
 export const searchOf = async (
   context: Pick<Context, 'view' | 'node' | 'head' | 'clock'>,
   later: Later,
-  { sort, after, ...range }: SearchRange,
+  { sort, after, ...range }: RangeInOrder,
 ): Promise<{ readonly search: Search; readonly size: number; readonly counts: readonly number[] }> => {
   const { view } = context
   refuseBeyondLoaded(context, range, 0)
