@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox'
+import { listOf } from '#indices/list.ts'
 import { foundFilters } from './find/filters.ts'
 import { ownersOfAll } from './find/owner.ts'
 import { defineList } from './list/paging.ts'
@@ -6,12 +7,13 @@ import { accountPlan } from './list/record-plan.ts'
 import { checkFilters, checkRecordRange } from './request/check-records.ts'
 import { owner, paging, sort } from './request/parameter-types.ts'
 import { severalOf } from './request/parameters.ts'
-import { headOptions, range } from './request/range.ts'
+import { checkHeadRange, headOptions, range } from './request/range.ts'
 import {
   counterparty,
   direction,
   failedOnly,
   funcName,
+  hasFilters,
   partsOf,
   textFilters,
   tokens,
@@ -19,6 +21,7 @@ import {
 import { badRequest } from './request/refusals.ts'
 import { isSearched, plannedRecords } from './shape/found-records.ts'
 import { recordLists } from './shape/record-row.ts'
+import { listedRecords } from './shape/rows.ts'
 
 /** Filters of an account's rows. */
 const recordFilters = {
@@ -94,10 +97,10 @@ export const getAccountTx = defineList({
   }),
   check: params => {
     checkAccounts(params)
+    const isEach = params.accounts !== undefined
+    if (!isEach && !hasFilters(params)) return checkHeadRange(params)
     const { filters } = partsOf(params)
     checkFilters(filters)
-    // Whether the rows are one list or searched for depends on the parameters alone.
-    const isEach = params.accounts !== undefined
     checkRecordRange(params, isSearched(accountPlan([''], filters, isEach)))
   },
   ...recordLists('compat'),
@@ -110,6 +113,9 @@ export const getAccountTx = defineList({
     open: async (context, { account, accounts, ...params }) => {
       const names = await ownersOfAll(context, accounts ?? [account ?? ''])
       const { filters, asked } = partsOf(params)
+      const [only = ''] = names
+      if (accounts === undefined && !hasFilters(filters))
+        return listedRecords(context, listOf.account(only), { ...asked, contract: 'compat' })
       const plan = accountPlan(names, await foundFilters(context, filters), accounts !== undefined)
       return plannedRecords(context, plan, { ...asked, contract: 'compat' })
     },

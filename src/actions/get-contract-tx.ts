@@ -2,20 +2,22 @@ import { Type } from '@sinclair/typebox'
 import { foundFilters } from './find/filters.ts'
 import { requireContract } from './find/listed.ts'
 import { defineList } from './list/paging.ts'
-import { contractPlan } from './list/record-plan.ts'
+import { contractList, contractPlan } from './list/record-plan.ts'
 import { checkContractFilters, checkRecordRange } from './request/check-records.ts'
 import { actionName, contract, paging, sort } from './request/parameter-types.ts'
-import { headOptions, range } from './request/range.ts'
+import { checkHeadRange, headOptions, range } from './request/range.ts'
 import {
   counterparty,
   direction,
   failedOnly,
+  hasFilters,
   partsOf,
   textFilters,
   tokens,
 } from './request/record-filters.ts'
 import { isSearched, plannedRecords } from './shape/found-records.ts'
 import { recordLists } from './shape/record-row.ts'
+import { listedRecords } from './shape/rows.ts'
 
 /** What was done with a contract. */
 export const getContractTx = defineList({
@@ -49,6 +51,7 @@ export const getContractTx = defineList({
     ...headOptions,
   }),
   check: params => {
+    if (!hasFilters(params)) return checkHeadRange(params)
     const { filters } = partsOf(params)
     checkContractFilters(params.contract, filters)
     checkRecordRange(params, isSearched(contractPlan(params.contract, params.action_name, filters)))
@@ -63,6 +66,8 @@ export const getContractTx = defineList({
     open: async (context, { contract: id, action_name, ...params }) => {
       await requireContract(context, id)
       const { filters, asked } = partsOf(params)
+      if (!hasFilters(filters))
+        return listedRecords(context, contractList(id, action_name), { ...asked, contract: 'always' })
       const plan = contractPlan(id, action_name, await foundFilters(context, filters))
       return plannedRecords(context, plan, { ...asked, contract: 'always' })
     },

@@ -8,7 +8,7 @@ import { votersThen } from './find/voters-then.ts'
 import { defineList } from './list/paging.ts'
 import { asRows, listingOf, rankingIn } from './list/whole-list.ts'
 import { pageIfAsked, producer, sizeIfAsked } from './request/parameter-types.ts'
-import { checkPoint, point } from './request/point.ts'
+import { checkPoint, hasPoint, point } from './request/point.ts'
 import { pointFields, pointShown } from './shape/point.ts'
 import { exact, listOfRows, shape, text } from './shape/results.ts'
 import { iostOf } from './shape/values.ts'
@@ -44,7 +44,7 @@ export const getProducerVoter = defineList({
     open: async (context, { producer: account, ...asked }) => {
       const found = await context.view.get(producers, account)
       if (found === undefined) throw unknown(context, 'producer', account)
-      const then = await momentOf(context, asked)
+      const then = hasPoint(asked) ? await momentOf(context, asked) : undefined
       if (then !== undefined)
         return {
           ...rankingIn(await votersThen(context.view, account, then.height), ([voter, units]) => ({

@@ -10,7 +10,7 @@ import { unknown } from './find/unknown.ts'
 import { defineList } from './list/paging.ts'
 import { asRows, listingOf, rankingIn } from './list/whole-list.ts'
 import { paging, token } from './request/parameter-types.ts'
-import { checkPoint, point } from './request/point.ts'
+import { checkPoint, hasPoint, point } from './request/point.ts'
 import { pointFields, pointShown } from './shape/point.ts'
 import { listOfRows, shape, text } from './shape/results.ts'
 
@@ -46,7 +46,7 @@ export const getTokenHolder = defineList({
         balance: fromUnits(units, found.decimal),
         symbol,
       })
-      const then = await momentOf(context, asked)
+      const then = hasPoint(asked) ? await momentOf(context, asked) : undefined
       if (then !== undefined)
         return {
           ...rankingIn(await holdersThen(context, symbol, then.height), ([owner, units]) =>

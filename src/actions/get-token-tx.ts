@@ -1,14 +1,23 @@
 import { Type } from '@sinclair/typebox'
+import { listOf } from '#indices/list.ts'
 import { foundFilters } from './find/filters.ts'
 import { requireToken } from './find/listed.ts'
 import { defineList } from './list/paging.ts'
 import { tokenPlan } from './list/record-plan.ts'
 import { checkFilters, checkRecordRange, checkSide } from './request/check-records.ts'
 import { paging, sort, token } from './request/parameter-types.ts'
-import { headOptions, range } from './request/range.ts'
-import { counterparty, direction, funcName, partsOf, textFilters } from './request/record-filters.ts'
+import { checkHeadRange, headOptions, range } from './request/range.ts'
+import {
+  counterparty,
+  direction,
+  funcName,
+  hasFilters,
+  partsOf,
+  textFilters,
+} from './request/record-filters.ts'
 import { isSearched, plannedRecords } from './shape/found-records.ts'
 import { recordLists } from './shape/record-row.ts'
+import { listedRecords } from './shape/rows.ts'
 
 /** Every movement of a token. */
 export const getTokenTx = defineList({
@@ -40,6 +49,7 @@ export const getTokenTx = defineList({
     ...headOptions,
   }),
   check: ({ token: symbol, ...params }) => {
+    if (!hasFilters(params)) return checkHeadRange(params)
     const { filters } = partsOf(params)
     checkFilters(filters)
     checkSide(filters)
@@ -54,6 +64,8 @@ export const getTokenTx = defineList({
     open: async (context, { token: symbol, ...params }) => {
       await requireToken(context, symbol)
       const { filters, asked } = partsOf(params)
+      if (!hasFilters(filters))
+        return listedRecords(context, listOf.token(symbol), { ...asked, contract: 'always' })
       const plan = tokenPlan(symbol, await foundFilters(context, filters))
       return plannedRecords(context, plan, { ...asked, contract: 'always' })
     },

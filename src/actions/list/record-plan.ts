@@ -1,5 +1,5 @@
 import { listOf } from '#indices/list.ts'
-import type { RecordFilters } from '../request/record-filters.ts'
+import { hasFilters, type RecordFilters } from '../request/record-filters.ts'
 import type { RowTest } from './searched.ts'
 
 /** Lists that together have all rows that are wanted, and what tells these from others; no test: they have no others. */
@@ -15,10 +15,8 @@ export type Plan = readonly [Way, ...(readonly Way[])]
 
 /** What is left to test once a list was chosen: undefined where nothing is. */
 const testOf = (sides: readonly string[], filters: RecordFilters): RowTest | undefined => {
+  if (!hasFilters(filters)) return undefined
   const { direction, counterparty, token, func_name, failed, memo, memo_prefix, min_amount } = filters
-  const isAll =
-    (direction ?? counterparty ?? token ?? func_name ?? memo ?? memo_prefix ?? min_amount) === undefined
-  if (isAll && failed !== 1) return undefined
   return {
     sides: new Set(sides),
     ...{ direction, counterparty, func: func_name, memo, memoPrefix: memo_prefix, minAmount: min_amount },
@@ -76,6 +74,10 @@ const listsOfOther = ({ counterparty, direction, func_name, token }: RecordFilte
   return token?.map(symbol => listOf.moved(counterparty, symbol)) ?? [listOf.account(counterparty)]
 }
 
+/** The list of a contract, or of one action of it. */
+export const contractList = (id: string, action: string | undefined): string =>
+  action === undefined ? listOf.contract(id) : listOf.action(id, action)
+
 /** The rows of a contract, or of one action of it. */
 export const contractPlan = (id: string, action: string | undefined, filters: RecordFilters): Plan => {
   const { counterparty, token } = filters
@@ -87,8 +89,7 @@ export const contractPlan = (id: string, action: string | undefined, filters: Re
     return [{ keys, test: action === undefined ? test : { sides: new Set(), ...test, func } }]
   }
   const test = testOf([], filters)
-  const key = action === undefined ? listOf.contract(id) : listOf.action(id, action)
-  const own: Way = { keys: [key], test }
+  const own: Way = { keys: [contractList(id, action)], test }
   // A contract of a user may be named before it is there: such rows are in no list of it.
   if (counterparty === undefined || test === undefined || !id.endsWith('.iost')) return [own]
   return [own, { keys: [listOf.account(counterparty)], test: { ...test, func } }]

@@ -24,6 +24,9 @@ export const point = {
   }),
 }
 
+/** Whether a point is asked for; without one nothing of the past is read. */
+export const hasPoint = ({ at_block, at_time }: Point): boolean => (at_block ?? at_time) !== undefined
+
 /** Throws 'bad_request' when both are given: they may name different blocks. */
 export const checkPoint = ({ at_block, at_time }: Point): void => {
   if (at_block === undefined || at_time === undefined) return

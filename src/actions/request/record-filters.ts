@@ -152,6 +152,15 @@ const minAmount = () =>
 /** Filters that every list of records takes. */
 export const textFilters = { memo: memo(), memo_prefix: memoPrefix(), min_amount: minAmount() }
 
+/** Whether any filter is given. Without one the rows are those of one list, which needs no plan. */
+export const hasFilters = (filters: RecordFilters): boolean => {
+  const { direction, counterparty, token, func_name, failed, memo, memo_prefix, min_amount } = filters
+  return (
+    failed === 1 ||
+    (direction ?? counterparty ?? token ?? func_name ?? memo ?? memo_prefix ?? min_amount) !== undefined
+  )
+}
+
 /** The filters among the parameters of a list of records, each token once, and the others. */
 export const partsOf = <P extends RecordFilters>(params: P) => {
   const { direction, counterparty, token, func_name, failed, memo, memo_prefix, min_amount, ...asked } =

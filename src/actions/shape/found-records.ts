@@ -1,11 +1,11 @@
 import type { View } from '#store/port.ts'
 import type { Context } from '../define.ts'
 import type { Merged } from '../list/merge.ts'
-import { type RangeInOrder, recordsOf } from '../list/numbered.ts'
+import type { RangeInOrder } from '../list/numbered.ts'
 import type { Plan } from '../list/record-plan.ts'
 import { searchOf } from '../list/search.ts'
 import type { Searched } from '../list/searched.ts'
-import { foundRows, shownRecords } from './rows.ts'
+import { foundRows, listedRecords } from './rows.ts'
 
 /**
  * The rows within a range that a plan finds, by that of its ways that has the fewest rows to look at. Throws as `searchOf`
@@ -41,9 +41,9 @@ export const plannedRecords = async (
   { contract, ...asked }: RangeInOrder & { readonly contract: 'always' | 'compat' },
 ) => {
   const list = onlyList(plan)
-  if (list === undefined) return foundRecords(context, plan, { ...asked, contract })
-  const { compat, head } = context
-  return { ...(await recordsOf(context, list, asked)), ...shownRecords({ contract, compat, head }) }
+  return list === undefined
+    ? foundRecords(context, plan, { ...asked, contract })
+    : listedRecords(context, list, { ...asked, contract })
 }
 
 /** Whether the rows that a plan finds are searched for; it depends on the parameters of a call alone. */

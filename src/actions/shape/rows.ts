@@ -3,13 +3,13 @@ import { toIso } from '#chain/time.ts'
 import type { HeadAt } from '#head/shown.ts'
 import type { ListedRecord } from '#indices/record.ts'
 import type { View } from '#store/port.ts'
-import type { Compat } from '../define.ts'
+import type { Compat, Context } from '../define.ts'
 import { bodiesOf } from '../find/bodies.ts'
 import { type RowTexts, textsOf } from '../find/overflow.ts'
 import { bodiesWith } from '../list/head-rows.ts'
 import type { Listing } from '../list/list-rows.ts'
 import type { Merged } from '../list/merge.ts'
-import type { NumberedRecord } from '../list/numbered.ts'
+import { type NumberedRecord, type RangeInOrder, recordsOf } from '../list/numbered.ts'
 import { rowIds, rowIdsOf, rowIdText } from '../list/row-id.ts'
 import type { Rows } from '../list/rows.ts'
 import { statusOf } from './head-status.ts'
@@ -29,6 +29,16 @@ export const shownRecords = (shown: Shown): Pick<Listing<NumberedRecord>, 'rows'
       : { ahead: docs.slice(0, first), later: inRuns(docs.slice(first)) }
   },
 })
+
+/** The rows of one list within a range. Throws as `recordsOf` does. */
+export const listedRecords = async (
+  context: Context,
+  list: string,
+  { contract, ...asked }: RangeInOrder & Pick<Shown, 'contract'>,
+) => {
+  const { compat, head } = context
+  return { ...(await recordsOf(context, list, asked)), ...shownRecords({ contract, compat, head }) }
+}
 
 /** Rows in runs of which each has at most `LONG_AT_ONCE` long ones. */
 const inRuns = (docs: readonly NumberedRecord[]): readonly (readonly NumberedRecord[])[] => {
