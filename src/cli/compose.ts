@@ -14,7 +14,7 @@ import type { Call } from './command.ts'
 import type { ExitCode } from './exit-code.ts'
 import type { Counts } from './metrics/catalogue.ts'
 import { countNodeCall } from './metrics/count-node-call.ts'
-import { countedReads, countedStore, readNote } from './metrics/counted-store.ts'
+import { cacheNote, countedStore, readNote } from './metrics/counted-store.ts'
 import type { StoreAddress } from './readers.ts'
 import type { Values } from './settings.ts'
 import { provingThreads, writingThreads } from './threads/loading-threads.ts'
@@ -51,7 +51,7 @@ const openUncounted = (values: Values, { log, writingProgram, counts }: Opening)
     })
   const auth = authOf(values, address)
   const caFile = values['store-ca']
-  const store = openElastic({
+  return openElastic({
     url: address.url,
     prefix: address.prefix,
     requestTimeoutMs: values['store-timeout'],
@@ -63,11 +63,10 @@ const openUncounted = (values: Values, { log, writingProgram, counts }: Opening)
       if (event.type === 'retry') counts?.storeRetries.add(1, 'write')
       tell(log, event)
     },
-    onCacheLook: isHit => counts?.cacheReads.add(1, 'state', isHit ? 'hit' : 'miss'),
+    ...(counts === undefined ? {} : { onCacheLook: cacheNote(counts), onRead: readNote(counts) }),
     ...(auth === undefined ? {} : { auth }),
     ...(caFile === undefined ? {} : { caFile }),
   })
-  return counts === undefined ? store : countedReads(store, counts)
 }
 
 /** Runs `work` with the store that the settings name, and closes the store afterwards in any case. */

@@ -29,8 +29,8 @@ export type Held = { readonly view: View; readonly close: () => void }
 
 export type ReadOptions = { readonly signal?: AbortSignal; readonly damaged?: true }
 
-/** A read that has ended: when it began, by `performance.now()`, and what it threw. */
-export type ReadEnd = { readonly since: number; readonly error?: unknown }
+/** A read that has ended: when it began, by `performance.now()`, what it threw, and how often it began again. */
+export type ReadEnd = { readonly since: number; readonly error?: unknown; readonly retries?: number }
 
 /** One published height, seen as a whole. */
 export type View = {

@@ -1,7 +1,7 @@
 import { type Counts, catalogue } from '#cli/metrics/catalogue.ts'
 import { countNodeCall } from '#cli/metrics/count-node-call.ts'
 import { loadCounts } from '#cli/metrics/counted-load.ts'
-import { countedReads } from '#cli/metrics/counted-store.ts'
+import { readNote } from '#cli/metrics/counted-store.ts'
 import { exposedBy } from '#cli/metrics/serve-metrics.ts'
 import { Failure } from '#failure/failure.ts'
 import { localCounts } from '#gate/queues.ts'
@@ -38,15 +38,23 @@ export const alertStand = (inner: Store) => {
     clock.leap(trouble.readMs)
     return work()
   }
-  const store = countedReads<Store>(
-    {
-      ...inner,
-      published: () =>
-        ask(async () => ({ height: HEIGHT, hash: 'h', time: BigInt(MADE) * 1_000_000n, lib: HEIGHT })),
-      read: (work, options) => ask(() => inner.read(work, options)),
+  const note = readNote(counts)
+  const store: Store = {
+    ...inner,
+    published: () =>
+      ask(async () => ({ height: HEIGHT, hash: 'h', time: BigInt(MADE) * 1_000_000n, lib: HEIGHT })),
+    read: async (work, options) => {
+      const since = performance.now()
+      try {
+        const found = await ask(() => inner.read(work, options))
+        note({ since })
+        return found
+      } catch (error) {
+        note({ since, error })
+        throw error
+      }
     },
-    counts,
-  )
+  }
   const said = spokenNode({})
   const node = {
     ...said,

@@ -28,32 +28,19 @@ export const countedStore = <S extends Store>(
   }
 }
 
-/** The same store; its reads are counted, each as a whole. For a store that does not tell of them itself (`readNote`). */
-export const countedReads = <S extends Store>(store: S, counts: Counts): S => ({
-  ...store,
-  read: async (work, options) => {
-    const note = readNote(counts)
-    const since = performance.now()
-    let tries = 0
-    try {
-      const found = await store.read(view => {
-        if (tries++ > 0) counts.storeRetries.add(1, 'read')
-        return work(view)
-      }, options)
-      note({ since })
-      return found
-    } catch (error) {
-      note({ since, error })
-      throw error
-    }
-  },
-})
-
 /** Counts reads of the store that have ended. */
 export const readNote =
   (counts: Counts) =>
-  ({ since, error }: ReadEnd): void =>
+  ({ since, error, retries = 0 }: ReadEnd): void => {
+    if (retries > 0) counts.storeRetries.add(retries, 'read')
     noteCall(counts, { call: 'read', since, outcome: error === undefined ? 'ok' : outcomeOf(error) })
+  }
+
+/** Counts the state documents that were looked for among those read before. */
+export const cacheNote =
+  ({ cacheReads }: Counts) =>
+  (isHit: boolean): void =>
+    cacheReads.add(1, 'state', isHit ? 'hit' : 'miss')
 
 const timedBy =
   (counts: Counts): Timed =>

@@ -1,5 +1,5 @@
 import type { Bounds } from '#store/batch.ts'
-import type { Store } from '#store/port.ts'
+import type { ReadEnd, Store } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
 import { closingClock } from './client/closing-clock.ts'
 import { type ConnectionOptions, connect } from './client/connection.ts'
@@ -37,6 +37,8 @@ export type ElasticOptions = ConnectionOptions & {
   readonly onEvent?: (event: WriteEvent) => void
   /** Called at each look for a state document that may have been read before. */
   readonly onCacheLook?: (isHit: boolean) => void
+  /** Told of each read that has ended, but for those that are held. */
+  readonly onRead?: (end: ReadEnd) => void
   /** Generations that a migration is building, which no reader uses. Absent: the served ones. */
   readonly building?: Generations
   /** Time and randomness, for tests. */
@@ -109,4 +111,5 @@ const clusterOf = (options: ElasticOptions, closed: AbortSignal): Cluster => ({
   retryTimeoutMs: options.retryTimeoutMs ?? RETRY_TIMEOUT_MS,
   onEvent: options.onEvent ?? (() => {}),
   onCacheLook: options.onCacheLook,
+  onRead: options.onRead,
 })

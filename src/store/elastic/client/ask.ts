@@ -57,7 +57,8 @@ export const hitsIn = <H extends { readonly _id: string }>(asked: Asked, text: s
 export const askText = async (connection: Connection, question: Question): Promise<Answer> => {
   for (let attempt = 0; ; attempt++)
     try {
-      return await askOnce(connection, question)
+      const asked = { connection, what: question.what }
+      return answerTo(asked, question, await connection.send(question))
     } catch (error) {
       await beforeAgain(error, attempt)
     }

@@ -2,12 +2,11 @@ import { Failure } from '#failure/failure.ts'
 import { systemClock } from '#time/clock.ts'
 import { type HostChoice, hostChoice } from './host-choice.ts'
 import { type HostHealth, hostHealth } from './host-health.ts'
-import type { HttpAnswer } from './http-answer.ts'
-import { Host, readOf } from './http-host.ts'
+import { Host, isReading, readOf } from './http-host.ts'
 import { type Job, Jobs, TooLate } from './jobs.ts'
 import { LateReads } from './late-reads.ts'
 import { readCa } from './official-client.ts'
-import { type Answer, type ElasticAuth, isReading, type Request } from './request.ts'
+import type { Answer, ElasticAuth, Request } from './request.ts'
 
 export type ConnectionOptions = {
   /**
@@ -89,7 +88,14 @@ class ClusterConnection implements Connection {
     const isRead = isReading(request)
     const job = this.begin(request, isRead)
     const { host, first } = job
-    void this.jobs.follow(job, first, isRead ? this.read(job, request) : host.write(request, first))
+    // Only where there are other hosts it is said which nodes' copies a read may use.
+    const among = isRead && this.hosts.length > 1 ? this.choice.usable() : this.hosts
+    const sent = !isRead
+      ? host.write(request, first)
+      : among.length === this.hosts.length
+        ? host.send(readOf(request), first)
+        : this.late.read({ host, among }, request, first)
+    void this.jobs.follow(job, first, sent)
     try {
       const answer = await job.over.promise
       if (isRead && this.hosts.length > 1) this.late.answered(job)
@@ -99,14 +105,6 @@ class ClusterConnection implements Connection {
     } catch (error) {
       throw this.failure(error, job, request)
     }
-  }
-
-  /** A read on its first way; only where there are other hosts it is said which nodes' copies it may read. */
-  private read({ host, first }: Job, request: Request): Promise<HttpAnswer> {
-    const among = this.hosts.length === 1 ? this.hosts : this.choice.usable()
-    return among.length === this.hosts.length
-      ? host.send(readOf(request), first)
-      : this.late.read({ host, among }, request, first)
   }
 
   /** A job at the host that is next in turn. */

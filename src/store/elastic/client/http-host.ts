@@ -196,6 +196,13 @@ const headText = (headers: Readonly<Record<string, string>>): string =>
     .map(([name, value]) => `${name}: ${value}\r\n`)
     .join('')
 
+/** POSTs that change nothing. */
+const READS = /(?:^|\/)_(?:search|msearch|mget|count|terms_enum)$/
+
+/** Whether a request changes nothing, so that it may be sent to several servers at once. */
+export const isReading = ({ method, path }: { readonly method: string; readonly path: string }): boolean =>
+  method === 'GET' || (method === 'POST' && READS.test(path))
+
 /** A request that changes nothing, as it is sent. */
 export const readOf = ({ path, query, lines, body = lines }: Request): HttpRequest => ({
   method: body === undefined ? 'GET' : 'POST',

@@ -18,10 +18,3 @@ export type Request = {
 
 /** What it answers. */
 export type Answer = { readonly status: number; readonly text: string }
-
-/** POSTs that change nothing. */
-const READS = /(?:^|\/)_(?:search|msearch|mget|count|terms_enum)$/
-
-/** Whether a request changes nothing, so that it may be sent to several servers at once. */
-export const isReading = ({ method, path }: { readonly method: string; readonly path: string }): boolean =>
-  method === 'GET' || (method === 'POST' && READS.test(path))

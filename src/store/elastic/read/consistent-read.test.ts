@@ -37,6 +37,7 @@ const scripted = (heights: readonly number[]) => {
     now: () => now,
     timeoutMs: 100,
     nothing: () => new Failure('unavailable', 'nothing'),
+    underRepair: () => new Failure('unavailable', 'under repair'),
   })
   const pass = (ms: number) => {
     now += ms
@@ -100,6 +101,7 @@ test('read: a failed read of the height is not shared, nor is the timeout of its
     now: () => 0,
     timeoutMs: 100,
     nothing: () => new Failure('unavailable', 'nothing'),
+    underRepair: () => new Failure('unavailable', 'under repair'),
   })
   const [stop, stopToo] = [new AbortController(), new AbortController()]
   const first = kindOf(read(height, stop))

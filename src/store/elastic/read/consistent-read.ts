@@ -1,11 +1,11 @@
 import { Failure } from '#failure/failure.ts'
-import type { Store, View } from '#store/port.ts'
+import type { ReadEnd, Store } from '#store/port.ts'
 import type { wholeness } from '#store/wholeness.ts'
 import { isMissingIndex } from '../client/failures.ts'
 import type { PublishedMeta } from '../schema/checkpoint-record.ts'
 import { type HeightOptions, knownHeight, waitMs } from './known-height.ts'
+import type { Opened, OpenOptions } from './open-views.ts'
 import { COPIES_TRIED, OutOfDate } from './out-of-date.ts'
-import { passed, untilAborted } from './until-aborted.ts'
 
 /**
  * Thrown inside a view that could see something newer than its height: a loader has refreshed the state and is about to
@@ -13,20 +13,13 @@ import { passed, untilAborted } from './until-aborted.ts'
  */
 export class Newer extends Error {}
 
-/** A view of a height, and whether it found nothing where a lost document may have been. */
-export type Opened = { readonly view: View; foundNothing: boolean }
-
 export type ReadOptions = HeightOptions & {
   readonly open: (at: PublishedMeta, how: OpenOptions) => Opened
   readonly whole: Pick<ReturnType<typeof wholeness>, 'require' | 'requireNow'>
   /** How long a read without a signal is tried. */
   readonly timeoutMs: number
-}
-
-export type OpenOptions = {
-  readonly signal?: AbortSignal | undefined
-  /** Reads what is there, as damaged or out of date as it may be. */
-  readonly damaged?: boolean
+  /** Told of each read that has ended. */
+  readonly onRead?: ((end: ReadEnd) => void) | undefined
 }
 
 /**
@@ -41,7 +34,7 @@ export type OpenOptions = {
  * What fails or finds nothing counts only if the store has lost no data.
  */
 export const consistentReads = (options: ReadOptions) => {
-  const { open, whole, now, sleep, readPublished } = options
+  const { open, whole, now, sleep, readPublished, onRead } = options
   const height = knownHeight(options)
   /** Why an attempt failed, or found nothing; undefined: what it gave is right. */
   const failureOf = async (failure: unknown, tried: Attempt): Promise<unknown> => {
@@ -78,27 +71,36 @@ export const consistentReads = (options: ReadOptions) => {
   const read: Store['read'] = async (work, how = {}) => {
     const { signal, damaged = false } = how
     const since = now()
-    let { at, current } = await begin(how)
-    for (let attempt = 0; ; ) {
-      const opened = open(at, how)
-      const what = `the data of height ${at.end.height} was read`
-      // Work may wait for more than its own requests.
-      const { value, failure } = await settled(untilAborted(work(opened.view), signal, what))
-      current = await seen(current, signal)
-      if (current.batch !== at.batch) {
-        at = current
-        continue
+    const end: { -readonly [name in keyof ReadEnd]: ReadEnd[name] } = { since: performance.now() }
+    let tries = 0
+    try {
+      let { at, current } = await begin(how)
+      for (let attempt = 0; ; tries++) {
+        const opened = open(at, how)
+        const { value, failure } = await settled(work(opened.view), signal, at)
+        current = await seen(current, signal)
+        if (current.batch !== at.batch) {
+          at = current
+          continue
+        }
+        const tried = { at, attempt, since, signal, damaged, foundNothing: opened.foundNothing }
+        const isWrong = failure !== undefined || tried.foundNothing
+        const wrong = isWrong ? await failureOf(failure, tried) : undefined
+        if (wrong === undefined) return value as Awaited<ReturnType<typeof work>>
+        await waitToRepeat(wrong, tried)
+        attempt += 1
+        current = at = await seen(height.fresh(signal), signal)
       }
-      const tried = { at, attempt, since, signal, damaged, foundNothing: opened.foundNothing }
-      const isWrong = failure !== undefined || tried.foundNothing
-      const wrong = isWrong ? await failureOf(failure, tried) : undefined
-      if (wrong === undefined) return value as Awaited<ReturnType<typeof work>>
-      await waitToRepeat(wrong, tried)
-      attempt += 1
-      current = at = await seen(height.fresh(signal), signal)
+    } catch (error) {
+      end.error = error
+      throw error
+    } finally {
+      end.retries = tries
+      onRead?.(end)
     }
   }
-  return { read, lookAgain: height.lookAgain, fresh: height.fresh }
+  const { lookAgain, fresh, readUnrepaired } = height
+  return { read, lookAgain, fresh, readUnrepaired }
 }
 
 /** One try of a read. */
@@ -121,16 +123,39 @@ const seen = (
 ): PublishedMeta | Promise<PublishedMeta> =>
   published instanceof Promise ? untilAborted(published, signal, HEIGHT_READ) : published
 
-/** What a promise gave; `failure` undefined: its value. */
+/** What work gave; `failure` undefined: its value. It may wait for more than its own requests, so it is left when the signal aborts. */
 const settled = async <T>(
-  promise: Promise<T>,
+  work: Promise<T>,
+  signal: AbortSignal | undefined,
+  { end }: PublishedMeta,
 ): Promise<{ readonly value?: T; readonly failure?: unknown }> => {
   try {
-    return { value: await promise }
+    return { value: await untilAborted(work, signal, `the data of height ${end.height} was read`) }
   } catch (failure) {
     return { failure }
   }
 }
+
+/** The promise, or a 'deadline' as soon as the signal aborts; `what` completes "The deadline passed before …". */
+export const untilAborted = async <T>(
+  promise: Promise<T>,
+  signal: AbortSignal | undefined,
+  what: string,
+): Promise<T> => {
+  if (signal === undefined) return promise
+  const { promise: aborted, reject } = Promise.withResolvers<never>()
+  const abort = (): void => reject(passed(what))
+  if (signal.aborted) abort()
+  signal.addEventListener('abort', abort, { once: true })
+  try {
+    return await Promise.race([promise, aborted])
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
+}
+
+export const passed = (what: string): Failure =>
+  new Failure('deadline', `The deadline passed before ${what}.`)
 
 const isNotFound = (failure: unknown): boolean => failure instanceof Failure && failure.kind === 'not_found'
 

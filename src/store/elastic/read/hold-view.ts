@@ -8,11 +8,10 @@ import type { PublishedMeta } from '../schema/checkpoint-record.ts'
 import { stampOf, versionAt } from '../schema/checkpoint-record.ts'
 import type { ReadCluster } from '../schema/cluster.ts'
 import { decode, type Source } from '../schema/documents.ts'
-import { unpublished } from './consistent-read.ts'
+import { passed, unpublished } from './consistent-read.ts'
 import { waitMs } from './known-height.ts'
 import { OutOfDate } from './out-of-date.ts'
 import { queryOf } from './ranking.ts'
-import { passed } from './until-aborted.ts'
 import { openWholePit } from './whole-pit.ts'
 
 /** How long Elasticsearch keeps what nobody closes: longer than a reader may stall, and than a plan makes it wait. */

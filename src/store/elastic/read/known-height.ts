@@ -8,8 +8,8 @@ export type HeightOptions = {
   readonly sleep: (ms: number) => Promise<void>
   readonly now: () => number
   readonly nothing: () => Failure
-  /** Throws when the published height must not be read. */
-  readonly require?: (published: PublishedMeta) => void
+  /** What is thrown for a height that is under repair. */
+  readonly underRepair: () => Failure
 }
 
 /** Waits between tries, milliseconds; from a refresh to its publication it is a few. */
@@ -28,13 +28,27 @@ const stampOrNone = (published: PublishedMeta | undefined): number =>
   published === undefined ? -1 : stampOf(published)
 
 /** The published height as this process knows it: the last one, and reading it again. */
-export const knownHeight = ({ readPublished, sleep, now, nothing, require }: HeightOptions) => {
+export const knownHeight = ({ readPublished, sleep, now, nothing, underRepair }: HeightOptions) => {
   let known: PublishedMeta | undefined
   let look: Shared | undefined
+  let mayReadUnrepaired = false
 
   const fresh = async (signal: AbortSignal | undefined): Promise<PublishedMeta> => {
-    const least = stampOrNone(known)
+    const before = known
     let read = await readPublished(signal)
+    // Nearly always it is the one that is known already.
+    if (read === undefined || read !== before || known !== before) read = await taken(read, before, signal)
+    if (read.mending && !mayReadUnrepaired) throw underRepair()
+    return read
+  }
+  /** The height that is known once one was read; `before`: the one that was known before that. */
+  const taken = async (
+    found: PublishedMeta | undefined,
+    before: PublishedMeta | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<PublishedMeta> => {
+    const least = stampOrNone(before)
+    let read = found
     // Replicas lag: a read may return an older height, and we never go back. If it stays lower, the store was recreated.
     for (let attempt = 0; attempt < LAG_TRIES && stampOrNone(read) < least; attempt++) {
       await sleep(waitMs(attempt))
@@ -46,7 +60,6 @@ export const knownHeight = ({ readPublished, sleep, now, nothing, require }: Hei
     // The same batch keeps the same value, and with it what is cached by it.
     if (read === undefined || read.batch !== known?.batch) known = read
     if (known === undefined) throw nothing()
-    require?.(known)
     return known
   }
   /** As `fresh`, or as another caller read it just now: by then `known` may be newer than that read, never older. */
@@ -79,6 +92,10 @@ export const knownHeight = ({ readPublished, sleep, now, nothing, require }: Hei
     /** After a publication: the next caller reads for itself. */
     lookAgain: (): void => {
       look = undefined
+    },
+    /** From here on what a repair has not finished is read, too. */
+    readUnrepaired: (): void => {
+      mayReadUnrepaired = true
     },
   }
 }

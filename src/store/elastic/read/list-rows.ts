@@ -1,11 +1,10 @@
 import { type ListDoc, placeOf } from '#indices/list.ts'
-import { type ListedRecord, listedRecords, records } from '#indices/record.ts'
+import { type ListedRecord, listedRecords } from '#indices/record.ts'
 import { missingData } from '#store/missing-data.ts'
 import { askRead, hitsIn, type Question } from '../client/ask.ts'
 import { decode } from '../schema/documents.ts'
 import { docsInHits } from '../schema/hits-text.ts'
 import { INDICES_AT_ONCE } from '../schema/names.ts'
-import { partitionsOf } from '../schema/partitions.ts'
 import { type Hit, searchHistory, WHOLE } from './history-search.ts'
 import type { Reader } from './proved-docs.ts'
 
@@ -19,19 +18,9 @@ export const recordsOf = async (
   [first, last]: readonly [first: number, last: number],
 ): Promise<readonly ListedRecord[]> => {
   const from = Math.max(first, 1)
-  const end = Math.min(last, list.count)
-  if (end - from < ROWS_AT_ONCE) return end < from ? [] : rowsOf(reader, list, [from, end])
-  const rows: ListedRecord[] = []
-  for (let next = from; next <= end; next += ROWS_AT_ONCE)
-    rows.push(...(await rowsOf(reader, list, [next, Math.min(end, next + ROWS_AT_ONCE - 1)])))
-  return rows
-}
-
-const rowsOf = async (
-  reader: Reader,
-  list: ListDoc,
-  [from, to]: readonly [from: number, to: number],
-): Promise<readonly ListedRecord[]> => {
+  const to = Math.min(last, list.count)
+  if (to < from) return []
+  if (to - from >= ROWS_AT_ONCE) return inRuns(reader, list, [from, to])
   const indices = indicesOf(reader, list, [from, to])
   const size = to - from + 1
   const places = [placeOf(list.number, from), placeOf(list.number, to)] as const
@@ -50,6 +39,17 @@ const rowsOf = async (
       `List '${list.id}' has ${rows.length} rows with ordinals ${from} to ${to} in ${indices.join(', ')}.`,
     )
   return inOrder(rows)
+}
+
+const inRuns = async (
+  reader: Reader,
+  list: ListDoc,
+  [from, to]: readonly [from: number, to: number],
+): Promise<readonly ListedRecord[]> => {
+  const rows: ListedRecord[] = []
+  for (let next = from; next <= to; next += ROWS_AT_ONCE)
+    rows.push(...(await recordsOf(reader, list, [next, Math.min(to, next + ROWS_AT_ONCE - 1)])))
+  return rows
 }
 
 type Wanted = { readonly places: readonly [first: bigint, last: bigint]; readonly size: number }
@@ -86,7 +86,17 @@ const indicesOf = (
   list: ListDoc,
   [first, last]: readonly [number, number],
 ): readonly string[] =>
-  partitionsOf(list.starts, first, last).map(partition => reader.names.partition(records, partition))
+  partitionsOf(list.starts, first, last).map(partition => reader.recordIndices[partition] as string)
+
+/** The partitions of a list with rows `first` … `last`; `starts` as in its document, ascending. */
+export const partitionsOf = (
+  starts: readonly (readonly [partition: number, ordinal: number])[],
+  first: number,
+  last: number,
+): readonly number[] =>
+  starts
+    .filter(([, ordinal], at) => ordinal <= last && (starts[at + 1]?.[1] ?? Number.MAX_SAFE_INTEGER) > first)
+    .map(([partition]) => partition)
 
 /** Ids have the order of ordinals. */
 const inOrder = (rows: readonly ListedRecord[]): readonly ListedRecord[] =>

@@ -4,9 +4,9 @@ import { askOnce, beforeAgain, expected, parseAnswer } from '../client/ask.ts'
 import type { Connection } from '../client/connection.ts'
 import { type ElasticError, reasonOf, toFailure } from '../client/failures.ts'
 import { shardCopies } from '../schema/shard-copies.ts'
+import { untilAborted } from './consistent-read.ts'
 import { OutOfDate } from './out-of-date.ts'
 import type { Proving } from './proved-docs.ts'
-import { untilAborted } from './until-aborted.ts'
 
 /** The answer to one of several searches; `H`: a hit. */
 export type Searched<H> = {

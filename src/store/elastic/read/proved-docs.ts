@@ -4,8 +4,8 @@ import type { Connection } from '../client/connection.ts'
 import { type Got, getMany } from '../client/get-many.ts'
 import type { LastDocuments, PublishedMeta } from '../schema/checkpoint-record.ts'
 import type { Names } from '../schema/names.ts'
+import type { Remembered } from './open-views.ts'
 import { OutOfDate } from './out-of-date.ts'
-import type { Remembered } from './state-cache.ts'
 
 /** Where documents are read, and what a copy of each index must show. */
 export type Proving = {
@@ -17,6 +17,8 @@ export type Proving = {
 /** What a view reads with. */
 export type Reader = Proving & {
   readonly names: Names
+  /** The index of records of each partition. */
+  readonly recordIndices: readonly string[]
   readonly published: PublishedMeta
   /** Shared by all views. */
   readonly hints: Hints

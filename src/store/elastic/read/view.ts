@@ -3,7 +3,6 @@ import { type ListDoc, placeOf } from '#indices/list.ts'
 import { records } from '#indices/record.ts'
 import type { AnyIndex, HistoryIndex, StateIndex } from '#indices/registry.ts'
 import { segments } from '#indices/segment.ts'
-import { charactersOf } from '#store/bounded-cache.ts'
 import { missingData } from '#store/missing-data.ts'
 import type { Moment, View } from '#store/port.ts'
 import { rankingPage } from '#store/ranking-page.ts'
@@ -12,10 +11,10 @@ import type { Got } from '../client/get-many.ts'
 import { stampOf, versionAt } from '../schema/checkpoint-record.ts'
 import { decode } from '../schema/documents.ts'
 import { hashTerm } from '../schema/hash-term.ts'
-import { type Partitions, partitionAt, partitionsOf } from '../schema/partitions.ts'
+import { type Partitions, partitionAt } from '../schema/partitions.ts'
 import { Newer } from './consistent-read.ts'
 import { type Hit, provedHistory, searchHistory } from './history-search.ts'
-import { recordsOf } from './list-rows.ts'
+import { partitionsOf, recordsOf } from './list-rows.ts'
 import { docsStartingWith } from './names.ts'
 import { newRecordsOf } from './new-records.ts'
 import { docsTogether, type Reader } from './proved-docs.ts'
@@ -67,43 +66,41 @@ const getDocs = async <I extends AnyIndex>(
   index: I,
   ids: readonly string[],
 ): Promise<readonly (DocOf<I> | undefined)[]> => {
-  const refs = ids.map(id => refOf(reader, index, id))
-  const known = refs.map(ref => (ref === undefined ? NONE : reader.remembered.get(ref)))
-  const asked = refs.filter((ref, at): ref is Ref => ref !== undefined && known[at] === undefined)
+  const known = ids.map(id => (index.kind === 'state' ? reader.remembered.get(index, id) : undefined))
+  const refs = ids.map((id, at) => (known[at] === undefined ? refOf(reader, index, id) : undefined))
+  const asked = refs.filter(ref => ref !== undefined)
   const found = asked.length === 0 ? [] : await docsTogether(reader, asked)
   let next = 0
   return refs.map((ref, at) => {
     // What is kept by the name of an index is of that index.
-    if (ref === undefined || known[at] !== undefined) return known[at]?.value as DocOf<I> | undefined
+    if (ref === undefined) return known[at]?.value as DocOf<I> | undefined
     const got = found[next++]
     return index.kind === 'history'
-      ? ofHistory(reader, index, { ref, got })
-      : ofState(reader, index, { ref, got })
+      ? ofHistory(reader, index, { id: ref.id, got })
+      : ofState(reader, index, { id: ref.id, got })
   })
 }
 
-const NONE = { value: undefined }
-
-type Answered = { readonly ref: Ref; readonly got: Got | undefined }
+type Answered = { readonly id: string; readonly got: Got | undefined }
 
 /** A document of the view's height, which is cached; throws `Newer` otherwise. */
 const ofState = <I extends AnyIndex>(
   { published, remembered }: Reader,
   index: I,
-  { ref, got }: Answered,
+  { id, got }: Answered,
 ): DocOf<I> | undefined => {
   if (got !== undefined && got.version > versionAt(stampOf(published))) throw new Newer()
-  const doc = got === undefined ? undefined : decode(index, ref.id, got.source)
-  remembered.put(ref, doc, charactersOf(got?.source))
+  const doc = got === undefined ? undefined : decode(index, id, got.source)
+  remembered.put(index, id, doc)
   return doc
 }
 
 const ofHistory = <I extends AnyIndex>(
   reader: Reader,
   index: I,
-  { ref, got }: Answered,
+  { id, got }: Answered,
 ): DocOf<I> | undefined => {
-  if (got !== undefined) return decode(index, ref.id, got.source)
+  if (got !== undefined) return decode(index, id, got.source)
   reader.onNothing()
   return undefined
 }
@@ -165,7 +162,7 @@ const momentsOf = async (
   ordinals: readonly number[],
 ): Promise<readonly Moment[]> => {
   const partitions = new Set(ordinals.flatMap(ordinal => partitionsOf(list.starts, ordinal, ordinal)))
-  const indices = [...partitions].map(partition => reader.names.partition(records, partition))
+  const indices = [...partitions].map(partition => reader.recordIndices[partition] as string)
   const places = ordinals.map(ordinal => String(placeOf(list.number, ordinal)))
   const hits = await searchHistory(reader, indices, {
     query: { terms: { places } },

@@ -53,7 +53,7 @@ const readText = async (
   return undefined
 }
 
-/** What readers may see. undefined: nothing is published or created yet. */
+/** What readers may see; the same object as long as its text is the same. undefined: nothing is published or created yet. */
 export const readPublished = async (
   cluster: ReadCluster,
   signal?: AbortSignal,

@@ -1,3 +1,4 @@
+import type { ReadEnd } from '#store/port.ts'
 import type { Connection } from '../client/connection.ts'
 import type { Sender } from '../client/sender.ts'
 import type { Generations, Names } from './names.ts'
@@ -11,6 +12,8 @@ export type Cluster = Sender & {
   readonly leaseMs: number
   /** Called for each search of the cache of state documents. */
   readonly onCacheLook?: ((isHit: boolean) => void) | undefined
+  /** Told of each read that has ended, but for those that are held. */
+  readonly onRead?: ((end: ReadEnd) => void) | undefined
 }
 
 /** One store in an Elasticsearch cluster, for functions that only read. */

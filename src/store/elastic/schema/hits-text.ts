@@ -1,4 +1,3 @@
-import { afterString } from '#chain/json-text.ts'
 import type { DocOf, Index } from '#indices/define.ts'
 import type { Field } from '#indices/fields.ts'
 
@@ -10,18 +9,19 @@ import type { Field } from '#indices/fields.ts'
 export const docsInHits = <I extends Index>(index: I, text: string): readonly DocOf<I>[] | undefined => {
   const first = text.indexOf(HITS)
   if (first === -1 || !text.endsWith(END)) return undefined
+  const { pattern, entries } = formOf(index)
   const docs: DocOf<I>[] = []
-  const fields = fieldsOf(index)
   // A quote within a text of JSON has a backslash before it, so a key is found nowhere else.
-  for (let at = text.indexOf(ID, first); at !== -1; at = text.indexOf(ID, at)) {
-    const from = at + ID.length
-    const to = text.indexOf('"', from)
-    at = text.indexOf(SOURCE, to)
-    const id = text.slice(from, to)
-    if (at === -1 || id.includes('\\')) return undefined
-    const doc: Record<string, unknown> = { id }
-    at = readFields(text, at + SOURCE.length, { fields, doc })
-    if (text[at] !== ',' && text[at] !== '}') return undefined
+  for (let at = text.indexOf(ID, first); at !== -1; at = text.indexOf(ID, pattern.lastIndex)) {
+    pattern.lastIndex = at
+    const found = pattern.exec(text)
+    if (found === null) return undefined
+    const doc: Record<string, unknown> = { id: found[1] }
+    for (let n = 0; n < entries.length; n++) {
+      const own = found[n + 2]
+      const { name, kind } = entries[n] as Entry
+      if (own !== undefined) doc[name] = valueFrom(kind, own)
+    }
     docs.push(doc as DocOf<I>)
   }
   return docs
@@ -29,95 +29,57 @@ export const docsInHits = <I extends Index>(index: I, text: string): readonly Do
 
 const HITS = '"hits":['
 const ID = '"_id":"'
-const SOURCE = ',"_source":{'
 const END = ']}}'
 
-/** A field and its key as it stands before the value. */
-type Entry = { readonly name: string; readonly key: string; readonly field: Field }
+type Entry = { readonly name: string; readonly kind: Field['kind'] }
+/** `pattern`: a hit from its id to its last field, with the id and each field as groups. */
+type Form = { readonly pattern: RegExp; readonly entries: readonly Entry[] }
 
-const entries = new WeakMap<Index, readonly Entry[]>()
-const fieldsOf = (index: Index): readonly Entry[] => {
-  const known = entries.get(index)
+const forms = new WeakMap<Index, Form>()
+const formOf = (index: Index): Form => {
+  const known = forms.get(index)
   if (known !== undefined) return known
-  const made = Object.entries(index.fields).map(([name, field], at) => ({
-    name,
-    key: `${at === 0 ? '' : ','}"${name}":`,
-    field,
-  }))
-  entries.set(index, made)
+  const fields = Object.entries(index.fields)
+  const keyed = fields.map(([name, { kind, optional }], at) => {
+    const pair = `${at === 0 ? '' : ','}"${name}":${VALUES[kind] ?? NEVER}`
+    return optional ? `(?:${pair})?` : pair
+  })
+  const made = {
+    pattern: new RegExp(
+      `"_id":"([^"\\\\]*)"(?:,"_score":[^,"]*)?,"_source":\\{${keyed.join('')}(?=[,}])`,
+      'y',
+    ),
+    entries: fields.map(([name, { kind }]) => ({ name, kind })),
+  }
+  forms.set(index, made)
   return made
 }
 
-/** Where the fields end; -1: they are not as they are written. */
-const readFields = (
-  text: string,
-  from: number,
-  { fields, doc }: { readonly fields: readonly Entry[]; readonly doc: Record<string, unknown> },
-): number => {
-  let at = from
-  for (let n = 0; n < fields.length; n++) {
-    const { name, key, field } = fields[n] as Entry
-    if (!text.startsWith(key, at)) {
-      if (field.optional) continue
-      return -1
-    }
-    const start = at + key.length
-    at = endOf(field, text, start)
-    if (at <= start) return -1
-    doc[name] = readValue(field, text, [start, at])
-  }
-  return at
+const TEXT = '"([^"\\\\]*(?:\\\\.[^"\\\\]*)*)"'
+/** For fields that are not among what pages of lists show. */
+const NEVER = '(?!)()'
+/** How values stand in the text of a document, by kind of field. */
+const VALUES: Readonly<Partial<Record<Field['kind'], string>>> = {
+  int: '(\\d+)',
+  bool: '(true|false)',
+  long: '"(-?\\d+)"',
+  keyword: TEXT,
+  text: TEXT,
+  hash: TEXT,
+  hashes: TEXT,
+  word: TEXT,
+  packed: TEXT,
 }
 
-const QUOTE = 0x22
-const BACKSLASH = 0x5c
-
-/** Where the value of a field ends; -1: it is none that is written for the field. */
-const endOf = ({ kind }: Field, text: string, at: number): number => {
+const valueFrom = (kind: Field['kind'], text: string): unknown => {
   switch (kind) {
     case 'int':
-      return afterDigits(text, at)
+      return Number(text)
     case 'bool':
-      if (text.startsWith('true', at)) return at + 'true'.length
-      return text.startsWith('false', at) ? at + 'false'.length : -1
-    case 'long': {
-      if (text.charCodeAt(at) !== QUOTE) return -1
-      const end = afterDigits(text, text[at + 1] === '-' ? at + 2 : at + 1)
-      return text.charCodeAt(end) === QUOTE ? end + 1 : -1
-    }
-    case 'keyword':
-    case 'text':
-    case 'hash':
-    case 'hashes':
-    case 'word':
-    case 'packed': {
-      if (text.charCodeAt(at) !== QUOTE) return -1
-      const end = text.indexOf('"', at + 1)
-      return text.charCodeAt(end - 1) === BACKSLASH ? afterString(text, at) : end + 1
-    }
-    default:
-      // Not among what pages of lists show.
-      return -1
-  }
-}
-
-const afterDigits = (text: string, from: number): number => {
-  let at = from
-  for (let letter = text.charCodeAt(at); letter >= 0x30 && letter <= 0x39; letter = text.charCodeAt(at)) at++
-  return at === from ? -1 : at
-}
-
-const readValue = ({ kind }: Field, text: string, [from, to]: readonly [number, number]): unknown => {
-  switch (kind) {
-    case 'int':
-      return Number(text.slice(from, to))
-    case 'bool':
-      return to - from === 'true'.length
+      return text === 'true'
     case 'long':
-      return BigInt(text.slice(from + 1, to - 1))
-    default: {
-      const inner = text.slice(from + 1, to - 1)
-      return inner.includes('\\') ? (JSON.parse(text.slice(from, to)) as string) : inner
-    }
+      return BigInt(text)
+    default:
+      return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text
   }
 }

@@ -1,27 +1,11 @@
 import { expect, test } from 'bun:test'
 import { batchOf } from '#test/store/suite/fixture.ts'
 import { failureOf } from '#test/store/suite/harness.ts'
-import { partitionAt, partitionsOf, partitionsWith } from './partitions.ts'
+import { partitionAt, partitionsWith } from './partitions.ts'
 
 test('partitionAt: the last partition that begins at or before the height', () => {
   expect([0, 9, 10, 19, 20, 1e9].map(height => partitionAt([0, 10, 20], height))).toEqual([0, 0, 1, 1, 2, 2])
   expect(partitionAt([0], 5)).toBe(0)
-})
-
-test('partitionsOf: partitions with some of the rows', () => {
-  const starts = [
-    [0, 1],
-    [2, 11],
-    [5, 12],
-  ] as const
-  const of = (first: number, last: number) => partitionsOf(starts, first, last)
-  expect([of(1, 10), of(10, 11), of(11, 11), of(12, 99), of(1, 99)]).toEqual([
-    [0],
-    [0, 2],
-    [2],
-    [5],
-    [0, 2, 5],
-  ])
 })
 
 test('partitionsWith: continues the last partition or opens the next, no other', async () => {

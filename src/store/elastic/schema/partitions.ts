@@ -28,13 +28,3 @@ export const partitionAt = (partitions: Partitions, height: number): number => {
   while (at > 0 && (partitions[at] ?? 0) > height) at--
   return at
 }
-
-/** The partitions of a list with rows `first` … `last`; `starts` as in its document, ascending. */
-export const partitionsOf = (
-  starts: readonly (readonly [partition: number, ordinal: number])[],
-  first: number,
-  last: number,
-): readonly number[] =>
-  starts
-    .filter(([, ordinal], at) => ordinal <= last && (starts[at + 1]?.[1] ?? Number.MAX_SAFE_INTEGER) > first)
-    .map(([partition]) => partition)

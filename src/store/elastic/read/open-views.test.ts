@@ -1,0 +1,76 @@
+import { expect, test } from 'bun:test'
+import { accounts } from '#indices/account.ts'
+import { lists } from '#indices/list.ts'
+import { connect } from '../client/connection.ts'
+import type { PublishedMeta } from '../schema/checkpoint-record.ts'
+import { namesOf } from '../schema/names.ts'
+import { rememberState, viewsOf } from './open-views.ts'
+
+const doc = { id: 'a' }
+const metaOf = (batch: string): PublishedMeta => ({
+  end: { height: 1, hash: 'h', time: 0n, lib: 1 },
+  batch,
+  partitions: [0],
+})
+
+test('rememberState: a missing document is remembered too; index and id are separate', () => {
+  const docs = rememberState()
+  docs.put(lists, 'a', doc)
+  docs.put(lists, 'none', undefined)
+  expect(docs.get(lists, 'a')?.value).toEqual(doc)
+  expect(docs.get(lists, 'none')?.value).toBeUndefined()
+  expect(docs.get(lists, 'none')).toBeDefined()
+  expect(docs.get(accounts, 'a')).toBeUndefined()
+})
+
+test('rememberState: tells of hits and misses, and takes no more once it is full', () => {
+  const looks: boolean[] = []
+  const docs = rememberState(isHit => looks.push(isHit))
+  for (let at = 0; at < 30_000; at++) docs.put(lists, String(at), doc)
+  expect(docs.get(lists, '0')).toBeDefined()
+  expect(docs.get(lists, '29999')).toBeUndefined()
+  expect(looks).toEqual([true, false])
+})
+
+/** Views of a store at which nobody answers: they are told apart by what they share, their edition. */
+const opener = () => {
+  let now = 0
+  const views = viewsOf({
+    connection: connect({ url: 'http://127.0.0.1:1' }),
+    names: namesOf('a'),
+    clock: { now: () => now },
+  })
+  return {
+    edition: (meta: PublishedMeta) => views.open(meta, {}).view.edition,
+    forget: views.forget,
+    at: (ms: number) => {
+      now = ms
+    },
+  }
+}
+
+test('viewsOf: what was read is shared by views of one batch, for a second, and not after a change', () => {
+  const { edition, forget, at } = opener()
+  const [first, second] = [metaOf('b1'), metaOf('b2')]
+  const begun = edition(first)
+  at(999)
+  expect(edition(first)).toBe(begun)
+  at(1_000)
+  const later = edition(first)
+  expect(later).not.toBe(begun)
+  const next = edition(second)
+  expect(next).not.toBe(later)
+  forget()
+  expect(edition(second)).not.toBe(next)
+})
+
+test('viewsOf: a view that reads damaged data shares nothing', () => {
+  const views = viewsOf({
+    connection: connect({ url: 'http://127.0.0.1:1' }),
+    names: namesOf('a'),
+    clock: { now: () => 0 },
+  })
+  const meta = metaOf('b1')
+  const { edition } = views.open(meta, {}).view
+  expect(views.open(meta, { damaged: true }).view.edition).not.toBe(edition)
+})

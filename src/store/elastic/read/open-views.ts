@@ -1,0 +1,110 @@
+import { records } from '#indices/record.ts'
+import type { AnyIndex } from '#indices/registry.ts'
+import type { View } from '#store/port.ts'
+import type { Hints } from '#store/ranking-start.ts'
+import { type LastDocuments, lastDocuments, type PublishedMeta } from '../schema/checkpoint-record.ts'
+import type { Cluster } from '../schema/cluster.ts'
+import type { Names } from '../schema/names.ts'
+import { openView } from './view.ts'
+
+/** A state document of the index that it was asked for in. */
+type Doc = { readonly id: string }
+
+type Named = Pick<AnyIndex, 'name'>
+
+/** State documents as they were read; `value` undefined: there is none with that id. */
+export type Remembered = {
+  get(index: Named, id: string): { readonly value: Doc | undefined } | undefined
+  put(index: Named, id: string, doc: Doc | undefined): void
+}
+
+/** A view of a height, and whether it found nothing where a lost document may have been. */
+export type Opened = { readonly view: View; foundNothing: boolean }
+
+export type OpenOptions = {
+  readonly signal?: AbortSignal | undefined
+  /** Reads what is there, as damaged or out of date as it may be. */
+  readonly damaged?: boolean
+}
+
+/** Only a repair changes documents of a published batch; its changes are seen after this time at the latest. */
+const KEPT_MS = 1_000
+/** Documents that are kept: with texts of some hundred characters they take 10 MB of memory. */
+const MAX_DOCUMENTS = 20_000
+
+/** What all views of a published height have in common. */
+type Height = {
+  readonly of: PublishedMeta
+  readonly since: number
+  readonly names: Names
+  readonly last: LastDocuments
+  readonly recordIndices: readonly string[]
+  readonly remembered: Remembered
+}
+
+/**
+ * Opens views of published heights. They share what they have read of a height's state: its documents do not change until
+ * the next height is published, and each was checked when it was read. A view keeps the cache that it was opened with; a
+ * view of another height gets a new one.
+ */
+export const viewsOf = ({ connection, names, clock, onCacheLook }: ViewsOptions) => {
+  const hints: Hints = new Map()
+  let height: Height | undefined
+  const heightOf = (published: PublishedMeta): Height => {
+    const now = clock.now()
+    if (height?.of !== published || Math.abs(now - height.since) >= KEPT_MS) {
+      const own = names.at(published.generations)
+      height = {
+        of: published,
+        since: now,
+        names: own,
+        last: lastDocuments(published),
+        recordIndices: published.partitions.map((_, partition) => own.partition(records, partition)),
+        remembered: rememberState(onCacheLook),
+      }
+    }
+    return height
+  }
+  return {
+    open: (published: PublishedMeta, { signal, damaged = false }: OpenOptions): Opened => {
+      const { names, last, recordIndices, remembered } = heightOf(published)
+      const opened = { foundNothing: false }
+      const view = openView({
+        ...{ connection, names, published, hints, recordIndices, signal },
+        asked: [],
+        last: damaged ? {} : last,
+        remembered: damaged ? NOTHING : remembered,
+        onNothing: () => {
+          opened.foundNothing = true
+        },
+      })
+      return Object.assign(opened, { view })
+    },
+    /** Views from here on remember nothing of those before. */
+    forget: (): void => {
+      height = undefined
+    },
+  }
+}
+
+type ViewsOptions = Pick<Cluster, 'connection' | 'names' | 'onCacheLook'> & {
+  readonly clock: Pick<Cluster['clock'], 'now'>
+}
+
+/** For a view that does not tell whether what it reads is of its height. */
+const NOTHING: Remembered = { get: () => undefined, put: () => undefined }
+
+/** Once it is full it takes no more: a second later it is given up anyway. */
+export const rememberState = (onLook: (isHit: boolean) => void = () => undefined): Remembered => {
+  const docs = new Map<string, { readonly value: Doc | undefined }>()
+  return {
+    get: (index, id) => {
+      const known = docs.get(`${index.name}/${id}`)
+      onLook(known !== undefined)
+      return known
+    },
+    put: (index, id, value) => {
+      if (docs.size < MAX_DOCUMENTS) docs.set(`${index.name}/${id}`, { value })
+    },
+  }
+}
