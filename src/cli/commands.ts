@@ -11,6 +11,7 @@ import { keysAdd, keysList, keysRevoke } from './keys.ts'
 import { keysChange, keysRotate, keysShow } from './keys-change.ts'
 import { load } from './load.ts'
 import { repair } from './repair.ts'
+import { restore } from './restore.ts'
 import { serve } from './serve.ts'
 import { status } from './status.ts'
 import { up } from './up.ts'
@@ -35,6 +36,7 @@ export const commands: readonly Command[] = [
   archiveWrite,
   archiveCheck,
   backup,
+  restore,
   status,
   verify,
   repair,

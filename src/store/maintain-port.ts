@@ -24,9 +24,9 @@ export type MaintainPort = {
   readonly whole?: (signal?: AbortSignal) => Promise<void>
   /**
    * Copies all of the store at one height to a file that is not there yet; the store may be written and read meanwhile.
-   * Absent where the server has a way of its own.
+   * `beforeNaming` is given the copy before it gets its name. Absent where the server has a way of its own.
    */
-  readonly backup?: (file: string) => Promise<Copied>
+  readonly backup?: (file: string, beforeNaming?: (partial: string) => Promise<void>) => Promise<Copied>
   /** Disks, rights and settings of the server that keeps the store. Absent where there is none. */
   readonly serverReport?: () => Promise<ServerReport>
   /** Absent where history is kept in one piece. */
