@@ -247,6 +247,11 @@ export const settings = {
     fallback: '1000',
   }),
   json: flag('Print one JSON object instead of lines.'),
+  repository: maybe({
+    reader: line,
+    value: 'NAME',
+    about: 'Snapshot repository of Elasticsearch, registered there by its operator.',
+  }),
   'dry-run': flag('Print what would be written, and write nothing.'),
   'delete-old': flag('Delete replaced indices when done.'),
   ...keySettings,

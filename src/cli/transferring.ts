@@ -40,3 +40,11 @@ export const withNode = async <T>(
     node.close()
   }
 }
+
+/** The repository of snapshots that the settings name. Throws 'usage' where they name none. */
+export const requireRepository = ({ repository }: Pick<Call['values'], 'repository'>): string => {
+  if (repository !== undefined) return repository
+  throw new Failure('usage', 'Elasticsearch keeps snapshots in repositories, but none is set.', {
+    help: 'Register one (PUT /_snapshot/NAME), and set --repository.',
+  })
+}

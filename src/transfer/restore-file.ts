@@ -3,11 +3,11 @@ import { Failure } from '#failure/failure.ts'
 import type { Node } from '#node/port.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { describedStore, manifestPath, megabytes } from './backup-file.ts'
-import { requireSameDigests } from './compare.ts'
 import type { Digesting } from './digest.ts'
 import { readThrough } from './file-digest.ts'
 import { type Manifest, readManifest } from './manifest.ts'
 import { requireOnChain } from './require-on-chain.ts'
+import { requireSame } from './require-same.ts'
 
 type Restoring = Digesting & { readonly node: Node }
 
@@ -84,20 +84,6 @@ const describedFile = async (path: string, how: Restoring): Promise<Manifest> =>
   } finally {
     await store.close()
   }
-}
-
-/** Throws 'conflict' for another chain, height or derivation, 'damaged' with the index that differs. */
-const requireSame = (name: string, found: Manifest, manifest: Manifest): void => {
-  for (const of of ['chainId', 'genesis', 'derivation', 'height', 'hash'] as const)
-    if (found[of] !== manifest[of])
-      throw new Failure(
-        'conflict',
-        `${name}: its ${of} is ${found[of]}, but the manifest says ${manifest[of]}.`,
-        {
-          help: 'The manifest belongs to another copy.',
-        },
-      )
-  requireSameDigests(name, found.digests, manifest.digests)
 }
 
 /** A run that was killed at its very end has put the store there. */
