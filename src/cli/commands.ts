@@ -3,6 +3,7 @@ import { archiveWrite } from './archive/archive-write.ts'
 import { backup } from './backup.ts'
 import type { Command } from './command.ts'
 import { config } from './config.ts'
+import { copy } from './copy.ts'
 import { doctor } from './doctor/doctor.ts'
 import { health } from './health.ts'
 import { indicesCheck, indicesCreate, indicesMerge, indicesPrint } from './indices.ts'
@@ -37,6 +38,7 @@ export const commands: readonly Command[] = [
   archiveCheck,
   backup,
   restore,
+  copy,
   status,
   verify,
   repair,

@@ -1,5 +1,6 @@
 import { Failure } from '#failure/failure.ts'
-import type { Digest } from './digest.ts'
+import { type Digest, STARTS } from './digest.ts'
+import { addedUp } from './sum.ts'
 
 /**
  * Throws 'damaged', naming the index, unless all digests are the same. `what` is what was found, for the message: a sentence
@@ -43,3 +44,11 @@ const textOf = (has: Digest | undefined, wanted: Digest | undefined): string =>
   has?.documents !== wanted?.documents
     ? `has ${has?.documents ?? 0} documents, expected ${wanted?.documents ?? 0}`
     : `has the digest ${has?.sum}, expected ${wanted?.sum}`
+/** Digests of whole indices, without where a store cuts its history: the same in every store of the same blocks. */
+export const regardlessOfPartitions = (digests: readonly Digest[]): readonly Digest[] => {
+  const byIndex = Map.groupBy(
+    digests.filter(({ index }) => index !== STARTS),
+    ({ index }) => index,
+  )
+  return [...byIndex].map(([index, parts]) => ({ index, ...addedUp(parts) }))
+}

@@ -15,7 +15,7 @@ export type Digest = Summed & {
 }
 
 /** The entry of where lists begin in partitions: the only part of a document that depends on how a store is cut. */
-const STARTS = 'lists.starts'
+export const STARTS = 'lists.starts'
 
 export type Digesting = {
   readonly signal: AbortSignal
