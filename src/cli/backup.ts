@@ -12,7 +12,7 @@ import { requireRepository, withProgress } from './transferring.ts'
 export const backup: Command = {
   name: 'backup',
   words: ['FILE'],
-  summary: 'copy the store, whole and checked: to a file, or to a snapshot of Elasticsearch',
+  summary: 'copy the store, whole and checked: to a file or a snapshot',
   about: [
     'Copies the embedded store with its API keys to FILE, which must not exist yet. The copy is of one height; the store may be loaded and served meanwhile. SQLite checks the copy before it gets its name.',
     'Beside it FILE.manifest.json says what is in the copy: its chain, its last block, and a digest of each index. It is written before the copy gets its name.',

@@ -13,7 +13,7 @@ import { requireRepository, withNode, withProgress } from './transferring.ts'
 export const restore: Command = {
   name: 'restore',
   words: ['FILE'],
-  summary: 'put what backup made in the place of a store, checked against its manifest and a node',
+  summary: 'put what backup made in the place of a store, checked by its manifest',
   about: [
     'Copies FILE, which iostlens backup made, to the embedded store, which must not exist yet. The copy is accepted when it is the one that its manifest (FILE.manifest.json) describes and its last block is on the chain of --node, which may be an archive.',
     'A copy that is not byte by byte the one that was described is refused; the digest of every index is then taken anew, and the index that differs is named.',
@@ -24,7 +24,7 @@ export const restore: Command = {
   settings: [...NODE, ...STORE, 'lease', 'repository', ...LOGGING],
   examples: [
     'iostlens restore /backup/iostlens.sqlite --node http://127.0.0.1:30001',
-    'iostlens restore monday --repository backup --store http://127.0.0.1:9200/iostlens --node archive:/archive',
+    'iostlens restore monday --repository backup --store http://127.0.0.1:9200 --node archive:/archive',
   ],
   run: async call => {
     const { words, out } = call
