@@ -1,9 +1,9 @@
 import { blocks } from '#indices/block.ts'
-import { type AnyIndex, stateIndices } from '#indices/registry.ts'
 import { batchBuilder, partitioning } from '#load/batches.ts'
 import { KEPT } from '#store/batch.ts'
 import type { Audit, Writer } from '#store/port.ts'
 import type { Digesting } from './digest.ts'
+import { keepReadable } from './keep-readable.ts'
 import { storedHistory } from './stored-history.ts'
 
 /**
@@ -38,9 +38,4 @@ export const copyHistory = async (
     onProgress({ stage: blocks.name, done: stored.block.height + 1, of: at.height + 1 })
   }
   if (!batch.empty) await commit()
-}
-
-/** Looks into each index: a server lets go of what nobody has read for half an hour. */
-const keepReadable = async (source: Audit): Promise<void> => {
-  for (const index of stateIndices as readonly AnyIndex[]) await source.existing(index, ['-'])
 }

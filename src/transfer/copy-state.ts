@@ -4,10 +4,14 @@ import { type ListDoc, lists } from '#indices/list.ts'
 import { type StateIndex, stateIndices } from '#indices/registry.ts'
 import type { Audit, Found, Rewrite, Store, Writer } from '#store/port.ts'
 import type { Digesting } from './digest.ts'
+import { keepReadable } from './keep-readable.ts'
 import { startsIn } from './list-starts.ts'
 
 /** Documents that are written at once. */
 const AT_ONCE = 5_000
+
+/** Pages of the source that take some minutes at most. */
+const PAGES = 300
 
 type Between = {
   readonly source: Audit
@@ -21,6 +25,7 @@ export const copyState = async (
   { source, from, to, writer }: Between,
   { signal, onProgress }: Digesting,
 ): Promise<void> => {
+  let pages = 0
   const firsts = (await to.partitions?.firsts()) ?? [0]
   for (const index of stateIndices) {
     let put: Rewrite['put'][number][] = []
@@ -33,6 +38,8 @@ export const copyState = async (
     }
     for await (const page of source.scan(index)) {
       signal.throwIfAborted()
+      pages += 1
+      if (pages % PAGES === 0) await keepReadable(source)
       for (const found of page) put.push({ index, doc: await placedIn(firsts, { from, index, found }) })
       if (put.length >= AT_ONCE) await write()
     }

@@ -5,6 +5,7 @@ import { type AnyIndex, historyIndices, stateIndices } from '#indices/registry.t
 import { STATISTICS, type StatisticsDoc, statistics } from '#indices/statistics.ts'
 import type { Audit, Found, Store } from '#store/port.ts'
 import { canonicalText } from './canonical.ts'
+import { keepReadable } from './keep-readable.ts'
 import { DigestSum, type Summed } from './sum.ts'
 
 /** What an index, or one partition of its history, has: the same in any order of its documents. */
@@ -16,6 +17,9 @@ export type Digest = Summed & {
 
 /** The entry of where lists begin in partitions: the only part of a document that depends on how a store is cut. */
 export const STARTS = 'lists.starts'
+
+/** Pages of an audit, of a thousand documents each, that take some minutes at most. */
+const PAGES = 1_000
 
 export type Digesting = {
   readonly signal: AbortSignal
@@ -34,6 +38,7 @@ export const digestsOf = async (
   const firsts = (await partitions?.firsts()) ?? [0]
   const counts = await countsIn(audit)
   const digests: Digest[] = []
+  let pages = 0
   for (const index of [...historyIndices, ...stateIndices]) {
     const sums = new Sums(index, firsts)
     const of = counts.get(index)
@@ -42,6 +47,8 @@ export const digestsOf = async (
       signal.throwIfAborted()
       for (const found of page) sums.add(found)
       done += page.length
+      pages += 1
+      if (pages % PAGES === 0) await keepReadable(audit)
       onProgress({ stage: index.name, done, ...(of === undefined ? {} : { of }) })
     }
     digests.push(...sums.digests(audit.at.height))
