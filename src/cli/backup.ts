@@ -1,32 +1,59 @@
 import { resolve } from 'node:path'
 import { Failure } from '#failure/failure.ts'
-import type { Command } from './command.ts'
+import type { Store } from '#store/port.ts'
+import { describeCopy } from '#transfer/backup-file.ts'
+import { backupSnapshot } from '#transfer/backup-snapshot.ts'
+import { documentsIn } from '#transfer/manifest.ts'
+import type { Call, Command } from './command.ts'
 import { requireExisting, withStore } from './compose.ts'
 import { LOGGING, STORE } from './setting-groups.ts'
+import { requireRepository, withProgress } from './transferring.ts'
 
 export const backup: Command = {
   name: 'backup',
   words: ['FILE'],
-  summary: 'copy the embedded store to a file, whole and checked, while it runs',
+  summary: 'copy the store, whole and checked: to a file or a snapshot',
   about: [
     'Copies the embedded store with its API keys to FILE, which must not exist yet. The copy is of one height; the store may be loaded and served meanwhile. SQLite checks the copy before it gets its name.',
-    'To restore it, stop iostlens, delete the store with its -wal and -shm files, and put the copy in its place.',
-    'Elasticsearch has snapshots of its own for this.',
+    'Beside it FILE.manifest.json says what is in the copy: its chain, its last block, and a digest of each index. It is written before the copy gets its name.',
+    'Of Elasticsearch FILE is the name of a snapshot in --repository, and the manifest is in it. No loader may run meanwhile; iostlens serve may. Killed, run it again: it goes on with the snapshot unless blocks were loaded since.',
+    "To restore it, stop iostlens, delete the store, and run 'iostlens restore'.",
   ],
-  settings: [...STORE, ...LOGGING],
+  settings: [...STORE, 'lease', 'repository', ...LOGGING],
   examples: [
     'iostlens backup /backup/iostlens.sqlite',
     'iostlens backup copy.sqlite --store sqlite:chain.sqlite',
+    'iostlens backup monday --repository backup --store http://127.0.0.1:9200/iostlens',
   ],
-  run: ({ values, words: [file = ''], log, out }) =>
-    withStore(values, log, async store => {
+  run: async call => {
+    const { values, words, log, out } = call
+    const [file = ''] = words
+    return withStore(values, log, async store => {
       await requireExisting(store)
-      if (store.backup === undefined)
-        throw new Failure('usage', `${store.name} is not an embedded store.`, {
-          help: 'Copy Elasticsearch by its own snapshots: PUT /_snapshot/REPOSITORY/NAME.',
-        })
-      const { height, bytes } = await store.backup(resolve(file))
-      out(`Copied ${store.name} at height ${height} to ${file}: ${bytes} bytes, checked.`)
+      out(await copied(call, store, file))
       return 0
-    }),
+    })
+  },
+}
+
+/** Copies the store the way it can be copied; what was done. */
+const copied = async (call: Call, store: Store, file: string): Promise<string> => {
+  const { backup: copy, snapshots } = store
+  if (snapshots !== undefined) {
+    const snapshot = { repository: requireRepository(call.values), name: file }
+    const doing = { bar: 'Backing up', log: 'Backed up.' }
+    const { height, digests } = await withProgress(call, doing, how =>
+      backupSnapshot({ ...store, snapshots }, snapshot, how),
+    )
+    return `Took the snapshot ${file} of ${store.name} at height ${height}: ${documentsIn(digests)} documents.`
+  }
+  if (copy === undefined) throw new Failure('defect', `${store.name} cannot be copied.`)
+  if (call.values.repository !== undefined)
+    throw new Failure('usage', `${store.name} is an embedded store, which has no --repository.`)
+  const path = resolve(file)
+  const doing = { bar: 'Describing', log: 'Described the copy.' }
+  const { height, bytes } = await withProgress(call, doing, how =>
+    copy(path, async partial => void (await describeCopy(partial, path, how))),
+  )
+  return `Copied ${store.name} at height ${height} to ${file}: ${bytes} bytes, checked.`
 }

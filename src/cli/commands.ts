@@ -3,6 +3,7 @@ import { archiveWrite } from './archive/archive-write.ts'
 import { backup } from './backup.ts'
 import type { Command } from './command.ts'
 import { config } from './config.ts'
+import { copy } from './copy.ts'
 import { doctor } from './doctor/doctor.ts'
 import { health } from './health.ts'
 import { indicesCheck, indicesCreate, indicesMerge, indicesPrint } from './indices.ts'
@@ -11,6 +12,7 @@ import { keysAdd, keysList, keysRevoke } from './keys.ts'
 import { keysChange, keysRotate, keysShow } from './keys-change.ts'
 import { load } from './load.ts'
 import { repair } from './repair.ts'
+import { restore } from './restore.ts'
 import { serve } from './serve.ts'
 import { status } from './status.ts'
 import { up } from './up.ts'
@@ -35,6 +37,8 @@ export const commands: readonly Command[] = [
   archiveWrite,
   archiveCheck,
   backup,
+  restore,
+  copy,
   status,
   verify,
   repair,

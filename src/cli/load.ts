@@ -3,6 +3,7 @@ import { requireKnownHosts } from '#node/endpoint.ts'
 import { storedBlocks } from '#store/stored-blocks.ts'
 import { systemClock } from '#time/clock.ts'
 import type { Command } from './command.ts'
+import { heightOf } from './height-of.ts'
 import { countedBlocks, loadCounts } from './metrics/counted-load.ts'
 import { watchThread } from './metrics/process-metrics.ts'
 import { serveMetrics } from './metrics/serve-metrics.ts'
@@ -28,6 +29,7 @@ export const load: Command = {
   ],
   run: call => {
     const { values, version, log, screen, out, signal, droppedLines } = call
+    const to = heightOf(values)
     return withChain({ command: 'load', serving: 0 }, call, async ({ node, urls, store, metrics }) => {
       await requireKnownHosts(urls)
       let view: ProgressView | undefined
@@ -48,7 +50,7 @@ export const load: Command = {
             signal,
             onProgress: view.update,
             log,
-            ...(values.to === undefined ? {} : { to: values.to }),
+            ...(to === undefined ? {} : { to }),
           },
         )
         view.end()

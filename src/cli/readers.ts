@@ -54,6 +54,12 @@ const durationText = (ms: number): string => {
   return fitting === undefined ? `${ms}ms` : `${ms / fitting[1]}${fitting[0]}`
 }
 
+/** What either of two readers takes; the first one is asked first. */
+export const either = <A, B>(one: Reader<A>, other: Reader<B>): Reader<A | B> => ({
+  rule: `${one.rule}, or ${other.rule}`,
+  read: text => one.read(text) ?? other.read(text),
+})
+
 export const choice = <const C extends string>(...choices: readonly C[]): Reader<C> => ({
   rule: `one of ${choices.join(', ')}`,
   read: text => choices.find(known => known === text),

@@ -8,6 +8,7 @@ import {
   choice,
   count,
   duration,
+  either,
   line,
   nodeUrls,
   path,
@@ -215,9 +216,10 @@ export const settings = {
     fallback: '1',
   }),
   to: maybe({
-    reader: count(0, 999_999_999_999),
-    value: 'HEIGHT',
-    about: 'Last block to load, or to write into an archive.',
+    reader: either(count(0, 999_999_999_999), storeAddress),
+    value: 'HEIGHT|STORE',
+    about:
+      'Last block to load, or to write into an archive. For copy: the store to copy into, named as in --store.',
   }),
   from: given({
     reader: count(0, 999_999_999_999),
@@ -247,6 +249,11 @@ export const settings = {
     fallback: '1000',
   }),
   json: flag('Print one JSON object instead of lines.'),
+  repository: maybe({
+    reader: line,
+    value: 'NAME',
+    about: 'Snapshot repository of Elasticsearch, registered there by its operator.',
+  }),
   'dry-run': flag('Print what would be written, and write nothing.'),
   'delete-old': flag('Delete replaced indices when done.'),
   ...keySettings,

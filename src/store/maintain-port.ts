@@ -1,6 +1,7 @@
 import type { Audit } from './audit-port.ts'
 import type { Restored } from './restored.ts'
 import type { ServerReport } from './server-report.ts'
+import type { Snapshots } from './snapshots-port.ts'
 
 /** Used by commands to create, check, repair and maintain a store. */
 export type MaintainPort = {
@@ -24,9 +25,11 @@ export type MaintainPort = {
   readonly whole?: (signal?: AbortSignal) => Promise<void>
   /**
    * Copies all of the store at one height to a file that is not there yet; the store may be written and read meanwhile.
-   * Absent where the server has a way of its own.
+   * `beforeNaming` is given the copy before it gets its name. Absent where the server has a way of its own.
    */
-  readonly backup?: (file: string) => Promise<Copied>
+  readonly backup?: (file: string, beforeNaming?: (partial: string) => Promise<void>) => Promise<Copied>
+  /** Snapshots that the server keeps in repositories of its own. Absent where `backup` copies the store. */
+  readonly snapshots?: Snapshots
   /** Disks, rights and settings of the server that keeps the store. Absent where there is none. */
   readonly serverReport?: () => Promise<ServerReport>
   /** Absent where history is kept in one piece. */

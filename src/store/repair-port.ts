@@ -21,6 +21,8 @@ export type RepairWriter = {
   rewrite(rewrite: Rewrite): Promise<void>
   /** A repair was not finished, or a loader left records that cannot be read: the height of the state is not known. */
   readonly unfinished: boolean
+  /** Closes the store, which may be empty: nobody reads or loads until `settle` opens it. */
+  shut(): Promise<void>
   /** A stored block, published or not; undefined: there is none. */
   blockAt(height: number): Promise<BlockDoc | undefined>
   /**

@@ -9,6 +9,7 @@ import type { Store } from '#store/port.ts'
 import { systemClock } from '#time/clock.ts'
 import type { Call, Command } from '../command.ts'
 import { connectNode, requireUsable, withStore } from '../compose.ts'
+import { heightOf } from '../height-of.ts'
 import { LOGGING, NODE, STORE } from '../setting-groups.ts'
 import { stageProgress } from '../stage-progress.ts'
 import { nodeBlocks, storeBlocks } from './archived-blocks.ts'
@@ -98,7 +99,7 @@ const written = async ({ values, words, signal, out, screen, log }: Call, from: 
   const each = values['blocks-per-file']
   const of = { ...from.of, blocks_per_file: each }
   // Complete files only: the last one would have to be changed later.
-  const to = values.to ?? Math.floor((from.last + 1) / each) * each - 1
+  const to = heightOf(values) ?? Math.floor((from.last + 1) / each) * each - 1
   if (to > from.last)
     throw new Failure('usage', `--to ${to} is above the last irreversible block, ${from.last}.`)
   const look = stageProgress({

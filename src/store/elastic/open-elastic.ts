@@ -12,6 +12,9 @@ import { checkShape, checkStore } from './schema/check-indices.ts'
 import type { Cluster } from './schema/cluster.ts'
 import { createIndices } from './schema/create-indices.ts'
 import { type Generations, namesOf } from './schema/names.ts'
+import { keepText, keptText } from './snapshot/kept-text.ts'
+import { restoreSnapshot } from './snapshot/restore-snapshot.ts'
+import { takeSnapshot } from './snapshot/take-snapshot.ts'
 import { forceMergeFinished } from './write/force-merge.ts'
 import { openKeys } from './write/keys.ts'
 import { restoreCheckpoint } from './write/restore-checkpoint.ts'
@@ -55,7 +58,7 @@ const WRITE_TIMEOUT_MS = 120_000
 const RETRY_TIMEOUT_MS = 300_000
 
 /** A store of which parts can be lost alone, and whose history is in partitions. */
-export type ElasticStore = Store & Required<Pick<Store, 'whole' | 'partitions'>>
+export type ElasticStore = Store & Required<Pick<Store, 'whole' | 'partitions' | 'snapshots'>>
 
 /**
  * Documents in Elasticsearch (8.19 or 9). Nothing is sent before the first call. Every call's failures name the
@@ -86,6 +89,16 @@ export const openElastic = (options: ElasticOptions): ElasticStore => {
       return restored
     },
     audit: () => openAudit(cluster),
+    snapshots: {
+      keep: text => keepText(cluster, text),
+      kept: () => keptText(cluster),
+      take: (snapshot, how) => takeSnapshot(cluster, snapshot, how),
+      restore: async (snapshot, how) => {
+        await restoreSnapshot(cluster, snapshot, how)
+        reading.checkAgain()
+        reading.lookAgain()
+      },
+    },
     keys: openKeys({ connection: keysConnection, names }),
     usage: openUsage({ ...cluster, connection: keysConnection }),
     migrating: migratingOf({

@@ -9,11 +9,15 @@ import { getPublished, isUnderRepair } from './meta.ts'
 /**
  * Copies the store of `path` to `target`, a file that is not there yet, while it may be loaded and served: one read
  * transaction, so the copy is of one height, with its keys. The copy is checked and synced before it gets its name;
- * what a killed copy leaves is `target.partial`, and the next one removes it.
+ * what a killed copy leaves is `target.partial`, and the next one removes it. `beforeNaming` looks at the copy before that.
  * Throws 'usage' when `target` is there, 'unavailable' when nothing is loaded or the disk is full, 'damaged' when the
  * copy is not whole.
  */
-export const copyStore = (path: string, name: string, target: string): Copied => {
+export const copyStore = async (
+  { path, name }: { readonly path: string; readonly name: string },
+  target: string,
+  beforeNaming: (partial: string) => Promise<void> = async () => {},
+): Promise<Copied> => {
   refuseExisting(target)
   const partial = `${target}.partial`
   rmSync(partial, { force: true })
@@ -29,6 +33,7 @@ export const copyStore = (path: string, name: string, target: string): Copied =>
     guarded(`Copying ${name} to ${partial}`, () => source.statement('VACUUM INTO ?').run(partial))
     const height = checkedHeight(partial)
     sync(partial)
+    await beforeNaming(partial)
     // Unlike a rename, a link never replaces a file that came meanwhile.
     link(partial, target)
     return { height, bytes: statSync(target).size }

@@ -79,7 +79,7 @@ export const openSqlite = ({ path: given, readonly = false, writing, onRead }: S
       return writer
     },
     audit: async () => openAudit(path, name),
-    backup: async file => copyStore(path, name, file),
+    backup: (file, beforeNaming) => copyStore({ path, name }, file, beforeNaming),
     keys: guardedKeys(keyStoreOf(path, name, readers), mayWrite),
     usage,
     migrating: migratingOf({

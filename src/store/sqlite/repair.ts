@@ -19,6 +19,7 @@ export const repairWriterOf = (lock: WriteLock): RepairWriter => ({
   get unfinished() {
     return lock.readNow(isUnderRepair)
   },
+  shut: () => lock.write(writing => putUnderRepair(writing, true)),
   blockAt: height => lock.read(reader => getById(reader, blocks, blockId(height)) as BlockDoc | undefined),
   endings: () => lock.read(endingsOf),
   takeBack: async height => {

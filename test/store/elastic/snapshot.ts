@@ -47,21 +47,25 @@ export const snapshotSuite = (at: () => OwnServer): void => {
     for (const { index } of indices) await ask('DELETE', `${server.url}/${index}`)
   }
 
-  test('a snapshot is refused when it is restored, and whole after a repair, keys included', async () => {
-    const [register, take, restore] = requests()
-    if (register === undefined || take === undefined || restore === undefined)
-      throw new Error('docs/operating.md lacks one of the three requests.')
+  test('a snapshot is refused when it is restored by hand, accepted by its digests or by a repair, keys included', async () => {
+    const [register] = requests()
+    if (register === undefined) throw new Error('docs/operating.md does not register a repository.')
     expect(await codeOf('load', '--once')).toBe(0)
     expect(await codeOf('keys', 'add', 'wallet')).toBe(0)
-    for (const { method, path, body } of [register, take]) await ask(method, server.url + path, body)
-    await loseAll()
-    await ask(restore.method, server.url + restore.path, restore.body)
-    const refused = await run('load', '--once')
-    expect([refused.code, refused.err]).toEqual([3, expect.stringContaining('iostlens repair')])
-    expect(await codeOf('repair')).toBe(0)
-    expect(await codeOf('verify')).toBe(0)
-    expect(await codeOf('status', '--all')).toBe(0)
-    expect(await codeOf('load', '--once')).toBe(0)
-    expect((await run('keys', 'list')).out).toContain(' wallet\n')
+    await ask(register.method, server.url + register.path, register.body)
+    expect(await codeOf('backup', 'first', '--repository', 'backup')).toBe(0)
+    for (const command of [['restore', 'first', '--repository', 'backup'], ['repair']]) {
+      await loseAll()
+      await ask('POST', `${server.url}/_snapshot/backup/first/_restore?wait_for_completion=true`, {
+        indices: 'iostlens-*',
+      })
+      const refused = await run('load', '--once')
+      expect([refused.code, refused.err]).toEqual([3, expect.stringContaining('is not the index')])
+      expect([command, await codeOf(...command)]).toEqual([command, 0])
+      expect(await codeOf('verify')).toBe(0)
+      expect(await codeOf('status', '--all')).toBe(0)
+      expect(await codeOf('load', '--once')).toBe(0)
+      expect((await run('keys', 'list')).out).toContain(' wallet\n')
+    }
   })
 }

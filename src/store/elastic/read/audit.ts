@@ -149,8 +149,8 @@ const scan = async function* <I extends AnyIndex>(
 ): AsyncIterable<readonly Found<I>[]> {
   const query =
     index.kind === 'state' ? { match_all: {} } : { range: { [HEIGHT]: { lte: reading.at.end.height } } }
-  for (let after: readonly unknown[] | undefined; ; ) {
-    const { hits } = await pitOf(reading, index).search<Hits>({
+  const next = (after: readonly unknown[] | undefined): Promise<Hits> => {
+    const page = pitOf(reading, index).search<Hits>({
       size: PAGE,
       version: true,
       track_total_hits: false,
@@ -158,10 +158,17 @@ const scan = async function* <I extends AnyIndex>(
       query: { bool: { filter: [query] } },
       ...(after === undefined ? {} : { search_after: after }),
     })
+    // It may fail before anybody waits for it.
+    page.catch(() => undefined)
+    return page
+  }
+  for (let page = next(undefined); ; ) {
+    const { hits } = await page
     const last = hits.hits.at(-1)
     if (last === undefined) return
+    // The server finds the next ones while the caller works on these.
+    page = next(last.sort)
     yield hits.hits.map(hit => foundOf(reading, index, hit))
-    after = last.sort
   }
 }
 

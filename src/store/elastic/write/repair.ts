@@ -27,7 +27,7 @@ import { deletesAsSeen, makeWritable } from './rewrite-documents.ts'
 import { entriesBack, type Step, stepsBack } from './undo.ts'
 
 /** What a repair does to the store's own record. */
-export type RepairWriter = Pick<Writer, 'unfinished' | 'blockAt' | 'endings' | 'takeBack' | 'settle'>
+export type RepairWriter = Pick<Writer, 'unfinished' | 'shut' | 'blockAt' | 'endings' | 'takeBack' | 'settle'>
 
 /** Stamps beyond this come from another program: numbers must stay exact. */
 const SANE = 2 ** 50
@@ -41,6 +41,7 @@ export const repairWriterOf = async (lease: Lease): Promise<RepairWriter> => {
     get unfinished() {
       return !isClear || lease.checkpoint().mending === true
     },
+    shut: () => lease.set({ mending: true }),
     blockAt: height => blockAt(cluster, lease.checkpoint().partitions, height),
     endings: () => (isClear ? endingsOf(cluster, lease.checkpoint()) : Promise.resolve([])),
     takeBack: height => takeBack(lease, height),

@@ -87,6 +87,7 @@ export const openWriter = async (options: WriterOptions): Promise<Writer> => {
     get unfinished() {
       return repair?.unfinished ?? false
     },
+    shut: () => inTurn(() => requireRepair(repair).shut()),
     blockAt: async height => requireRepair(repair).blockAt(height),
     endings: async () => requireRepair(repair).endings(),
     takeBack: height => inTurn(() => requireRepair(repair).takeBack(height)),

@@ -1,0 +1,47 @@
+import { Failure } from '#failure/failure.ts'
+import { copyStore } from '#transfer/copy.ts'
+import type { Command } from './command.ts'
+import { openStore, requireUsable, storeAddressOf, withStore } from './compose.ts'
+import { LOADING, LOGGING, STORE } from './setting-groups.ts'
+import { withProgress } from './transferring.ts'
+
+export const copy: Command = {
+  name: 'copy',
+  words: [],
+  summary: 'copy a store into another one, such as from SQLite to Elasticsearch',
+  about: [
+    'Copies --store with its API keys into the store --to, which must not exist yet, at one height: nothing is derived again, and no node is needed. The source may be loaded and served meanwhile.',
+    'The copy is closed until it has all that the source has, by a digest of each index; then it is read and loaded like any store. If the two differ, the index is named.',
+    'Stopped or killed, run it again: it goes on behind the last blocks that were copied, at the height that the source has then. Until it has come to its end the copy says that it is being repaired.',
+    'Credentials in the settings are for whichever of the two is in Elasticsearch, or both.',
+  ],
+  settings: [...STORE, 'to', ...LOADING, ...LOGGING],
+  examples: [
+    'iostlens copy --store sqlite:data/iostlens.sqlite --to http://127.0.0.1:9200/iostlens',
+    'iostlens copy --store http://127.0.0.1:9200/iostlens --to sqlite:chain.sqlite',
+  ],
+  run: async call => {
+    const { values, log, out } = call
+    const { to } = values
+    if (typeof to !== 'object')
+      throw new Failure('usage', '--to names no store to copy into.', {
+        help: 'Set it to sqlite:PATH or http(s)://HOST:PORT/PREFIX.',
+      })
+    if (Bun.deepEquals(to, storeAddressOf(values)))
+      throw new Failure('usage', '--store and --to are the same store.', { help: 'Set --to to another one.' })
+    return withStore(values, log, async from => {
+      await requireUsable(from)
+      const target = openStore({ ...values, store: to }, log)
+      try {
+        const doing = { bar: 'Copying', log: 'Copied.' }
+        const { height, documents } = await withProgress(call, doing, how => copyStore(from, target, how))
+        out(
+          `Copied ${from.name} at height ${height} into ${target.name}: ${documents} documents, all digests agree.`,
+        )
+        return 0
+      } finally {
+        await target.close()
+      }
+    })
+  },
+}

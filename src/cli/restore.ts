@@ -1,0 +1,69 @@
+import { resolve } from 'node:path'
+import { Failure } from '#failure/failure.ts'
+import type { Node } from '#node/port.ts'
+import type { Digesting } from '#transfer/digest.ts'
+import { documentsIn, type Manifest } from '#transfer/manifest.ts'
+import { restoreFile } from '#transfer/restore-file.ts'
+import { restoreFromSnapshot } from '#transfer/restore-snapshot.ts'
+import type { Call, Command } from './command.ts'
+import { openStore, storeAddressOf } from './compose.ts'
+import { LOGGING, NODE, STORE } from './setting-groups.ts'
+import { requireRepository, withNode, withProgress } from './transferring.ts'
+
+export const restore: Command = {
+  name: 'restore',
+  words: ['FILE'],
+  summary: 'put what backup made in the place of a store, checked by its manifest',
+  about: [
+    'Copies FILE, which iostlens backup made, to the embedded store, which must not exist yet. The copy is accepted when it is the one that its manifest (FILE.manifest.json) describes and its last block is on the chain of --node, which may be an archive.',
+    'A copy that is not byte by byte the one that was described is refused; the digest of every index is then taken anew, and the index that differs is named.',
+    'With --repository FILE is the name of a snapshot of Elasticsearch. The server restores it, unless its indices are there already, and they are accepted when the digest of every index is that of the manifest in them. Until then nobody reads them.',
+    "This takes minutes: nothing is derived again. A copy is believed as far as whoever made it and its manifest; 'iostlens verify' audits every document.",
+    'Killed at any moment, there is no store that anybody reads, or the whole one: run it again.',
+  ],
+  settings: [...NODE, ...STORE, 'lease', 'repository', ...LOGGING],
+  examples: [
+    'iostlens restore /backup/iostlens.sqlite --node http://127.0.0.1:30001',
+    'iostlens restore monday --repository backup --store http://127.0.0.1:9200 --node archive:/archive',
+  ],
+  run: async call => {
+    const { words, out } = call
+    const [file = ''] = words
+    const doing = { bar: 'Restoring', log: 'Restored.' }
+    const address = storeAddressOf(call.values)
+    const work = address.type === 'sqlite' ? fromFile(call, address.path) : fromSnapshot(call)
+    const line = await withNode(call, node => withProgress(call, doing, how => work(file, { ...how, node })))
+    out(line)
+    return 0
+  },
+}
+
+type Work = (file: string, how: Digesting & { readonly node: Node }) => Promise<string>
+
+const fromFile =
+  ({ values }: Call, path: string): Work =>
+  async (file, how) => {
+    if (values.repository !== undefined)
+      throw new Failure('usage', 'A snapshot can only be restored to Elasticsearch.', {
+        help: 'Set --store to the URL of Elasticsearch, or leave --repository out.',
+      })
+    const { manifest, isThere } = await restoreFile(resolve(file), path, how)
+    return `${lineOf(manifest, `sqlite:${path}`)}${isThere ? '; it was there already' : ''}.`
+  }
+
+const fromSnapshot =
+  ({ values, log }: Call): Work =>
+  async (name, how) => {
+    const snapshot = { repository: requireRepository(values), name }
+    const store = openStore(values, log)
+    try {
+      const { snapshots } = store
+      if (snapshots === undefined) throw new Failure('defect', `${store.name} has no snapshots.`)
+      return `${lineOf(await restoreFromSnapshot({ ...store, snapshots }, snapshot, how), store.name)}.`
+    } finally {
+      await store.close()
+    }
+  }
+
+const lineOf = ({ height, digests }: Manifest, name: string): string =>
+  `Restored ${name} at height ${height}: ${documentsIn(digests)} documents`

@@ -1,0 +1,50 @@
+import { Failure } from '#failure/failure.ts'
+import type { Node } from '#node/port.ts'
+import { systemClock } from '#time/clock.ts'
+import type { Digesting } from '#transfer/digest.ts'
+import type { Call } from './command.ts'
+import { connectNode } from './compose.ts'
+import { stageProgress } from './stage-progress.ts'
+
+/** Runs work on whole stores, shows how far it is, and says so when it was stopped before its end. */
+export const withProgress = async <T>(
+  { screen, log, signal }: Pick<Call, 'screen' | 'log' | 'signal'>,
+  doing: { readonly bar: string; readonly log: string },
+  work: (how: Digesting) => Promise<T>,
+): Promise<T> => {
+  try {
+    const onProgress = stageProgress({ screen, log, now: systemClock.elapsed, doing })
+    return await work({ signal, onProgress })
+  } catch (error) {
+    if (signal.aborted)
+      throw new Failure('deadline', 'Stopped before the end.', { help: 'Run it again.', cause: error })
+    throw error
+  } finally {
+    screen.bar('')
+  }
+}
+
+/** Runs `work` with the node or archive that the settings name. Throws 'usage' where they name none. */
+export const withNode = async <T>(
+  { values, log }: Pick<Call, 'values' | 'log'>,
+  work: (node: Node) => Promise<T>,
+): Promise<T> => {
+  const node = connectNode(values, log)
+  if (node === undefined)
+    throw new Failure('usage', 'A copy is compared with the chain of a node or archive, but none is set.', {
+      help: 'Set --node.',
+    })
+  try {
+    return await work(node)
+  } finally {
+    node.close()
+  }
+}
+
+/** The repository of snapshots that the settings name. Throws 'usage' where they name none. */
+export const requireRepository = ({ repository }: Pick<Call['values'], 'repository'>): string => {
+  if (repository !== undefined) return repository
+  throw new Failure('usage', 'Elasticsearch keeps snapshots in repositories, but none is set.', {
+    help: 'Register one (PUT /_snapshot/NAME), and set --repository.',
+  })
+}

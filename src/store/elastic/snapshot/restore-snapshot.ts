@@ -1,0 +1,104 @@
+import { Failure } from '#failure/failure.ts'
+import type { Named, SnapshotOptions, SnapshotProgress } from '#store/snapshots-port.ts'
+import { ask } from '../client/ask.ts'
+import type { Cluster } from '../schema/cluster.ts'
+import { listIndices } from '../schema/list-indices.ts'
+import { inParts } from '../schema/names.ts'
+import { pathOf } from './take-snapshot.ts'
+
+const POLL_MS = 200
+/** Looks at shards that nothing is done about, after which they are lost: the server tries five times by itself. */
+const IDLE_LOOKS = 50
+
+type Shards = Readonly<
+  Record<
+    string,
+    | {
+        readonly shards: readonly {
+          readonly primary: boolean
+          readonly stage: string
+          readonly index: {
+            readonly size: { readonly total_in_bytes: number; readonly recovered_in_bytes: number }
+          }
+        }[]
+      }
+    | undefined
+  >
+>
+
+/** `Snapshots.restore`. The server goes on by itself when this process dies, and the next run waits for it. */
+export const restoreSnapshot = async (
+  cluster: Cluster,
+  snapshot: Named,
+  { signal, onProgress }: SnapshotOptions,
+): Promise<void> => {
+  if ((await listIndices(cluster)).length === 0) await begin(cluster, snapshot)
+  const indices = (await listIndices(cluster)).map(({ name }) => name)
+  for (let idle = 0; ; ) {
+    signal.throwIfAborted()
+    const { open, ...progress } = await stateOf(cluster, indices)
+    onProgress(progress)
+    const [first] = open
+    if (first === undefined) return
+    idle = (await isWorking(cluster)) ? 0 : idle + 1
+    if (idle === IDLE_LOOKS)
+      throw new Failure('damaged', `${first} could not be restored from the snapshot ${snapshot.name}.`, {
+        help: `See why: GET /_cluster/allocation/explain. Then delete the indices and take another snapshot.`,
+        details: { index: first },
+      })
+    await cluster.clock.sleep(POLL_MS)
+  }
+}
+
+const begin = async ({ connection, names, writeTimeoutMs }: Cluster, snapshot: Named): Promise<void> => {
+  const what = `restore the snapshot ${snapshot.name}`
+  const { snapshots } = await ask<{ snapshots: readonly { readonly indices: readonly string[] }[] }>(
+    connection,
+    { what, method: 'GET', path: pathOf(snapshot) },
+  )
+  const ours = (snapshots[0]?.indices ?? []).filter(name => name.startsWith(`${names.prefix}-`))
+  if (ours.length === 0)
+    throw new Failure('usage', `The snapshot ${snapshot.name} has no index of ${names.prefix}.`, {
+      help: 'Set --store to the prefix that the snapshot was taken of.',
+    })
+  await ask(connection, {
+    what,
+    method: 'POST',
+    path: `${pathOf(snapshot)}/_restore`,
+    body: JSON.stringify({ indices: ours.join(','), include_global_state: false, include_aliases: true }),
+    timeoutMs: writeTimeoutMs,
+  })
+}
+
+/** Indices whose primary is not there yet, and how many bytes are. */
+const stateOf = async (
+  { connection }: Cluster,
+  indices: readonly string[],
+): Promise<SnapshotProgress & { readonly open: readonly string[] }> => {
+  const open: string[] = []
+  let [done, of] = [0, 0]
+  for (const part of inParts(indices)) {
+    const shards = await ask<Shards>(connection, {
+      what: `see the recovery of ${part}`,
+      method: 'GET',
+      path: `/${part}/_recovery`,
+      query: { filter_path: '*.shards.primary,*.shards.stage,*.shards.index.size' },
+    })
+    for (const name of part.split(',')) {
+      const primary = shards[name]?.shards.find(shard => shard.primary)
+      if (primary?.stage !== 'DONE') open.push(name)
+      done += primary?.index.size.recovered_in_bytes ?? 0
+      of += primary?.index.size.total_in_bytes ?? 0
+    }
+  }
+  return { open, done, of }
+}
+
+const isWorking = async ({ connection, names }: Cluster): Promise<boolean> => {
+  const { initializing_shards: working } = await ask<{ readonly initializing_shards: number }>(connection, {
+    what: `see the health of ${names.prefix}`,
+    method: 'GET',
+    path: `/_cluster/health/${names.prefix}-*`,
+  })
+  return working > 0
+}

@@ -1,0 +1,97 @@
+import { Failure } from '#failure/failure.ts'
+import type { Named, SnapshotOptions } from '#store/snapshots-port.ts'
+import { ask, askText } from '../client/ask.ts'
+import { errorOf, failureOf } from '../client/failures.ts'
+import type { Cluster } from '../schema/cluster.ts'
+import { listIndices } from '../schema/list-indices.ts'
+import { keptText } from './kept-text.ts'
+
+const POLL_MS = 200
+
+type Sizes = { readonly size_in_bytes?: number }
+type Status = {
+  readonly snapshots: readonly {
+    readonly stats?: { readonly processed?: Sizes; readonly incremental?: Sizes }
+  }[]
+}
+type Info = {
+  readonly snapshots: readonly {
+    readonly state: string
+    readonly metadata?: { readonly iostlens?: string }
+    readonly failures?: readonly { readonly index?: string; readonly reason?: string }[]
+  }[]
+}
+
+export const pathOf = ({ repository, name }: Named): string =>
+  `/_snapshot/${encodeURIComponent(repository)}/${encodeURIComponent(name)}`
+
+/** `Snapshots.take`. The server goes on by itself when this process dies, and the next run waits for it. */
+export const takeSnapshot = async (
+  cluster: Cluster,
+  snapshot: Named,
+  { signal, onProgress }: SnapshotOptions,
+): Promise<void> => {
+  const { connection, clock } = cluster
+  const mark = await markOf(cluster)
+  await begin(cluster, snapshot, mark)
+  const what = `take the snapshot ${snapshot.name}`
+  for (;;) {
+    signal.throwIfAborted()
+    const { snapshots } = await ask<Info>(connection, { what, method: 'GET', path: pathOf(snapshot) })
+    const [{ state, metadata, failures } = { state: 'MISSING' }] = snapshots
+    if (metadata?.iostlens !== mark) throw taken(snapshot)
+    if (state === 'SUCCESS') return
+    if (state !== 'IN_PROGRESS' && state !== 'STARTED')
+      throw new Failure(
+        'unavailable',
+        `The snapshot ${snapshot.name} ended as ${state}: ${failures?.[0]?.index ?? ''} ${failures?.[0]?.reason ?? ''}.`,
+        { help: `Delete it (DELETE ${pathOf(snapshot)}), then take it again.`, retryable: false },
+      )
+    const status = await ask<Status>(connection, { what, method: 'GET', path: `${pathOf(snapshot)}/_status` })
+    const { processed, incremental } = status.snapshots[0]?.stats ?? {}
+    onProgress({ done: processed?.size_in_bytes ?? 0, of: incremental?.size_in_bytes ?? 0 })
+    await clock.sleep(POLL_MS)
+  }
+}
+
+/** Tells snapshots of one state of the store from others. */
+const markOf = async (cluster: Cluster): Promise<string> =>
+  new Bun.CryptoHasher('sha256').update((await keptText(cluster)) ?? '').digest('hex')
+
+const begin = async (cluster: Cluster, snapshot: Named, mark: string): Promise<void> => {
+  const { connection, names, writeTimeoutMs } = cluster
+  const indices = (await listIndices(cluster)).map(({ name }) => name)
+  const what = `take the snapshot ${snapshot.name}`
+  const answer = await askText(connection, {
+    what,
+    method: 'PUT',
+    path: pathOf(snapshot),
+    body: JSON.stringify({
+      // Counts of requests are kept in an index that there need not be.
+      indices: [...indices, `${names.served('usage')}-*`].join(','),
+      ignore_unavailable: false,
+      include_global_state: false,
+      metadata: { iostlens: mark },
+    }),
+    timeoutMs: writeTimeoutMs,
+    also: [400, 404, 409],
+  })
+  if (answer.status < 300) return
+  const { type } = errorOf(answer)
+  if (type === 'repository_missing_exception')
+    throw new Failure(
+      'usage',
+      `Elasticsearch at ${connection.url} has no repository ${snapshot.repository}.`,
+      {
+        help: 'Register it (PUT /_snapshot/NAME), or set --repository to one that is there.',
+      },
+    )
+  // Whose it is, its mark tells.
+  if (type !== 'invalid_snapshot_name_exception' && type !== 'snapshot_name_already_in_use_exception')
+    throw failureOf({ connection, what }, answer)
+}
+
+const taken = ({ repository, name }: Named): Failure =>
+  new Failure('usage', `There is a snapshot ${name} of another state in ${repository}; none is replaced.`, {
+    help: 'Name one that is not there yet.',
+  })

@@ -1,0 +1,45 @@
+import { renameSync, statSync } from 'node:fs'
+import { nothingLoaded } from '#store/nothing-loaded.ts'
+import type { Identity, Store } from '#store/port.ts'
+import { openSqlite } from '#store/sqlite/open-sqlite.ts'
+import { type Digesting, digestsOf } from './digest.ts'
+import { readThrough } from './file-digest.ts'
+import { type Manifest, manifestText } from './manifest.ts'
+
+/** Where the manifest of a copy stands. */
+export const manifestPath = (file: string): string => `${file}.manifest.json`
+
+/** The digests of a store at its published height, with its chain. */
+export const describedStore = async (store: Store, how: Digesting): Promise<Manifest> => {
+  const audit = await store.audit()
+  try {
+    const identity: Identity | undefined = await store.identity()
+    if (identity === undefined) throw nothingLoaded(store.name)
+    const { height, hash } = audit.at
+    return { ...identity, height, hash, digests: await digestsOf(store, audit, how) }
+  } finally {
+    await audit.close()
+  }
+}
+
+/** Writes the manifest of a copy that is not yet in its place; `file` is what the place will be called. */
+export const describeCopy = async (partial: string, file: string, how: Digesting): Promise<Manifest> => {
+  const copy = openSqlite({ path: partial, readonly: true })
+  try {
+    const described = await describedStore(copy, how)
+    const of = statSync(partial).size
+    const digest = await readThrough(partial, {
+      signal: how.signal,
+      onRead: bytes => how.onProgress({ stage: 'MB of the file', done: megabytes(bytes), of: megabytes(of) }),
+    })
+    const manifest = { ...described, file: digest }
+    const path = manifestPath(file)
+    await Bun.write(`${path}.partial`, manifestText(manifest))
+    renameSync(`${path}.partial`, path)
+    return manifest
+  } finally {
+    await copy.close()
+  }
+}
+
+export const megabytes = (bytes: number): number => Math.round(bytes / 1e6)

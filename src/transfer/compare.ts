@@ -1,0 +1,54 @@
+import { Failure } from '#failure/failure.ts'
+import { type Digest, STARTS } from './digest.ts'
+import { addedUp } from './sum.ts'
+
+/**
+ * Throws 'damaged', naming the index, unless all digests are the same. `what` is what was found, for the message: a sentence
+ * goes on with what an index of it has.
+ */
+export const requireSameDigests = (
+  what: string,
+  found: readonly Digest[],
+  expected: readonly Digest[],
+): void => {
+  const differing = differencesBetween(found, expected)
+  const [first] = differing
+  if (first === undefined) return
+  const { name, has, wanted } = first
+  const more = differing.length === 1 ? '' : `; ${differing.length - 1} more indices differ`
+  throw new Failure('damaged', `${what}: ${name} ${textOf(has, wanted)}${more}.`, {
+    help: 'Take another copy. Or load the chain anew from a node or an archive.',
+    details: { index: name },
+  })
+}
+
+type Differing = {
+  readonly name: string
+  readonly has: Digest | undefined
+  readonly wanted: Digest | undefined
+}
+
+const nameOf = ({ index, partition }: Digest): string =>
+  partition === undefined ? index : `${index} (partition ${partition})`
+
+const differencesBetween = (found: readonly Digest[], expected: readonly Digest[]): readonly Differing[] => {
+  const [has, wanted] = [found, expected].map(digests => new Map(digests.map(each => [nameOf(each), each])))
+  return [...new Set([...(wanted?.keys() ?? []), ...(has?.keys() ?? [])])].flatMap(name => {
+    const [one, other] = [has?.get(name), wanted?.get(name)]
+    const isSame = one?.documents === other?.documents && one?.sum === other?.sum
+    return isSame ? [] : [{ name, has: one, wanted: other }]
+  })
+}
+
+const textOf = (has: Digest | undefined, wanted: Digest | undefined): string =>
+  has?.documents !== wanted?.documents
+    ? `has ${has?.documents ?? 0} documents, expected ${wanted?.documents ?? 0}`
+    : `has the digest ${has?.sum}, expected ${wanted?.sum}`
+/** Digests of whole indices, without where a store cuts its history: the same in every store of the same blocks. */
+export const regardlessOfPartitions = (digests: readonly Digest[]): readonly Digest[] => {
+  const byIndex = Map.groupBy(
+    digests.filter(({ index }) => index !== STARTS),
+    ({ index }) => index,
+  )
+  return [...byIndex].map(([index, parts]) => ({ index, ...addedUp(parts) }))
+}

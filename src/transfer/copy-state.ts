@@ -1,0 +1,66 @@
+import { Failure } from '#failure/failure.ts'
+import type { DocOf } from '#indices/define.ts'
+import { type ListDoc, lists } from '#indices/list.ts'
+import { type StateIndex, stateIndices } from '#indices/registry.ts'
+import type { Audit, Found, Rewrite, Store, Writer } from '#store/port.ts'
+import type { Digesting } from './digest.ts'
+import { keepReadable } from './keep-readable.ts'
+import { startsIn } from './list-starts.ts'
+
+/** Documents that are written at once. */
+const AT_ONCE = 5_000
+
+/** Pages of the source that take some minutes at most. */
+const PAGES = 300
+
+type Between = {
+  readonly source: Audit
+  readonly from: Pick<Store, 'read'>
+  readonly to: Pick<Store, 'partitions'>
+  readonly writer: Pick<Writer, 'rewrite'>
+}
+
+/** Copies all state, document by document; what is there already is written again. */
+export const copyState = async (
+  { source, from, to, writer }: Between,
+  { signal, onProgress }: Digesting,
+): Promise<void> => {
+  let pages = 0
+  const firsts = (await to.partitions?.firsts()) ?? [0]
+  for (const index of stateIndices) {
+    let put: Rewrite['put'][number][] = []
+    let done = 0
+    const write = async (): Promise<void> => {
+      if (put.length > 0) await writer.rewrite({ put, remove: [], unplace: [] })
+      done += put.length
+      put = []
+      onProgress({ stage: index.name, done })
+    }
+    for await (const page of source.scan(index)) {
+      signal.throwIfAborted()
+      pages += 1
+      if (pages % PAGES === 0) await keepReadable(source)
+      for (const found of page) put.push({ index, doc: await placedIn(firsts, { from, index, found }) })
+      if (put.length >= AT_ONCE) await write()
+    }
+    await write()
+  }
+}
+
+/** The document as it is in a store with these partitions. */
+const placedIn = async (
+  firsts: readonly number[],
+  { from, index, found }: Pick<Between, 'from'> & { readonly index: StateIndex; readonly found: Found },
+): Promise<DocOf<StateIndex>> => {
+  const { id, doc } = found
+  if (doc === undefined)
+    throw new Failure('damaged', `${index.name}: ${id} cannot be read.`, {
+      help: 'Run: iostlens repair --node URL.',
+      details: { index: index.name },
+    })
+  if (index !== lists) return doc as DocOf<StateIndex>
+  const list = doc as ListDoc
+  const momentsOf = (ordinals: readonly number[]) =>
+    from.read(view => view.moments(list, ordinals), { damaged: true })
+  return { ...list, starts: await startsIn(firsts, list, momentsOf) } as DocOf<StateIndex>
+}

@@ -1,0 +1,96 @@
+import { Failure } from '#failure/failure.ts'
+import { blocks } from '#indices/block.ts'
+import { blockId } from '#indices/position.ts'
+import { nothingLoaded } from '#store/nothing-loaded.ts'
+import type { Audit, Identity, Store, Writer } from '#store/port.ts'
+import { regardlessOfPartitions, requireSameDigests } from './compare.ts'
+import { copyHistory } from './copy-history.ts'
+import { copyState } from './copy-state.ts'
+import { type Digest, type Digesting, digestsOf } from './digest.ts'
+import { documentsIn } from './manifest.ts'
+
+/** What was copied: up to which block, and how many documents there are now. */
+export type Copied = { readonly height: number; readonly documents: number }
+
+/**
+ * Copies a store at one height into an empty one, whichever kind either is. The copy is closed to readers and loaders until
+ * the digest of each index is that of the source. Killed at any moment, the next run goes on behind the last whole batch of
+ * blocks, at the height that the source has then. Throws 'usage' where the other store has something else, 'damaged' with the
+ * index that differs.
+ */
+export const copyStore = async (from: Store, to: Store, how: Digesting): Promise<Copied> => {
+  const identity = await from.identity()
+  if (identity === undefined) throw nothingLoaded(from.name)
+  const source = await from.audit()
+  try {
+    await to.create()
+    const writer = await to.takeOver(identity, { repair: true })
+    try {
+      await begin({ source, to, writer })
+      const isOpen = !writer.unfinished
+      if (!isOpen) {
+        await copyHistory(source, writer, how)
+        await copyState({ source, from, to, writer }, how)
+        await writer.accept?.()
+      }
+      const digests = await requireCopied({ from, to, source }, how)
+      if (!isOpen) await open(writer, identity, source)
+      await copyKeys(from, to)
+      return { height: source.at.height, documents: documentsIn(digests) }
+    } finally {
+      await writer.release()
+    }
+  } finally {
+    await source.close()
+  }
+}
+
+type Sides = { readonly source: Audit; readonly to: Store; readonly writer: Writer }
+
+/** Closes an empty store, or goes on with what an earlier run left. Throws 'usage' for any other store. */
+const begin = async ({ source, to, writer }: Sides): Promise<void> => {
+  const { checkpoint, unfinished } = writer
+  if (checkpoint === undefined) await writer.shut()
+  else {
+    const [block] = await source.getMany(blocks, [blockId(checkpoint.height)])
+    const isCopy = unfinished ? block?.hash === checkpoint.hash : checkpoint.hash === source.at.hash
+    if (!isCopy)
+      throw new Failure('usage', `${to.name} has blocks already, up to ${checkpoint.height}.`, {
+        help: 'Copy into a store that is not there yet.',
+      })
+  }
+  // What a run that was killed wrote beyond its last batch goes.
+  if (!(checkpoint !== undefined && !unfinished)) await writer.accept?.()
+}
+
+/** Throws 'damaged', with the index, unless both stores have the same; the digests. */
+const requireCopied = async (
+  { from, to, source }: Pick<Sides, 'source' | 'to'> & { readonly from: Store },
+  how: Digesting,
+): Promise<readonly Digest[]> => {
+  const expected = regardlessOfPartitions(await digestsOf(from, source, staged(how, 'source')))
+  const copy = await to.audit()
+  try {
+    const found = regardlessOfPartitions(await digestsOf(to, copy, staged(how, 'copy')))
+    requireSameDigests(to.name, found, expected)
+    return found
+  } finally {
+    await copy.close()
+  }
+}
+
+const staged = ({ signal, onProgress }: Digesting, of: string): Digesting => ({
+  signal,
+  onProgress: at => onProgress({ ...at, stage: `${at.stage} of the ${of}` }),
+})
+
+/** From here on the copy is read and loaded like any store. */
+const open = async (writer: Writer, identity: Identity, { at }: Audit): Promise<void> => {
+  await writer.settle({ identity, end: at, open: true })
+  await writer.accept?.()
+}
+
+const copyKeys = async (from: Store, to: Store): Promise<void> => {
+  const there = new Set((await to.keys.list()).map(({ id }) => id))
+  for (const key of await from.keys.list()) if (!there.has(key.id)) await to.keys.add(key)
+}

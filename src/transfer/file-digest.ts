@@ -1,0 +1,40 @@
+import { closeSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs'
+import type { FileDigest } from './manifest.ts'
+
+const PIECE = 256 * 1024
+
+type Reading = {
+  readonly signal: AbortSignal
+  /** Called with the bytes read so far. */
+  readonly onRead: (bytes: number) => void
+  /** Where the bytes are copied to; absent: nowhere. */
+  readonly into?: string
+}
+
+/** The digest of a file, which is copied meanwhile where `into` says so, and is then on the disk. */
+export const readThrough = async (path: string, { signal, onRead, into }: Reading): Promise<FileDigest> => {
+  const hash = new Bun.CryptoHasher('sha256')
+  const piece = Buffer.allocUnsafe(PIECE)
+  const source = openSync(path, 'r')
+  const target = into === undefined ? undefined : openSync(into, 'w')
+  try {
+    let bytes = 0
+    for (;;) {
+      const read = readSync(source, piece)
+      if (read === 0) break
+      const part = piece.subarray(0, read)
+      hash.update(part)
+      if (target !== undefined) for (let at = 0; at < read; ) at += writeSync(target, part, at)
+      bytes += read
+      onRead(bytes)
+      // Otherwise nobody hears of a signal before the end.
+      await new Promise(resolve => setImmediate(resolve))
+      signal.throwIfAborted()
+    }
+    if (target !== undefined) fsyncSync(target)
+    return { bytes, sha256: hash.digest('hex') }
+  } finally {
+    closeSync(source)
+    if (target !== undefined) closeSync(target)
+  }
+}

@@ -1,0 +1,98 @@
+import { Failure } from '#failure/failure.ts'
+import type { Identity } from '#store/port.ts'
+import { isCount, isHeight, membersOf } from '#store/published.ts'
+import type { Digest } from './digest.ts'
+
+/** Version of the manifest's own form. */
+const FORMAT = 1
+
+/** A file, by all of its bytes. */
+export type FileDigest = { readonly bytes: number; readonly sha256: string }
+
+/** What a copy of a store has, written beside it: whatever is restored or copied must have the same. */
+export type Manifest = Identity & {
+  /** The last block. */
+  readonly height: number
+  readonly hash: string
+  readonly digests: readonly Digest[]
+  /** The copy itself, where it is one file. */
+  readonly file?: FileDigest
+}
+
+/** The text of a manifest: JSON with a seal, the SHA-256 of the rest. */
+export const manifestText = (manifest: Manifest): string =>
+  `${JSON.stringify({ ...membersIn(manifest), seal: sealOf(manifest) }, null, 2)}\n`
+
+const membersIn = ({ chainId, genesis, derivation, height, hash, digests, file }: Manifest) => ({
+  format: FORMAT,
+  chain_id: chainId,
+  ...{ genesis, derivation, height, hash },
+  documents: documentsIn(digests),
+  digests: digests.map(({ index, partition, documents, sum }) => ({ index, partition, documents, sum })),
+  file: file === undefined ? undefined : { bytes: file.bytes, sha256: file.sha256 },
+})
+
+const sealOf = (manifest: Manifest): string =>
+  new Bun.CryptoHasher('sha256').update(JSON.stringify(membersIn(manifest))).digest('hex')
+
+/** Documents of all indices; a part of documents that were counted (`lists.starts`) is none. */
+export const documentsIn = (digests: readonly Digest[]): number =>
+  digests.reduce((all, { index, documents }) => all + (index.includes('.') ? 0 : documents), 0)
+
+/**
+ * The manifest in a text, and whether its seal fits: what it says of the copy's file then belongs to these digests. Throws
+ * 'damaged' for a text that is no manifest, 'conflict' for a later form; `from` names it.
+ */
+export const readManifest = (
+  text: string,
+  from: string,
+): { readonly manifest: Manifest; readonly isSealed: boolean } => {
+  const members = membersOf(parsed(text)) ?? {}
+  const { format, chain_id: chainId, seal } = members
+  if (isCount(format) && format > FORMAT)
+    throw new Failure('conflict', `${from} is a manifest of form ${format}; this version reads ${FORMAT}.`, {
+      help: 'Use the version that wrote it.',
+    })
+  const { genesis, derivation, height, hash, digests, file } = members
+  const isWhole =
+    format === FORMAT &&
+    [chainId, derivation].every(isCount) &&
+    isHeight(height) &&
+    [genesis, hash].every(each => typeof each === 'string' && each !== '') &&
+    Array.isArray(digests) &&
+    digests.every(isDigest) &&
+    (file === undefined || isFile(file))
+  if (!isWhole)
+    throw new Failure('damaged', `${from} is not a manifest of a store.`, {
+      help: 'Use the manifest that iostlens backup wrote beside the copy.',
+    })
+  // Each member was checked above.
+  const manifest = { chainId, genesis, derivation, height, hash, digests, file } as unknown as Manifest
+  return { manifest, isSealed: seal === sealOf(manifest) }
+}
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const SHA256 = /^[0-9a-f]{64}$/
+const isSha256 = (value: unknown): boolean => typeof value === 'string' && SHA256.test(value)
+
+const isDigest = (value: unknown): boolean => {
+  const { index, partition, documents, sum } = membersOf(value) ?? {}
+  return (
+    typeof index === 'string' &&
+    (partition === undefined || isCount(partition)) &&
+    isCount(documents) &&
+    isSha256(sum)
+  )
+}
+
+const isFile = (value: unknown): boolean => {
+  const { bytes, sha256 } = membersOf(value) ?? {}
+  return isCount(bytes) && isSha256(sha256)
+}

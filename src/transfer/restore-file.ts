@@ -1,0 +1,105 @@
+import { existsSync, linkSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { Failure } from '#failure/failure.ts'
+import type { Node } from '#node/port.ts'
+import { openSqlite } from '#store/sqlite/open-sqlite.ts'
+import { describedStore, manifestPath, megabytes } from './backup-file.ts'
+import type { Digesting } from './digest.ts'
+import { readThrough } from './file-digest.ts'
+import { type Manifest, readManifest } from './manifest.ts'
+import { requireOnChain } from './require-on-chain.ts'
+import { requireSame } from './require-same.ts'
+
+type Restoring = Digesting & { readonly node: Node }
+
+/** `isThere`: a run that was killed at its very end had put it there already. */
+export type RestoredFile = { readonly manifest: Manifest; readonly isThere: boolean }
+
+/**
+ * Puts a copy into the place of a store that is not there, once its bytes are known to be those that its manifest describes,
+ * and its last block to be on the node's chain. Killed at any moment, the place is empty or has the whole store; the next run begins
+ * anew. Throws 'usage' for a place that is taken, 'damaged' with the index that differs, 'conflict' for another chain.
+ */
+export const restoreFile = async (file: string, path: string, how: Restoring): Promise<RestoredFile> => {
+  const { manifest, isSealed } = manifestOfFile(file)
+  await requireOnChain(how.node, manifest, how.signal)
+  if (existsSync(path)) {
+    await requireRestored(path, manifest, how)
+    return { manifest, isThere: true }
+  }
+  const partial = `${path}.partial`
+  rmSync(partial, { force: true })
+  try {
+    const of = megabytes(statSync(file).size)
+    const copied = await readThrough(file, {
+      into: partial,
+      signal: how.signal,
+      onRead: bytes => how.onProgress({ stage: 'MB of the file', done: megabytes(bytes), of }),
+    })
+    // The bytes of which the digests were taken: they need not be taken again, unless to tell what differs.
+    if (!isSealed || copied.sha256 !== manifest.file?.sha256)
+      throw await changed(file, { partial, manifest }, how)
+    // The log of a store that is gone must not be taken for that of this one.
+    for (const end of ['-wal', '-shm']) rmSync(`${path}${end}`, { force: true })
+    linkSync(partial, path)
+    return { manifest, isThere: false }
+  } finally {
+    for (const end of ['', '-wal', '-shm']) rmSync(`${partial}${end}`, { force: true })
+  }
+}
+
+const manifestOfFile = (file: string) => {
+  const path = manifestPath(file)
+  for (const each of [file, path])
+    if (!existsSync(each))
+      throw new Failure('usage', `There is no ${each}.`, {
+        help: 'Name a copy that iostlens backup made; its manifest stands beside it.',
+      })
+  return readManifest(readFileSync(path, 'utf8'), path)
+}
+
+/** Why a file is not the one that its manifest describes: the index that differs, as far as that can be told. */
+const changed = async (
+  file: string,
+  { partial, manifest }: { readonly partial: string; readonly manifest: Manifest },
+  how: Restoring,
+): Promise<unknown> => {
+  try {
+    requireSame(file, await describedFile(partial, how), manifest)
+  } catch (error) {
+    if (how.signal.aborted || !(error instanceof Failure) || error.kind === 'damaged') return error
+    return new Failure('damaged', `${file} is not a whole copy: ${error.message}`, { cause: error })
+  }
+  const help = 'Take another copy. API keys or the places of rows in lists may have been changed.'
+  return new Failure(
+    'damaged',
+    `${file} has all documents that its manifest says, but one of the two was changed since they were written.`,
+    { help },
+  )
+}
+
+const describedFile = async (path: string, how: Restoring): Promise<Manifest> => {
+  const store = openSqlite({ path, readonly: true })
+  try {
+    return await describedStore(store, how)
+  } finally {
+    await store.close()
+  }
+}
+
+/** A run that was killed at its very end has put the store there. */
+const requireRestored = async (path: string, manifest: Manifest, how: Restoring): Promise<void> => {
+  const taken = (cause: unknown) =>
+    new Failure('usage', `${path} exists and is not that copy; a restore replaces no store.`, {
+      help: 'Set --store to a file that is not there yet, or stop iostlens and remove this one with its -wal and -shm files.',
+      cause,
+    })
+  const store = openSqlite({ path, readonly: true })
+  try {
+    if ((await store.published())?.hash !== manifest.hash) throw taken(undefined)
+    requireSame(path, await describedStore(store, how), manifest)
+  } catch (error) {
+    throw how.signal.aborted ? error : taken(error)
+  } finally {
+    await store.close()
+  }
+}

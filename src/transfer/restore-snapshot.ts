@@ -1,0 +1,48 @@
+import { Failure } from '#failure/failure.ts'
+import type { Node } from '#node/port.ts'
+import type { Store } from '#store/port.ts'
+import type { Named, Snapshots } from '#store/snapshots-port.ts'
+import { describedStore } from './backup-file.ts'
+import { inMegabytes } from './backup-snapshot.ts'
+import type { Digesting } from './digest.ts'
+import { type Manifest, readManifest } from './manifest.ts'
+import { requireOnChain } from './require-on-chain.ts'
+import { requireSame } from './require-same.ts'
+
+/**
+ * Has the server restore a snapshot, unless its indices are there already, restored by hand or by a run that was killed;
+ * then accepts them if they have all that the manifest in them says, and their last block is on the node's chain. Until then
+ * nobody reads them. May be repeated. Throws 'damaged' with the index that differs, 'conflict' for another chain.
+ */
+export const restoreFromSnapshot = async (
+  store: Store & { readonly snapshots: Snapshots },
+  snapshot: Named,
+  how: Digesting & { readonly node: Node },
+): Promise<Manifest> => {
+  const { snapshots, name } = store
+  await snapshots.restore(snapshot, { signal: how.signal, onProgress: inMegabytes(how, 'snapshot') })
+  const manifest = await manifestIn(store)
+  await requireOnChain(how.node, manifest, how.signal)
+  const { chainId, genesis, derivation } = manifest
+  const writer = await store.takeOver({ chainId, genesis, derivation }, { repair: true })
+  try {
+    requireSame(name, await describedStore(store, how), manifest)
+    await writer.accept?.()
+    return manifest
+  } finally {
+    await writer.release()
+  }
+}
+
+const manifestIn = async ({
+  name,
+  snapshots,
+}: Pick<Store, 'name'> & { readonly snapshots: Snapshots }): Promise<Manifest> => {
+  const text = await snapshots.kept()
+  const help = 'Take snapshots with iostlens backup. This one has to be audited: iostlens repair --node URL.'
+  if (text === undefined) throw new Failure('damaged', `${name} has no manifest.`, { help })
+  const { manifest, isSealed } = readManifest(text, `The manifest in ${name}`)
+  if (!isSealed)
+    throw new Failure('damaged', `The manifest in ${name} was changed: its seal is wrong.`, { help })
+  return manifest
+}

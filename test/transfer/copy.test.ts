@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { balances } from '#indices/balance.ts'
+import type { Store } from '#store/port.ts'
+import { copyStore } from '#transfer/copy.ts'
+import { digestsOf } from '#transfer/digest.ts'
+import { type CliFolder, cliFolder } from '../support/processes/cli-process.ts'
+import { runKilled } from '../support/processes/killed-runs.ts'
+import { seeded, seedOf } from '../support/seeded.ts'
+import { damageableSqlite } from '../support/stores/damage.ts'
+import { elasticsearchUrl } from '../support/stores/elasticsearch.ts'
+import { ARCHIVED, loadFrom } from '../support/stores/loading.ts'
+import { elasticPlace, type Place, sqlitePlace } from '../support/stores/place.ts'
+
+setDefaultTimeout(600_000)
+
+const HEIGHT = 120
+/** Documents of a partition: several of them. */
+const PARTITION = 70
+const SEED = seedOf(37)
+
+const quietly = { signal: new AbortController().signal, onProgress: () => undefined }
+const storeArgument = ([kind, at, prefix]: readonly string[]): string =>
+  kind === 'sqlite' ? `sqlite:${at}` : `${at}/${prefix}`
+
+describe.skipIf(elasticsearchUrl() === undefined)('copy', () => {
+  let folder: CliFolder
+  const kinds = {
+    SQLite: { make: () => sqlitePlace(), first: 60, args: [] as readonly string[] },
+    Elasticsearch: {
+      make: () => elasticPlace(PARTITION),
+      first: 12,
+      args: ['--partition-documents', String(PARTITION)],
+    },
+  } as const
+  type Kind = keyof typeof kinds
+  const loaded = {} as Record<Kind, Place>
+
+  beforeAll(async () => {
+    folder = await cliFolder()
+    for (const kind of Object.keys(kinds) as Kind[]) {
+      loaded[kind] = await kinds[kind].make()
+      const { store } = loaded[kind]
+      await loadFrom(ARCHIVED, store, { to: HEIGHT })
+      await store.keys.add({ id: 'key', hash: 'ab', name: 'wallet', perSecond: 1, perDay: 1, created: 1 })
+    }
+  })
+  afterAll(async () => {
+    for (const place of Object.values(loaded)) await place.destroy()
+    await folder?.[Symbol.asyncDispose]()
+  })
+
+  const ways: readonly (readonly [Kind, Kind])[] = [
+    ['SQLite', 'Elasticsearch'],
+    ['Elasticsearch', 'SQLite'],
+    ['SQLite', 'SQLite'],
+  ]
+  for (const [from, to] of ways)
+    test(`${from} to ${to}: killed at any write, run again, it is the store that a load makes`, async () => {
+      const target = await kinds[to].make()
+      const random = seeded(SEED)
+      try {
+        const kills = await runKilled(
+          SEED,
+          target.args,
+          before => 1 + Math.floor(random() * kinds[to].first * 1.5 ** before),
+          async ({ store, environment }, before) => {
+            if (before > 0) await requireNothingFalse(target.store)
+            const source = ['--store', storeArgument(loaded[from].args)]
+            return folder.start(
+              ['copy', ...source, '--to', store, '--lease', '1s', ...kinds[to].args],
+              environment,
+            )
+          },
+        )
+        expect(kills).toBeGreaterThan(2)
+        // Where the same kind of store was loaded, nothing differs, down to where its partitions begin.
+        expect(await target.dump()).toEqual(await loaded[to].dump())
+        expect(await target.store.published()).toEqual(await loaded[from].store.published())
+        expect((await target.store.keys.list()).map(({ name }) => name)).toEqual(['wallet'])
+        expect(await loadFrom(ARCHIVED, target.store, { to: HEIGHT + 20 })).toBe(HEIGHT + 20)
+      } finally {
+        await target.destroy()
+      }
+    })
+
+  /** A copy that has not come to its end answers nothing, unless it is whole. */
+  const requireNothingFalse = async (store: Store): Promise<void> => {
+    const answer = await store.read(async view => view.at.height).catch((error: Error) => error.message)
+    expect([
+      answer,
+      answer === HEIGHT ||
+        /repair|nothing is loaded|Nothing is loaded|not created|exist/.test(String(answer)),
+    ]).toEqual([answer, true])
+  }
+
+  test('a second run finds all there; a store with something else is refused', async () => {
+    const target = await sqlitePlace()
+    try {
+      expect(await copyStore(loaded.SQLite.store, target.store, quietly)).toMatchObject({ height: HEIGHT })
+      expect(await copyStore(loaded.SQLite.store, target.store, quietly)).toMatchObject({ height: HEIGHT })
+      await loadFrom(ARCHIVED, target.store, { to: HEIGHT + 1 })
+      expect(copyStore(loaded.SQLite.store, target.store, quietly)).rejects.toThrow('has blocks already')
+    } finally {
+      await target.destroy()
+    }
+  })
+
+  test('the digests of both stores are the same, but for where lists begin in partitions', async () => {
+    const [one, other] = await Promise.all(
+      [loaded.SQLite, loaded.Elasticsearch].map(async ({ store }) => {
+        const audit = await store.audit()
+        const digests = await digestsOf(store, audit, quietly)
+        await audit.close()
+        return digests
+      }),
+    )
+    const state = (digests = one) =>
+      digests?.filter(({ index, partition }) => partition === undefined && !index.includes('.'))
+    expect(state(other)).toEqual(state(one))
+    expect(other?.filter(({ index }) => index === 'records').length).toBeGreaterThan(2)
+  })
+})
+
+test('copy: a copy that differs is refused with the name of its index, and stays closed', async () => {
+  const source = await damageableSqlite()
+  const target = await damageableSqlite()
+  try {
+    await loadFrom(ARCHIVED, source.store, { to: 60 })
+    const id =
+      [...(await source.dump()).keys()].find(key => key.startsWith('balances/'))?.slice('balances/'.length) ??
+      ''
+    let isDone = false
+    const spoil = async (store: Store): Promise<Store> => ({
+      ...store,
+      // What was written is spoilt before it is compared.
+      audit: async () => {
+        if (!isDone) await target.change(balances, id, 'amount', 1n)
+        isDone = true
+        return await store.audit()
+      },
+    })
+    expect(copyStore(source.store, await spoil(target.store), quietly)).rejects.toThrow(
+      ': balances has the digest',
+    )
+    await expect(target.reopen().read(async view => view.at)).rejects.toThrow('repair')
+    expect(await copyStore(source.store, target.store, quietly)).toMatchObject({ height: 60 })
+    expect(await target.dump()).toEqual(await source.dump())
+  } finally {
+    await source.destroy()
+    await target.destroy()
+  }
+})

@@ -1,0 +1,202 @@
+import { Database } from 'bun:sqlite'
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Failure } from '#failure/failure.ts'
+import { balances } from '#indices/balance.ts'
+import { lists } from '#indices/list.ts'
+import { pledges } from '#indices/pledge.ts'
+import { records } from '#indices/record.ts'
+import { type AnyIndex, historyIndices, stateIndices } from '#indices/registry.ts'
+import { createNode } from '#node/create-node.ts'
+import { openSqlite } from '#store/sqlite/open-sqlite.ts'
+import { tableOf } from '#store/sqlite/tables.ts'
+import { manifestText, readManifest } from '#transfer/manifest.ts'
+import { restoreFile } from '#transfer/restore-file.ts'
+import { type CliFolder, cliFolder } from '../support/processes/cli-process.ts'
+import { ROOT } from '../support/root.ts'
+import { seeded, seedOf } from '../support/seeded.ts'
+import { dumpSqlite } from '../support/stores/dump.ts'
+import { ARCHIVED, loadFrom } from '../support/stores/loading.ts'
+
+setDefaultTimeout(600_000)
+
+const HEIGHT = 900
+const SEED = seedOf(23)
+
+let folder: CliFolder
+let [store, copy, manifest, place] = ['', '', '', '']
+
+beforeAll(async () => {
+  folder = await cliFolder()
+  store = join(folder.path, 'store.sqlite')
+  copy = join(folder.path, 'copy.sqlite')
+  manifest = `${copy}.manifest.json`
+  place = join(folder.path, 'restored.sqlite')
+  const loaded = openSqlite({ path: store })
+  await loadFrom(ARCHIVED, loaded, { to: HEIGHT })
+  await loaded.close()
+  expect(await folder.run(['backup', copy, '--store', `sqlite:${store}`])).toMatchObject({ code: 0 })
+})
+afterAll(async () => {
+  await folder?.[Symbol.asyncDispose]()
+})
+
+const restored = async (from = copy, node = ARCHIVED) => {
+  const { code, out, err } = await folder.run(['restore', from, '--store', `sqlite:${place}`, '--node', node])
+  return { code, out, err }
+}
+const clear = (): void => {
+  for (const end of ['', '-wal', '-shm', '.partial']) rmSync(`${place}${end}`, { force: true })
+}
+
+/** A copy of the copy, damaged, with the true manifest beside it. */
+const damaged = (damage: (path: string) => void): string => {
+  const path = join(folder.path, 'damaged.sqlite')
+  copyFileSync(copy, path)
+  copyFileSync(manifest, `${path}.manifest.json`)
+  damage(path)
+  return path
+}
+
+test('restore: the copy is the store, and a second run finds it there', async () => {
+  clear()
+  const first = await restored()
+  expect(first).toMatchObject({ code: 0, out: expect.stringContaining(`at height ${HEIGHT}: `) })
+  expect(await restored()).toMatchObject({ code: 0, out: expect.stringContaining('it was there already') })
+  expect(dumpSqlite(place)).toEqual(dumpSqlite(store))
+})
+
+test('restore: a place that is taken by something else is refused', async () => {
+  clear()
+  writeFileSync(place, 'something else')
+  expect(await restored()).toMatchObject({ code: 2, err: expect.stringContaining('replaces no store') })
+  expect(readFileSync(place, 'utf8')).toBe('something else')
+})
+
+/** Restores without a process of its own; what it throws. */
+const refusal = async (from: string): Promise<Failure> => {
+  const node = createNode({ urls: [ARCHIVED] })
+  try {
+    await restoreFile(from, place, {
+      node,
+      signal: new AbortController().signal,
+      onProgress: () => undefined,
+    })
+  } catch (error) {
+    if (error instanceof Failure) return error
+    throw error
+  } finally {
+    node.close()
+  }
+  throw new Error('It was restored.')
+}
+
+/** A copy of which a statement changed one row. */
+const changedBy = (sql: string): string =>
+  damaged(file => {
+    const database = new Database(file)
+    const { changes } = database.run(sql)
+    database.close()
+    if (changes !== 1) throw new Error(`${sql} changed ${changes} rows.`)
+  })
+
+const hasDocuments = ({ name }: AnyIndex): boolean =>
+  readManifest(readFileSync(manifest, 'utf8'), manifest).manifest.digests.some(
+    ({ index, documents }) => index === name && documents > 0,
+  )
+
+/** Condition of the last row of an index. */
+const last = (index: AnyIndex): string => {
+  const { name, key } = tableOf(index)
+  const columns = key.map(column => `"${column}"`).join(', ')
+  const down = key.map(column => `"${column}" DESC`).join(', ')
+  return `(${columns}) = (SELECT ${columns} FROM "${name}" ORDER BY ${down} LIMIT 1)`
+}
+
+test('restore: a document that is missing, changed or added is refused with the name of its index', async () => {
+  clear()
+  const damages = [
+    ...[...historyIndices, ...stateIndices]
+      .filter(hasDocuments)
+      .map(index => [index.name, `DELETE FROM "${index.name}" WHERE ${last(index)}`] as const),
+    ['balances', `UPDATE balances SET "amount" = "amount" + 1 WHERE ${last(balances)}`],
+    ['lists', `UPDATE lists SET "count" = "count" + 1 WHERE ${last(lists)}`],
+    ['lists.starts', `UPDATE lists SET "starts" = '[[0,2]]' WHERE ${last(lists)}`],
+    ['records', `UPDATE records SET "to" = "to" || 'x' WHERE ${last(records)}`],
+    ['pledges', `UPDATE pledges SET "id" = "id" || 'x' WHERE ${last(pledges)}`],
+  ] as const
+  for (const [name, sql] of damages) {
+    const { kind, message, details } = await refusal(changedBy(sql))
+    expect([sql, kind, message, details]).toEqual([
+      sql,
+      'damaged',
+      expect.stringContaining(`${name} `),
+      expect.objectContaining({ index: expect.stringContaining(name.replace(/[.].*/, '')) }),
+    ])
+    expect(existsSync(place)).toBe(false)
+  }
+})
+
+test('restore: what no digest covers, a place of a row in a list and a key, is refused too', async () => {
+  clear()
+  for (const sql of [
+    'UPDATE "records.places" SET "row" = "row" + 1 WHERE "place" = (SELECT max("place") FROM "records.places")',
+    `INSERT INTO "meta" ("key", "value") VALUES ('other', 'x')`,
+  ])
+    expect((await refusal(changedBy(sql))).message).toContain('one of the two was changed')
+})
+
+test('restore: any byte of the copy or of its manifest changed, either of them cut or missing, is refused', async () => {
+  clear()
+  const random = seeded(SEED)
+  for (let round = 0; round < 100; round++) {
+    const path = damaged(file => {
+      const of = round % 2 === 1 ? `${file}.manifest.json` : file
+      const bytes = readFileSync(of)
+      const at = Math.floor(random() * bytes.length)
+      // Of the manifest all but the space between its members counts.
+      if (round % 10 === 0) return writeFileSync(of, bytes.subarray(0, at))
+      bytes[at] = (bytes[at] ?? 0) ^ (1 << Math.floor(random() * 3))
+      writeFileSync(of, bytes)
+    })
+    expect([SEED, round, (await refusal(path)).message]).toEqual([SEED, round, expect.stringMatching(/./)])
+    expect(existsSync(place)).toBe(false)
+  }
+  for (const end of ['', '.manifest.json']) {
+    const path = damaged(file => rmSync(`${file}${end}`))
+    expect((await refusal(path)).message).toContain('There is no')
+  }
+})
+
+test('restore: a copy of another chain is refused', async () => {
+  clear()
+  const forged = damaged(file => {
+    const { manifest: true_ } = readManifest(readFileSync(manifest, 'utf8'), manifest)
+    writeFileSync(`${file}.manifest.json`, manifestText({ ...true_, hash: true_.genesis }))
+  })
+  const { kind, message } = await refusal(forged)
+  expect([kind, message]).toEqual(['conflict', expect.stringContaining('they are of different chains')])
+})
+
+test('restore: killed whenever it has told how far it is, it leaves no store, and the next run is whole', async () => {
+  clear()
+  const kill = async (at: number): Promise<number> =>
+    await Bun.spawn(
+      [
+        process.execPath,
+        join(ROOT, 'test/support/processes/restore-process.ts'),
+        ...[ARCHIVED, copy, place, String(at)],
+      ],
+      { stdout: 'ignore', stderr: 'inherit' },
+    ).exited
+  let kills = 0
+  while ((await kill(kills + 1)) !== 0) {
+    kills += 1
+    expect(existsSync(place)).toBe(false)
+    expect(kills).toBeLessThan(200)
+  }
+  expect(kills).toBeGreaterThan(1)
+  expect(dumpSqlite(place)).toEqual(dumpSqlite(store))
+  expect(existsSync(`${place}.partial`)).toBe(false)
+})

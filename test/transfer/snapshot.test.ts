@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { lists } from '#indices/list.ts'
+import { transactionId } from '#indices/position.ts'
+import { records } from '#indices/record.ts'
+import { type AnyIndex, historyIndices, stateIndices } from '#indices/registry.ts'
+import { STATISTICS, statistics } from '#indices/statistics.ts'
+import { transactions } from '#indices/transaction.ts'
+import { createNode } from '#node/create-node.ts'
+import { backupSnapshot } from '#transfer/backup-snapshot.ts'
+import { restoreFromSnapshot } from '#transfer/restore-snapshot.ts'
+import { type CliFolder, cliFolder } from '../support/processes/cli-process.ts'
+import { runKilled } from '../support/processes/killed-runs.ts'
+import { seeded, seedOf } from '../support/seeded.ts'
+import { ask } from '../support/stores/ask-elastic.ts'
+import { type Damageable, damageableElastic } from '../support/stores/damage.ts'
+import { elasticsearchUrl } from '../support/stores/elasticsearch.ts'
+import { ARCHIVED, loadFrom } from '../support/stores/loading.ts'
+
+setDefaultTimeout(600_000)
+
+const HEIGHT = 150
+const SEED = seedOf(29)
+
+const url = elasticsearchUrl()
+
+describe.skipIf(url === undefined)('snapshots of Elasticsearch', () => {
+  let folder: CliFolder
+  let place: Damageable
+  let [prefix, repository] = ['', '']
+  let whole: Awaited<ReturnType<Damageable['dump']>>
+  const node = createNode({ urls: [ARCHIVED] })
+  const quietly = { signal: new AbortController().signal, onProgress: () => undefined }
+  const snapshots = () => {
+    const { snapshots: has } = place.store
+    if (has === undefined) throw new Error('It has no snapshots.')
+    return { ...place.store, snapshots: has }
+  }
+  const loseAll = async (): Promise<void> => {
+    const all = await ask<readonly { readonly index: string }[]>(
+      'GET',
+      `${url}/_cat/indices/${prefix}-*?format=json`,
+    )
+    for (const { index } of all) await ask('DELETE', `${url}/${index}`)
+  }
+  const restored = () =>
+    restoreFromSnapshot(snapshots(), { repository, name: 'first' }, { ...quietly, node }).then(
+      ({ height }) => height,
+      (error: Error) => error.message,
+    )
+  const onServer = () => snapshots().snapshots.restore({ repository, name: 'first' }, quietly)
+
+  beforeAll(async () => {
+    folder = await cliFolder()
+    place = await damageableElastic()
+    prefix = place.args[2] ?? ''
+    repository = `of-${prefix}`
+    await ask('PUT', `${url}/_snapshot/${repository}`, { type: 'fs', settings: { location: prefix } })
+    await loadFrom(ARCHIVED, place.store, { to: HEIGHT })
+    whole = await place.dump()
+    expect(await backupSnapshot(snapshots(), { repository, name: 'first' }, quietly)).toMatchObject({
+      height: HEIGHT,
+    })
+  })
+  afterAll(async () => {
+    node.close()
+    await place?.destroy()
+    await ask('DELETE', `${url}/_snapshot/${repository}/*`)
+    await ask('DELETE', `${url}/_snapshot/${repository}`)
+    await folder?.[Symbol.asyncDispose]()
+  })
+
+  test('a name that is taken by another state is refused; the same state is found taken', async () => {
+    expect(await backupSnapshot(snapshots(), { repository, name: 'first' }, quietly)).toMatchObject({
+      height: HEIGHT,
+    })
+    await snapshots().snapshots.keep('another')
+    expect(snapshots().snapshots.take({ repository, name: 'first' }, quietly)).rejects.toThrow(
+      'of another state',
+    )
+  })
+
+  test('restored, the store is read and loaded on; before, it is refused', async () => {
+    await loseAll()
+    await onServer()
+    expect(loadFrom(ARCHIVED, place.store, { to: HEIGHT })).rejects.toThrow(
+      'is not the index that was loaded',
+    )
+    expect(await restored()).toBe(HEIGHT)
+    expect(await place.dump()).toEqual(whole)
+    await place.store.read(async view => expect(view.at.height).toBe(HEIGHT))
+    expect(await loadFrom(ARCHIVED, place.store, { to: HEIGHT + 10 })).toBe(HEIGHT + 10)
+  })
+
+  test('a document that is missing, changed or doubled is refused with the name of its index', async () => {
+    await loseAll()
+    await onServer()
+    const first = (index: AnyIndex): string | undefined =>
+      [...whole.keys()].find(key => key.startsWith(`${index.name}/`))?.slice(index.name.length + 1)
+    // From the last one on: of several that differ the first one is named.
+    for (const index of [...historyIndices, ...stateIndices].toReversed()) {
+      const id = first(index)
+      if (id === undefined) continue
+      const path = `${url}/${prefix}-${index.name}${index.kind === 'history' ? '-000000' : '-0'}/_doc/${encodeURIComponent(id)}`
+      await ask('DELETE', `${path}?refresh=true`)
+      expect([index.name, await restored()]).toEqual([
+        index.name,
+        expect.stringContaining(`: ${index.name} `),
+      ])
+    }
+    await loseAll()
+    await onServer()
+    const damages = [
+      () => place.change(statistics, STATISTICS, 'record_count', 1n),
+      () => place.change(transactions, transactionId(0, 0), 'body', 'x'),
+      () => place.copy(lists, first(lists) ?? '', 'another'),
+      () => place.copy(records, first(records) ?? '', (first(records) ?? '').replace(/.$/, '9')),
+    ]
+    for (const [at, index] of [statistics, transactions, lists, records].entries()) {
+      await damages[at]?.()
+      expect([index.name, await restored()]).toEqual([index.name, expect.stringContaining(index.name)])
+      await loseAll()
+      await onServer()
+    }
+    expect(await restored()).toBe(HEIGHT)
+  })
+
+  test('killed at any request, a restore is run again and done', async () => {
+    await loseAll()
+    const random = seeded(SEED)
+    const kills = await runKilled(
+      SEED,
+      place.args,
+      before => 1 + Math.floor(random() * 12 * 1.5 ** before),
+      async ({ store }) =>
+        folder.start([
+          'restore',
+          'first',
+          '--repository',
+          repository,
+          '--store',
+          store,
+          '--node',
+          ARCHIVED,
+          '--lease',
+          '1s',
+        ]),
+    )
+    expect(kills).toBeGreaterThan(2)
+    expect(await place.dump()).toEqual(whole)
+    await place.store.read(async view => expect(view.at.height).toBe(HEIGHT))
+  })
+
+  test('killed at any request, a backup is run again and done', async () => {
+    const random = seeded(SEED)
+    const kills = await runKilled(
+      SEED,
+      place.args,
+      before => 1 + Math.floor(random() * 12 * 1.5 ** before),
+      async ({ store }) =>
+        folder.start(['backup', 'second', '--repository', repository, '--store', store, '--lease', '1s']),
+    )
+    expect(kills).toBeGreaterThan(2)
+    await loseAll()
+    expect(
+      await restoreFromSnapshot(snapshots(), { repository, name: 'second' }, { ...quietly, node }),
+    ).toMatchObject({ height: HEIGHT })
+  })
+})
