@@ -34,6 +34,8 @@ export type Bench = {
   readonly client: Client
   /** Seconds of each of its turns. */
   readonly seconds: number
+  /** Answers after which a turn asks no more; undefined: it asks as long as it lasts. */
+  readonly most: number | undefined
   /** How often each side of a ratio has its turn. */
   readonly rounds: number
   /** Measured calls of each kind, where they are counted. */

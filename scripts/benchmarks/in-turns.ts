@@ -17,6 +17,8 @@ export type Turns = {
   readonly clients: number
   /** Of each turn. */
   readonly seconds: number
+  /** Answers after which a turn asks no more; absent: none. */
+  readonly most?: number | undefined
   /** How often each has its turn. */
   readonly rounds: number
   readonly elasticPid: number | undefined
@@ -52,9 +54,9 @@ const once = async (asked: Asked, turns: Turns): Promise<Figures> => {
 }
 
 const turnOf = async ({ name, target, pid }: Asked, turns: Turns): Promise<Figures> => {
-  const { client, clients, seconds, elasticPid } = turns
+  const { client, clients, seconds, most, elasticPid } = turns
   const before = [await cpuOf(pid), await cpuOf(elasticPid)] as const
-  const load = await client.load(target, { clients, seconds })
+  const load = await client.load(target, { clients, seconds, most })
   const after = [await cpuOf(pid), await cpuOf(elasticPid)] as const
   const perRequest = (at: 0 | 1): number | undefined => {
     const [from, to] = [before[at], after[at]]

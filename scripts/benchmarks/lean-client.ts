@@ -25,10 +25,14 @@ export type Load = {
 /** Sends requests to a target for a while, as many at once as there are clients. */
 export type Client = {
   readonly name: string
-  readonly load: (
-    target: Target,
-    options: { readonly clients: number; readonly seconds: number },
-  ) => Promise<Load>
+  readonly load: (target: Target, options: LoadOptions) => Promise<Load>
+}
+
+export type LoadOptions = {
+  readonly clients: number
+  readonly seconds: number
+  /** Answers after which no more is asked, although the seconds are not over: rates are then no figures. */
+  readonly most?: number | undefined
 }
 
 /**
@@ -41,10 +45,10 @@ export const leanClient = (folder: string): Client => {
   return {
     name:
       wrk === null ? "Bun's fetch, because wrk is not installed: it takes as much CPU as the service" : 'wrk',
-    load: async (target, { clients, seconds }) => {
+    load: async (target, { clients, seconds, most }) => {
       const file = join(folder, `requests-${++runs}`)
       await Bun.write(`${file}.json`, JSON.stringify(target))
-      await Bun.write(`${file}.lua`, wrkScript(target))
+      await Bun.write(`${file}.lua`, wrkScript(target, most))
       const command =
         wrk === null
           ? [
@@ -53,6 +57,7 @@ export const leanClient = (folder: string): Client => {
               `${file}.json`,
               `${clients}`,
               `${seconds}`,
+              `${most ?? ''}`,
             ]
           : [
               wrk,
@@ -77,10 +82,11 @@ export const leanClient = (folder: string): Client => {
 const TIMEOUT = '60s'
 
 /** Text of Lua; the paths have no quotes nor backslashes. */
-const wrkScript = ({ paths, body }: Target): string => `
+const wrkScript = ({ paths, body }: Target, most: number | undefined): string => `
 local paths = { ${paths.map(path => JSON.stringify(path)).join(', ')} }
 local at = 0
 ${body === undefined ? '' : `wrk.method = "POST"\nwrk.body = [[${body}]]\nwrk.headers["Content-Type"] = "application/json"`}
+${most === undefined ? '' : `local left = ${most}\nresponse = function()\n  left = left - 1\n  if left == 0 then wrk.thread:stop() end\nend`}
 request = function()
   at = at % #paths + 1
   return wrk.format(nil, paths[at])

@@ -64,6 +64,7 @@ const bench: Bench = {
   seconds: rows < 1_000_000 ? 1 : 3,
   // Figures of so few rows say nothing anyway: whoever asks for them looks whether everything can be measured.
   rounds: rows < 100_000 ? 1 : 3,
+  most: rows < 100_000 ? 100 : undefined,
   rows,
   holders: Math.max(1_000, Math.min(1_000_000, rows / 10)),
   sample: Math.min(rows, 200_000),

@@ -1,16 +1,17 @@
 import type { Load, Target } from './lean-client.ts'
 
-/** Stands in for wrk: `plain-client.ts TARGET.json CLIENTS SECONDS`; prints a `Load` as JSON. */
+/** Stands in for wrk: `plain-client.ts TARGET.json CLIENTS SECONDS [MOST]`; prints a `Load` as JSON. */
 
-const [, , file = '', clients = '1', seconds = '1'] = process.argv
+const [, , file = '', clients = '1', seconds = '1', most = ''] = process.argv
 const { url, paths, body }: Target = await Bun.file(file).json()
 const start = performance.now()
 const until = start + Number(seconds) * 1_000
+const enough = most === '' ? Number.POSITIVE_INFINITY : Number(most)
 const times: number[] = []
 let failed = 0
 let next = 0
 const client = async (): Promise<void> => {
-  while (performance.now() < until) {
+  while (performance.now() < until && times.length < enough) {
     const began = performance.now()
     const answer = await fetch(
       url + paths[next++ % paths.length],

@@ -3,17 +3,18 @@ import { parseBool } from '../support/nodes/rpc/go-values.ts'
 import type { Call } from '../support/nodes/rpc/routes.ts'
 import type { RecordedCall, Recording } from './recording.ts'
 
-const indices = new WeakMap<Recording, Promise<ReadonlyMap<string, RecordedCall>>>()
+/** By what reads the calls, which a recording shares with those that are made of it by altering blocks. */
+const indices = new WeakMap<Recording['calls'], Promise<ReadonlyMap<string, RecordedCall>>>()
 
 const keyOf = (method: string, path: string, body: string): string => `${method} ${path} ${body}`
 
 const callIndex = (recording: Recording): Promise<ReadonlyMap<string, RecordedCall>> => {
-  const known = indices.get(recording)
+  const known = indices.get(recording.calls)
   if (known !== undefined) return known
   const made = recording
     .calls()
     .then(calls => new Map(calls.map(call => [keyOf(call.method, call.path, call.body ?? ''), call])))
-  indices.set(recording, made)
+  indices.set(recording.calls, made)
   return made
 }
 

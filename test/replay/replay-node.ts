@@ -90,13 +90,12 @@ export const replayNode = (recording: Recording, height: () => number) => {
 
 /** The calls that name a range of blocks. */
 const rangeCalls = (recording: Recording, textAt: TextAt) => {
-  const signatures = once(async () => signatureIndex(recording))
   return {
     getBlockHeaderByRange: async (body: string): Promise<Answer> => {
       const range = readHeadRange(body)
       if ('status' in range) return range
       const { start, end } = range
-      const signed = await signatures()
+      const signed = await signatureIndex(recording)
       const heads: string[] = []
       for (let at = start; at < end; at += 1n) {
         const text = textAt(at)
@@ -151,9 +150,21 @@ const hashIndex = (recording: Recording) => {
   return { blocks, transactions } as const
 }
 
-const signatureIndex = async (recording: Recording): Promise<ReadonlyMap<number, string>> =>
-  new Map(
-    (await recording.calls())
-      .filter(({ path, status }) => path === '/getBlockHeaderByRange' && status === 200)
-      .flatMap(({ text }) => signaturesIn(text)),
+/** By what reads the calls: hundreds of chains that are forged from one recording keep its signatures. */
+const signatures = new WeakMap<Recording['calls'], Promise<ReadonlyMap<number, string>>>()
+
+/** Signatures as they were recorded, by height. */
+const signatureIndex = ({ calls }: Recording): Promise<ReadonlyMap<number, string>> => {
+  const known = signatures.get(calls)
+  if (known !== undefined) return known
+  const made = calls().then(
+    all =>
+      new Map(
+        all
+          .filter(({ path, status }) => path === '/getBlockHeaderByRange' && status === 200)
+          .flatMap(({ text }) => signaturesIn(text)),
+      ),
   )
+  signatures.set(calls, made)
+  return made
+}

@@ -11,6 +11,8 @@ export const servedBehind = (path: string, { app }: Service): Served => {
   const server = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
+    // A page keeps a quiet stream open; on a busy machine the signs of life in it come late.
+    idleTimeout: 0,
     fetch: request => {
       const url = new URL(request.url)
       if (!url.pathname.startsWith(path)) return new Response('elsewhere', { status: 404 })

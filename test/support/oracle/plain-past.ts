@@ -87,13 +87,46 @@ const noteOwners = (tx: Transaction, owners: Map<string, string>): void => {
     if (contract === 'system.iost' && actionName === 'setCode') owners.set(`Contract${tx.hash}`, tx.publisher)
 }
 
+/** What is needed of an owner's changes at any height: sums from the first one on, and those that were frozen. */
+type Summed = { readonly sums: readonly bigint[]; readonly frozen: readonly PlainChange[] }
+
+/** Once for each owner: adding up all changes anew at every height of a busy one takes minutes. */
+const summed = new WeakMap<readonly PlainChange[], Summed>()
+
+const summedOf = (changes: readonly PlainChange[]): Summed => {
+  const known = summed.get(changes)
+  if (known !== undefined) return known
+  let sum = 0n
+  const sums = changes.map(({ change }) => {
+    sum += change
+    return sum
+  })
+  const made = { sums, frozen: changes.filter(({ until }) => until !== undefined) }
+  summed.set(changes, made)
+  return made
+}
+
+/** Number of the changes up to a height, which are in the order of the chain. */
+const countUpTo = (changes: readonly PlainChange[], height: number): number => {
+  let [from, to] = [0, changes.length]
+  while (from < to) {
+    const middle = (from + to) >> 1
+    if ((changes[middle]?.height ?? 0) <= height) from = middle + 1
+    else to = middle
+  }
+  return from
+}
+
 /** What an owner had after a block, with the frozen amounts by time, then amount. */
 export const plainHeld = ({ changes, times }: PlainPast, id: string, height: number) => {
   const now = times[height] ?? 0n
-  const until = (changes.get(id) ?? []).filter(each => each.height <= height)
-  const total = until.reduce((sum, { change }) => sum + change, 0n)
-  const list = until
-    .flatMap(({ change, until: due }) => (due === undefined || due <= now ? [] : [[change, due] as const]))
+  const all = changes.get(id) ?? []
+  const { sums, frozen: everFrozen } = summedOf(all)
+  const total = sums[countUpTo(all, height) - 1] ?? 0n
+  const list = everFrozen
+    .flatMap(({ height: at, change, until = 0n }) =>
+      at > height || until <= now ? [] : [[change, until] as const],
+    )
     .toSorted(([a, early], [b, late]) => (early === late ? (a < b ? -1 : 1) : early < late ? -1 : 1))
   const frozen = list.reduce((sum, [amount]) => sum + amount, 0n)
   return {

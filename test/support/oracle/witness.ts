@@ -38,6 +38,22 @@ export type WitnessOptions = {
 }
 
 const MOST_TOLD = 10
+/** Answers of one height in a row after which the next ones are not hurried: nothing changes, and a server may be starting. */
+const SOON_ENOUGH = 300
+const CALM_MS = 20
+const AWAY_MS = 5
+
+/** Waits after an answer, by its status and the height that was seen last: hurried where the chain grows. */
+const pacing = (): ((status: number, height: number) => Promise<void>) => {
+  let [unchanged, known] = [0, -1]
+  return async (status, height) => {
+    unchanged = height === known ? unchanged + 1 : 0
+    known = height
+    // While nothing can answer, answers come at once: leave the processor to what is to come back.
+    if (status !== 200) await Bun.sleep(AWAY_MS)
+    else if (unchanged > SOON_ENOUGH) await Bun.sleep(CALM_MS)
+  }
+}
 
 /**
  * Asks a service all the time, of lists, rankings, names and figures, and judges every answer: the height must not go back;
@@ -57,6 +73,7 @@ export const witness = async (
   let awaited: { readonly status: number; readonly from: number; readonly done: () => void }[] = []
   let height = -1
   let asked = 0
+  const pause = pacing()
   let lastGood = performance.now()
   let longestGapMs = 0
   let stopping = false
@@ -86,8 +103,7 @@ export const witness = async (
     const seen = awaited.filter(one => one.status === status && number >= one.from)
     awaited = awaited.filter(one => !seen.includes(one))
     for (const { done } of seen) done()
-    // While nothing can answer, answers come at once: leave the processor to what is to come back.
-    if (status !== 200) await Bun.sleep(5)
+    await pause(status, height)
   }
   const asker = async (): Promise<void> => {
     while (!stopping) await askOnce()
