@@ -38,13 +38,13 @@ export const rankedState = (state: State, sizes: SegmentSizes = SEGMENT_SIZES): 
   }
   return {
     state: {
-      get: (index, id) => state.get(index, id),
+      get: state.get,
       put: (index, doc) => {
         if (countedOf(index) !== undefined) remember(index, doc.id)
         state.put(index, doc)
       },
-      add: (index, doc) => state.add(index, doc),
-      members: range => state.members(range),
+      add: state.add,
+      members: state.members,
     },
     settle: () => {
       const asks: (() => void)[] = []

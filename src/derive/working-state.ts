@@ -47,8 +47,6 @@ export const workingState = (lookup: Lookup, lookupRange: LookupRange = () => UN
     if (doc === UNKNOWN) throw new Missing([{ index, id } satisfies Key])
     return doc
   }
-  const found = (index: StateIndex, id: string): Doc | undefined =>
-    written.get(index)?.get(id)?.doc ?? fetched(index, id)
   /** `before`: what there was, for a document that is put first. */
   const write = (index: StateIndex, doc: Doc, before: () => Doc | undefined): void => {
     const of = written.get(index)?.get(doc.id) ?? begin(written, { index, id: doc.id }, before())
@@ -57,7 +55,11 @@ export const workingState = (lookup: Lookup, lookupRange: LookupRange = () => UN
     of.doc = doc
   }
   return {
-    get: <I extends StateIndex>(index: I, id: string) => found(index, id) as DocOf<I> | undefined,
+    get: <I extends StateIndex>(index: I, id: string) => {
+      const doc = written.get(index)?.get(id)?.doc ?? lookup(index, id)
+      if (doc === UNKNOWN) throw new Missing([{ index, id } satisfies Key])
+      return doc as unknown as DocOf<I> | undefined
+    },
     // Looked up now: it may be forgotten before the batch ends.
     put: (index, doc) => write(index, doc as Doc, () => fetched(index, doc.id)),
     add: (index, doc) => write(index, doc as Doc, () => undefined),

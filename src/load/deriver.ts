@@ -74,9 +74,22 @@ export const deriver = (writer: Writer, partition: () => number): Deriver => {
     derive: async loaded => {
       const taken = due.take(loaded.block.time)
       if (taken.length > 0) await known.fetch(taken.map(id => ({ index: balances, id })))
-      const documents = await deriveOver(known, state, { loaded, taken, partition: partition() })
-      for (const doc of state.changedSinceMark(balances)) due.learn(doc)
-      return documents
+      // Again from its start until everything that it needs is fetched.
+      for (;;) {
+        state.mark()
+        try {
+          const falling = taken.filter(id => isDue(state, id, loaded.block.time))
+          const documents = deriveBlock(loaded, state, { due: falling, partition: partition() })
+          known.forgetMembers()
+          for (const doc of state.changedSinceMark(balances)) due.learn(doc)
+          return documents
+        } catch (error) {
+          state.rollback()
+          if (!(error instanceof Missing)) throw error
+          await known.fetch(error.keys)
+          await known.fetchMembers(error.ranges)
+        }
+      }
     },
     read,
     changedKeys: () => changedKeysOf(state, read),
@@ -99,31 +112,6 @@ type Ahead = {
 }
 
 const keysOf = (run: Run): readonly Key[] => run.flatMap(segment => segment.flatMap(needsOf))
-
-/** A block, ids of balances that may come due in it, and the partition for its history. */
-type Next = { readonly loaded: LoadedBlock; readonly taken: readonly string[]; readonly partition: number }
-
-/** Derives a block, again from its start until everything that it needs is fetched. */
-const deriveOver = async (
-  known: KnownState,
-  state: WorkingState,
-  { loaded, taken, partition }: Next,
-): Promise<BlockDocuments> => {
-  for (;;) {
-    state.mark()
-    try {
-      const due = taken.filter(id => isDue(state, id, loaded.block.time))
-      const documents = deriveBlock(loaded, state, { due, partition })
-      known.forgetMembers()
-      return documents
-    } catch (error) {
-      state.rollback()
-      if (!(error instanceof Missing)) throw error
-      await known.fetch(error.keys)
-      await known.fetchMembers(error.ranges)
-    }
-  }
-}
 
 const isDue = (state: WorkingState, id: string, time: bigint): boolean => {
   const doc = state.get(balances, id)

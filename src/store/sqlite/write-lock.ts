@@ -55,7 +55,6 @@ export const writeLockOf = (parts: WriteLockParts): WriteLock => {
       running = undefined
     }
   }
-  const readNow: WriteLock['readNow'] = work => guarded(name, () => work(reader))
   return {
     get checkpoint() {
       return checkpoint
@@ -69,9 +68,9 @@ export const writeLockOf = (parts: WriteLockParts): WriteLock => {
     check,
     read: async work => {
       check()
-      return readNow(work)
+      return guarded(name, () => work(reader))
     },
-    readNow,
+    readNow: work => guarded(name, () => work(reader)),
     write: work =>
       alone(() =>
         inTransaction(writing, name, async () => {
