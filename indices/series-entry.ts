@@ -55,14 +55,26 @@ export const entriesIn = (text: string, base: number): readonly Entry[] =>
 /** Whether amounts were frozen or came due in these entries of a balance. */
 export const isFrozenIn = (text: string): boolean => /[fd]/.test(text)
 
-/** The last entry of a part; undefined: there is none. */
-export const lastEntry = (text: string, base: number): Entry | undefined => {
-  if (text === '') return undefined
-  return entryIn(text.slice(startOfLast(text), -1), base)
+/**
+ * The text of a part whose last entry stands for one change more: one of a block that is like its own, and of the block
+ * that follows it. undefined: the last entry is another one. Asked for in nearly every block, so nothing else is read of it.
+ */
+export const prolonged = (
+  text: string,
+  { height, tx, change }: Pick<Entry, 'height' | 'tx' | 'change'>,
+  base: number,
+): string | undefined => {
+  const begin = text.lastIndexOf(';', text.length - 2) + 1
+  const end = `,${change};`
+  const behind = text.length - end.length
+  const cause = text.indexOf(',', text.indexOf(',', begin) + 1) + 1
+  if (text[cause] !== LETTER_OF.block || text.indexOf(',', cause) !== behind || !text.endsWith(end))
+    return undefined
+  const [offset = '', ofTx = ''] = text.slice(begin, cause).split(',')
+  const times = behind === cause + 1 ? 1 : Number(text.slice(cause + 1, behind))
+  if (base + Number(offset) + times !== height || Number(ofTx) !== tx) return undefined
+  return `${text.slice(0, cause + 1)}${times + 1}${end}`
 }
-
-/** Where the last entry begins. */
-export const startOfLast = (text: string): number => text.lastIndexOf(';', text.length - 2) + 1
 
 const entryIn = (text: string, base: number): Entry => {
   const [offset = '', tx = '', of = '', change = '', ...more] = text.split(',')

@@ -34,7 +34,7 @@ export const openScratch = async (store: Store, { audited, source, identity }: O
   const derive = deriver(writer, partitions.next)
   const stages = {
     ...{ deriver: derive, proof: PROVED_BEFORE, clock: systemClock },
-    spending: spending(systemClock),
+    time: spending(systemClock),
   }
   let onHeight = (_height: number): void => undefined
   const batches = batching(

@@ -63,33 +63,20 @@ let scratch = new Uint8Array(64 * 1024)
 let view = new DataView(scratch.buffer)
 let utf8 = Buffer.from(scratch.buffer)
 
-/** Makes room for that number of bytes from `at` on. */
-const reserve = (at: number, bytes: number): void => {
-  if (at + bytes <= scratch.length) return
-  const grown = new Uint8Array(Math.max(2 * scratch.length, at + bytes))
+/** Makes room up to a place. */
+const growTo = (end: number): void => {
+  const grown = new Uint8Array(Math.max(2 * scratch.length, end))
   grown.set(scratch)
   scratch = grown
   view = new DataView(grown.buffer)
   utf8 = Buffer.from(grown.buffer)
 }
 
-/** Writes a text as UTF-8; answers the place behind it. */
-const writeText = (text: string, at: number): number => {
-  const { length } = text
-  reserve(at, LETTER_BYTES * length)
-  if (length > SHORT) return at + utf8.write(text, at)
-  for (let index = 0; index < length; index += 1) {
-    const letter = text.charCodeAt(index)
-    if (letter >= NOT_ASCII) return at + utf8.write(text, at)
-    scratch[at + index] = letter
-  }
-  return at + length
-}
-
+/** Writes the parts one behind the other; answers the place behind them. */
 const write = (parts: readonly Part[], from: number): number => {
   let at = from
   for (const part of parts) {
-    reserve(at, LONG)
+    if (at + LONG > scratch.length) growTo(at + LONG)
     if (typeof part === 'bigint') {
       view.setBigInt64(at, part)
       at += LONG
@@ -97,7 +84,7 @@ const write = (parts: readonly Part[], from: number): number => {
       view.setUint32(at, part)
       at += INT
     } else {
-      const end = writeBytes(part, at + INT)
+      const end = Array.isArray(part) ? write(part, at + INT) : writeBytes(part as Letters, at + INT)
       view.setInt32(at, end - at - INT)
       at = end
     }
@@ -105,12 +92,23 @@ const write = (parts: readonly Part[], from: number): number => {
   return at
 }
 
-const writeBytes = (part: string | Uint8Array | readonly Part[], at: number): number => {
-  if (typeof part === 'string') return writeText(part, at)
-  if (!(part instanceof Uint8Array)) return write(part, at)
-  reserve(at, part.length)
-  scratch.set(part, at)
-  return at + part.length
+type Letters = string | Uint8Array
+
+/** Writes bytes, or a text as UTF-8; answers the place behind them. */
+const writeBytes = (part: Letters, at: number): number => {
+  const { length } = part
+  if (at + LETTER_BYTES * length > scratch.length) growTo(at + LETTER_BYTES * length)
+  if (typeof part !== 'string') {
+    scratch.set(part, at)
+    return at + length
+  }
+  if (length > SHORT) return at + utf8.write(part, at)
+  for (let index = 0; index < length; index += 1) {
+    const letter = part.charCodeAt(index)
+    if (letter >= NOT_ASCII) return at + utf8.write(part, at)
+    scratch[at + index] = letter
+  }
+  return at + length
 }
 
 /**

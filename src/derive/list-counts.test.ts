@@ -8,7 +8,11 @@ const listsAfter = (...blocks: readonly (readonly [partition: number, keys: read
   const docs = new Map<string, ListDoc>()
   const state = {
     get: (_, id) => docs.get(id),
-    put: (_, doc) => docs.set(doc.id, doc as unknown as ListDoc),
+    put: (_, doc) => {
+      const was = docs.get(doc.id)
+      docs.set(doc.id, doc as unknown as ListDoc)
+      return was as never
+    },
     add: () => undefined,
     members: () => [],
   } as State

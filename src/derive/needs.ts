@@ -26,10 +26,16 @@ type Add = (index: StateIndex, id: string) => void
 /**
  * State that deriving the block will need, as far as the block tells: nearly always all of it. State that only other state
  * can name (the owner of a contract that pays RAM, whose key signed) is requested by `Missing`. A key comes as often as the
- * block names it.
+ * block names it. `isKnown`: keys that need not be named.
  */
-export const needsOf = ({ block }: LoadedBlock): readonly Key[] => {
-  const { keys, add } = collected()
+export const needsOf = (
+  { block }: LoadedBlock,
+  isKnown: (index: StateIndex, id: string) => boolean = () => false,
+): readonly Key[] => {
+  const keys: Key[] = []
+  const add: Add = (index, id) => {
+    if (!isKnown(index, id)) keys.push({ index, id })
+  }
   add(statistics, STATISTICS)
   add(days, dayId(block.time))
   add(producerKeys, block.witness)
@@ -41,16 +47,12 @@ export const needsOf = ({ block }: LoadedBlock): readonly Key[] => {
 
 /** State that is needed to release what is due of a balance, by its id. */
 export const needsOfDue = (id: string): readonly Key[] => {
-  const { keys, add } = collected()
+  const keys: Key[] = []
+  const add: Add = (index, id) => void keys.push({ index, id })
   const slash = id.indexOf('/')
   needBalance(add, id.slice(0, slash), id.slice(slash + 1))
   add(series, seriesOf.holders(id.slice(0, slash)))
   return keys
-}
-
-const collected = (): { readonly keys: readonly Key[]; readonly add: Add } => {
-  const keys: Key[] = []
-  return { keys, add: (index, id) => void keys.push({ index, id }) }
 }
 
 const needTransaction = (add: Add, tx: Transaction, base: boolean): void => {

@@ -127,7 +127,7 @@ export const producerOf = (state: State, account: string): ProducerDoc =>
  * Puts a producer's document and counts what that changes in the table. Every change of a producer's votes is made here, so
  * the first one on a day still finds the votes that the day began with.
  */
-export const changeProducer = (
+const changeProducer = (
   { state, statistics, block }: Pick<Scope, 'state' | 'statistics' | 'block'>,
   account: string,
   change: Partial<Omit<ProducerDoc, 'opening_votes'>>,

@@ -31,20 +31,21 @@ export type RankedState = {
 
 export const rankedState = (state: State, sizes: SegmentSizes = SEGMENT_SIZES): RankedState => {
   const touched = new Map<StateIndex, Map<string, Doc | undefined>>()
-  const remember = (index: StateIndex, id: string): void => {
-    const before = touched.get(index) ?? new Map<string, Doc | undefined>()
-    touched.set(index, before)
-    if (!before.has(id)) before.set(id, state.get(index, id))
+  const remember = (index: StateIndex, id: string, was: Doc | undefined): void => {
+    const before = touched.get(index)
+    if (before === undefined) touched.set(index, new Map([[id, was]]))
+    else if (!before.has(id)) before.set(id, was)
   }
   return {
     state: {
-      get: (index, id) => state.get(index, id),
+      get: state.get,
       put: (index, doc) => {
-        if (countedOf(index) !== undefined) remember(index, doc.id)
-        state.put(index, doc)
+        const was = state.put(index, doc)
+        if (countedOf(index) !== undefined) remember(index, doc.id, was)
+        return was
       },
-      add: (index, doc) => state.add(index, doc),
-      members: range => state.members(range),
+      add: state.add,
+      members: state.members,
     },
     settle: () => {
       const asks: (() => void)[] = []
@@ -144,12 +145,16 @@ export type Counted = {
   readonly within: (range: StandingRange) => (doc: Doc) => boolean
 }
 
-const known = new Map<string, Counted | undefined>()
+const known = new Map<Index, Counted | null>()
 
 /** undefined: no order of the index is counted. */
 export const countedOf = (index: Index): Counted | undefined => {
-  if (!known.has(index.name)) known.set(index.name, countedFor(index))
-  return known.get(index.name)
+  let counted = known.get(index)
+  if (counted === undefined) {
+    counted = countedFor(index) ?? null
+    known.set(index, counted)
+  }
+  return counted ?? undefined
 }
 
 const countedFor = (index: Index): Counted | undefined => {

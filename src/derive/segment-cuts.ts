@@ -28,7 +28,7 @@ export const cutMembers = (
   })
 
 /** Neighbours that together are half as long as one may be, as one. */
-export const joinSmall = (list: readonly Segment[], sizes: SegmentSizes): readonly Segment[] => {
+export const joinSmall = (list: readonly Segment[], sizes: SegmentSizes): Segment[] => {
   const joined: Segment[] = []
   for (const segment of list) {
     const last = joined.at(-1)

@@ -66,7 +66,8 @@ const moveMembers = (draft: Draft, standings: readonly Standing[], by: 1 | -1): 
 const settleTree = (draft: Draft): void => {
   const { state, ranking, sizes, root, leaves } = draft
   const touched = new Set(leaves.keys())
-  missTogether(root.map((_, place) => () => joinLeaf(draft, place)))
+  const read = [...root.keys()].filter(place => touched.has(root[place]?.[3] ?? -1))
+  missTogether(read.map(place => () => joinLeaf(draft, place)))
   // From the end: what is put in or taken out moves only what is done already.
   for (let place = root.length - 1; place >= 0; place--) {
     const number = root[place]?.[3]
@@ -93,11 +94,9 @@ const joinLeaf = (draft: Draft, place: number): void => {
   const number = root[place]?.[3]
   if (number === undefined || !leaves.has(number)) return
   const list = joinSmall(leafOf(draft, number), sizes)
-  leaves.set(number, [...list])
-  const asks = list.map((segment, at) => () => {
-    if (isLong(segment, sizes)) membersOf(draft, segment, list[at + 1] ?? root[place + 1])
-  })
-  missTogether(asks)
+  leaves.set(number, list)
+  const long = [...list.keys()].filter(at => isLong(list[at] ?? TOP, sizes))
+  missTogether(long.map(at => () => membersOf(draft, list[at] ?? TOP, list[at + 1] ?? root[place + 1])))
 }
 
 const recut = (draft: Draft, segment: Segment, next: Segment | undefined): readonly Segment[] => {
@@ -116,6 +115,7 @@ const cutLeaf = (draft: Draft, place: number): void => {
   const number = root[place]?.[3]
   if (number === undefined) return
   const list = leafOf(draft, number)
+  if (!list.some(segment => isLong(segment, draft.sizes))) return
   leaves.set(
     number,
     list.flatMap((segment, at) => recut(draft, segment, list[at + 1] ?? root[place + 1])),

@@ -1,14 +1,6 @@
 import type { Block } from '#chain/block.ts'
 import { fullPart, type SeriesDoc, series } from '#indices/series.ts'
-import {
-  type Cause,
-  type Entry,
-  entriesIn,
-  entryText,
-  isFrozenIn,
-  lastEntry,
-  startOfLast,
-} from '#indices/series-entry.ts'
+import { type Cause, type Entry, entriesIn, entryText, isFrozenIn, prolonged } from '#indices/series-entry.ts'
 import { balanceAfter, ballotsAfter } from '#indices/series-replay.ts'
 import type { State } from './state.ts'
 
@@ -40,8 +32,12 @@ type Draft = {
   readonly height: number
   readonly opening: readonly string[]
   count: number
-  gained: bigint
-  lost: bigint
+  /** As in the document, before this block. */
+  readonly gained: string
+  readonly lost: string
+  /** What this block adds to them: numbers of any length are read and written only where they change. */
+  more: bigint
+  less: bigint
   entries: string
 }
 
@@ -112,21 +108,24 @@ const causeOf = (by: By, index: number | undefined): Cause => {
 
 const draftOf = (doc: SeriesDoc | undefined): Draft | undefined => {
   if (doc === undefined) return undefined
-  const { part, first, height, opening, count, entries } = doc
-  return { part, first, height, opening, count, gained: BigInt(doc.gained), lost: BigInt(doc.lost), entries }
+  const { part, first, height, opening, count, gained, lost, entries } = doc
+  return { part, first, height, opening, count, gained, lost, more: 0n, less: 0n, entries }
 }
 
 const nextPart = (key: string, height: number, before: Draft | undefined): Draft => {
-  if (before === undefined)
-    return { part: 0, first: 1, height, opening: NOTHING, count: 0, gained: 0n, lost: 0n, entries: '' }
-  const { part, first, count, gained, lost } = before
+  const none = { height, count: 0, more: 0n, less: 0n, entries: '' }
+  if (before === undefined) return { ...none, part: 0, first: 1, opening: NOTHING, gained: '0', lost: '0' }
+  const { part, first, count } = before
   const opening = openingAfter(key, before)
-  return { part: part + 1, first: first + count, height, opening, count: 0, gained, lost, entries: '' }
+  return { ...none, part: part + 1, first: first + count, opening, ...sumsOf(before) }
 }
 
 /** What there is when a part is full. Series begin with nothing, so it is what was gained and not lost, mostly. */
-const openingAfter = (key: string, { gained, lost, height, opening, entries }: Draft): readonly string[] => {
+const openingAfter = (key: string, draft: Draft): readonly string[] => {
+  const { height, opening, entries } = draft
   if (key.startsWith('@v')) return ballotsAfter(opening, entriesIn(entries, height))
+  const gained = BigInt(draft.gained) + draft.more
+  const lost = BigInt(draft.lost) + draft.less
   if (key.startsWith('@')) return [String(gained - lost)]
   return opening.length > 2 || isFrozenIn(entries)
     ? balanceAfter(opening, entriesIn(entries, height))
@@ -141,24 +140,22 @@ const sizeOf = (opening: readonly string[]): number => {
 
 /** Adds a change; the contribute of a block that follows the last one's makes the same entry stand for one more. */
 const append = (draft: Draft, entry: Entry): void => {
-  const last = entry.cause.kind === 'block' ? lastEntry(draft.entries, draft.height) : undefined
-  if (last !== undefined && isNext(last, entry)) {
-    const longer = entryText({ ...last, times: last.times + 1 }, draft.height)
-    draft.entries = draft.entries.slice(0, startOfLast(draft.entries)) + longer
-  } else draft.entries += entryText(entry, draft.height)
+  const { entries, height } = draft
+  const longer = entry.cause.kind === 'block' ? prolonged(entries, entry, height) : undefined
+  draft.entries = longer ?? entries + entryText(entry, height)
   draft.count += 1
   if (entry.cause.kind === 'due') return
-  if (entry.change > 0n) draft.gained += entry.change
-  else draft.lost -= entry.change
+  if (entry.change > 0n) draft.more += entry.change
+  else draft.less -= entry.change
 }
-
-const isNext = (last: Entry, { height, tx, change }: Entry): boolean =>
-  last.cause.kind === 'block' &&
-  last.height + last.times === height &&
-  last.tx === tx &&
-  last.change === change
 
 const docOf = (id: string, draft: Draft): SeriesDoc => {
-  const { part, first, count, height, opening, gained, lost, entries } = draft
-  return { id, part, first, count, height, opening, gained: String(gained), lost: String(lost), entries }
+  const { part, first, count, height, opening, entries } = draft
+  return { id, part, first, count, height, opening, ...sumsOf(draft), entries }
 }
+
+/** All that was gained and lost up to the last change. */
+const sumsOf = ({ gained, lost, more, less }: Draft): Pick<SeriesDoc, 'gained' | 'lost'> => ({
+  gained: more === 0n ? gained : String(BigInt(gained) + more),
+  lost: less === 0n ? lost : String(BigInt(lost) + less),
+})

@@ -8,7 +8,8 @@ import type { Standing, StandingRange } from '#indices/standing.ts'
  */
 export type State = {
   get<I extends StateIndex>(index: I, id: string): DocOf<I> | undefined
-  put<I extends StateIndex>(index: I, doc: DocOf<I>): void
+  /** Gives the document in whose place it is put. */
+  put<I extends StateIndex>(index: I, doc: DocOf<I>): DocOf<I> | undefined
   /** `put` of a document that there cannot be yet: it need not be fetched. */
   add<I extends StateIndex>(index: I, doc: DocOf<I>): void
   /** Members of a counted order that are in the range now, best first. */

@@ -33,34 +33,54 @@ export type WorkingState = State & {
 }
 
 type Doc = Change['doc']
-/** A document that was put, and what was looked up when it was put first; `doc` is undefined while that is taken back. */
-type Written = { doc: Doc | undefined; readonly before: Doc | undefined }
-type Undo = { readonly index: StateIndex; readonly of: Written; readonly before: Doc | undefined }
+/** A document that was looked up, and as it was put; `doc` is undefined before that, and while it is taken back. */
+type Cell = { doc: Doc | undefined; readonly before: Doc | undefined; isListed: boolean }
+type Undo = { readonly index: StateIndex; readonly of: Cell; readonly before: Doc | undefined }
 
 /** A `State` over fetched documents: a document that was put is seen immediately, and taken back by `rollback`. */
 export const workingState = (lookup: Lookup, lookupRange: LookupRange = () => UNKNOWN): WorkingState => {
-  const written = new Map<StateIndex, Map<string, Written>>()
+  const cells = new Map<StateIndex, Map<string, Cell>>()
+  /** Those that were put, in the order in which each was put first. */
+  const written = new Map<StateIndex, Cell[]>()
   let undo: Undo[] = []
   let size = 0
-  const fetched = (index: StateIndex, id: string): Doc | undefined => {
+  const open = (index: StateIndex, id: string, before: Doc | undefined): Cell => {
+    const ofIndex = cells.get(index) ?? new Map<string, Cell>()
+    const cell: Cell = { doc: undefined, before, isListed: false }
+    cells.set(index, ofIndex.set(id, cell))
+    return cell
+  }
+  /** What is looked up is kept until the batch ends: it may be forgotten elsewhere, and nearly all is asked for again. */
+  const cellOf = (index: StateIndex, id: string): Cell => {
+    const known = cells.get(index)?.get(id)
+    if (known !== undefined) return known
     const doc = lookup(index, id)
     if (doc === UNKNOWN) throw new Missing([{ index, id } satisfies Key])
-    return doc
+    return open(index, id, doc)
   }
-  const found = (index: StateIndex, id: string): Doc | undefined =>
-    written.get(index)?.get(id)?.doc ?? fetched(index, id)
-  /** `before`: what there was, for a document that is put first. */
-  const write = (index: StateIndex, doc: Doc, before: () => Doc | undefined): void => {
-    const of = written.get(index)?.get(doc.id) ?? begin(written, { index, id: doc.id }, before())
+  const write = (index: StateIndex, of: Cell, doc: Doc): void => {
     undo.push({ index, of, before: of.doc })
     if (of.doc === undefined) size += 1
     of.doc = doc
+    if (of.isListed) return
+    of.isListed = true
+    const ofIndex = written.get(index)
+    if (ofIndex === undefined) written.set(index, [of])
+    else ofIndex.push(of)
   }
   return {
-    get: <I extends StateIndex>(index: I, id: string) => found(index, id) as DocOf<I> | undefined,
-    // Looked up now: it may be forgotten before the batch ends.
-    put: (index, doc) => write(index, doc as Doc, () => fetched(index, doc.id)),
-    add: (index, doc) => write(index, doc as Doc, () => undefined),
+    get: <I extends StateIndex>(index: I, id: string) => {
+      const { doc, before } = cellOf(index, id)
+      return (doc ?? before) as unknown as DocOf<I> | undefined
+    },
+    put: <I extends StateIndex>(index: I, doc: DocOf<I>) => {
+      const of = cellOf(index, doc.id)
+      const last = of.doc ?? of.before
+      write(index, of, doc as unknown as Doc)
+      return last as unknown as DocOf<I> | undefined
+    },
+    add: (index, doc) =>
+      write(index, cells.get(index)?.get(doc.id) ?? open(index, doc.id, undefined), doc as Doc),
     members: range => {
       const fetched = lookupRange(range)
       if (fetched === UNKNOWN) throw new Missing([], [range])
@@ -77,12 +97,12 @@ export const workingState = (lookup: Lookup, lookupRange: LookupRange = () => UN
       }
     },
     changedSinceMark: <I extends StateIndex>(index: I) => {
-      const changed = new Set<Written>()
+      const changed = new Set<Cell>()
       for (const each of undo) if (each.index === index) changed.add(each.of)
       return [...changed].map(({ doc }) => doc as unknown as DocOf<I>)
     },
     atMark: <I extends StateIndex>(index: I, id: string) => {
-      const of = written.get(index)?.get(id)
+      const of = cells.get(index)?.get(id)
       const first = undo.find(each => each.of === of)
       const doc = first === undefined ? of?.doc : (first.before ?? of?.before)
       return doc as unknown as DocOf<I> | undefined
@@ -94,21 +114,10 @@ export const workingState = (lookup: Lookup, lookupRange: LookupRange = () => UN
   }
 }
 
-const begin = (
-  written: Map<StateIndex, Map<string, Written>>,
-  { index, id }: Key,
-  before: Doc | undefined,
-): Written => {
-  const ofIndex = written.get(index) ?? new Map<string, Written>()
-  const none: Written = { doc: undefined, before }
-  written.set(index, ofIndex.set(id, none))
-  return none
-}
-
-const changesIn = (written: ReadonlyMap<StateIndex, ReadonlyMap<string, Written>>): readonly Change[] => {
+const changesIn = (written: ReadonlyMap<StateIndex, readonly Cell[]>): readonly Change[] => {
   const changes: Change[] = []
   for (const [index, ofIndex] of written)
-    for (const each of ofIndex.values()) {
+    for (const each of ofIndex) {
       const change = changeOf(index, each)
       if (change !== undefined) changes.push(change)
     }
@@ -116,14 +125,14 @@ const changesIn = (written: ReadonlyMap<StateIndex, ReadonlyMap<string, Written>
 }
 
 /** undefined: it was taken back, or is as it was looked up. */
-const changeOf = (index: StateIndex, { doc, before }: Written): Change | undefined => {
+const changeOf = (index: StateIndex, { doc, before }: Cell): Change | undefined => {
   if (doc === undefined) return undefined
   if (before === undefined) return { index, doc } as Change
   return sameValue(before, doc) ? undefined : ({ index, doc, before } as Change)
 }
 
-function* docsIn(written: ReadonlyMap<string, Written> | undefined): Iterable<Doc> {
-  for (const { doc } of written?.values() ?? []) if (doc !== undefined) yield doc
+function* docsIn(written: readonly Cell[] | undefined): Iterable<Doc> {
+  for (const { doc } of written ?? []) if (doc !== undefined) yield doc
 }
 
 const standingIn = ({ index }: StandingRange, doc: Doc): Standing => {

@@ -57,28 +57,28 @@ export const batching = (parts: Parts, onCommitted: (committed: Committed) => vo
   let begun = 0
   let [transactions, records] = [0, 0]
 
-  /** Gives a batch to the store; `done`: it is there. */
-  const handOver = async (full: BatchBuilder, lib: number) => {
-    const rest = full.takePart(partitions.filling())
-    const changes = deriver.cut()
-    const proved = await proof.cut(full.end(lib))
-    const end = proved === undefined ? full.end(lib) : { ...full.end(lib), proved }
-    await writer.append(rest)
-    return { full, end, done: writer.commit({ end, changes }) }
-  }
-  const finish = async ({ full, end, done }: Awaited<ReturnType<typeof handOver>>): Promise<void> => {
-    await done
-    deriver.settled()
-    transactions += full.transactions
-    records += full.records
-    onCommitted({ end, transactions, records })
-  }
+  /** Gives the batch to the store, once the one before it is there. */
   const close = async (lib: number): Promise<void> => {
     await commits.settle()
-    const handed = handOver(batch, lib)
-    given = handed
-    commits.begin(handed.then(finish))
+    const full = batch
     batch = batchBuilder(bounds)
+    const last = full.end(lib)
+    const rest = full.takePart(partitions.filling())
+    const changes = deriver.cut()
+    const end = proof.cut(last).then(async proved => {
+      await writer.append(rest)
+      return proved === undefined ? last : { ...last, proved }
+    })
+    given = end
+    commits.begin(
+      end.then(async end => {
+        await writer.commit({ end, changes })
+        deriver.settled()
+        transactions += full.transactions
+        records += full.records
+        onCommitted({ end, transactions, records })
+      }),
+    )
   }
   const settle = async (): Promise<void> => {
     // The batch that a part belongs to fails with it.

@@ -2,10 +2,10 @@ import type { LoadedBlock } from '#chain/block.ts'
 import { type BlockDocuments, deriveBlock } from '#derive/derive-block.ts'
 import { needsOf, needsOfDue } from '#derive/needs.ts'
 import { Missing } from '#derive/state.ts'
-import { type WorkingState, workingState } from '#derive/working-state.ts'
+import { UNKNOWN, type WorkingState, workingState } from '#derive/working-state.ts'
 import { type BalanceDoc, balances } from '#indices/balance.ts'
 import { type ProducerDoc, producerKeys, producers } from '#indices/producer.ts'
-import type { Change, Key } from '#indices/registry.ts'
+import type { Change, Key, StateIndex } from '#indices/registry.ts'
 import type { Writer } from '#store/port.ts'
 import { expiries } from './expiries.ts'
 import { type KnownState, knownState } from './known-state.ts'
@@ -52,9 +52,8 @@ export const deriver = (writer: Writer, partition: () => number): Deriver => {
   }
   return {
     prefetch: run => {
-      const keys = keysOf(run)
-      const fetched = known.fetch(keys)
-      fetching.set(run, { keys, fetched, losses: known.losses })
+      const fetched = known.fetch(keysOf(run, known))
+      fetching.set(run, { fetched, losses: known.losses })
       // A failure is thrown by `begin`; until then it must not count as unhandled.
       fetched.catch(() => undefined)
     },
@@ -69,14 +68,27 @@ export const deriver = (writer: Writer, partition: () => number): Deriver => {
       const falling = due.peek(last.block.time).flatMap(needsOfDue)
       // What was fetched ahead is still there, unless a batch was cut or documents were forgotten meanwhile.
       const isKnown = ahead !== undefined && ahead.losses === known.losses
-      await known.fetch(isKnown ? falling : [...falling, ...(ahead?.keys ?? keysOf(run))])
+      await known.fetch(isKnown ? falling : [...falling, ...keysOf(run, known)])
     },
     derive: async loaded => {
       const taken = due.take(loaded.block.time)
       if (taken.length > 0) await known.fetch(taken.map(id => ({ index: balances, id })))
-      const documents = await deriveOver(known, state, { loaded, taken, partition: partition() })
-      for (const doc of state.changedSinceMark(balances)) due.learn(doc)
-      return documents
+      // Again from its start until everything that it needs is fetched.
+      for (;;) {
+        state.mark()
+        try {
+          const falling = taken.filter(id => isDue(state, id, loaded.block.time))
+          const documents = deriveBlock(loaded, state, { due: falling, partition: partition() })
+          known.forgetMembers()
+          for (const doc of state.changedSinceMark(balances)) due.learn(doc)
+          return documents
+        } catch (error) {
+          state.rollback()
+          if (!(error instanceof Missing)) throw error
+          await known.fetch(error.keys)
+          await known.fetchMembers(error.ranges)
+        }
+      }
     },
     read,
     changedKeys: () => changedKeysOf(state, read),
@@ -93,36 +105,16 @@ export const deriver = (writer: Writer, partition: () => number): Deriver => {
 
 /** What a run needs and is being fetched; `losses`: those of the known state when that began. */
 type Ahead = {
-  readonly keys: readonly Key[]
   readonly fetched: Promise<void>
   readonly losses: number
 }
 
-const keysOf = (run: Run): readonly Key[] => run.flatMap(segment => segment.flatMap(needsOf))
-
-/** A block, ids of balances that may come due in it, and the partition for its history. */
-type Next = { readonly loaded: LoadedBlock; readonly taken: readonly string[]; readonly partition: number }
-
-/** Derives a block, again from its start until everything that it needs is fetched. */
-const deriveOver = async (
-  known: KnownState,
-  state: WorkingState,
-  { loaded, taken, partition }: Next,
-): Promise<BlockDocuments> => {
-  for (;;) {
-    state.mark()
-    try {
-      const due = taken.filter(id => isDue(state, id, loaded.block.time))
-      const documents = deriveBlock(loaded, state, { due, partition })
-      known.forgetMembers()
-      return documents
-    } catch (error) {
-      state.rollback()
-      if (!(error instanceof Missing)) throw error
-      await known.fetch(error.keys)
-      await known.fetchMembers(error.ranges)
-    }
-  }
+/** Keys of state that a run needs and that is not known. */
+const keysOf = (run: Run, { get }: Pick<KnownState, 'get'>): readonly Key[] => {
+  const isKnown = (index: StateIndex, id: string): boolean => get(index, id) !== UNKNOWN
+  const keys: Key[] = []
+  for (const segment of run) for (const loaded of segment) keys.push(...needsOf(loaded, isKnown))
+  return keys
 }
 
 const isDue = (state: WorkingState, id: string, time: bigint): boolean => {

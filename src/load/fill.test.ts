@@ -100,7 +100,7 @@ const noting = ({ refused, onAdd = () => undefined }: { refused?: number; onAdd?
       end: () => note('end'),
     },
     clock: { elapsed: () => 0 },
-    spending: spending({ elapsed: () => 0 }),
+    time: spending({ elapsed: () => 0 }),
   }
   return { asked, stages }
 }

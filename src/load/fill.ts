@@ -12,7 +12,7 @@ export type Stages = {
   readonly proof: Pick<Proving, 'accepts' | 'refusal' | 'derived'>
   readonly batches: Pick<Batches, 'add' | 'end'>
   readonly clock: Pick<Clock, 'elapsed'>
-  readonly spending: Spending
+  readonly time: Spending
   /** Called with the milliseconds that the derivation of a block took. */
   readonly onDerived?: ((ms: number) => void) | undefined
 }
@@ -28,44 +28,45 @@ export type FillOptions = {
  * the blocks fail, one of them has a signature that does not count, or `signal` aborts (it ends the run under way), the
  * blocks derived before are committed; then the failure is thrown. A block that cannot be derived throws at once.
  */
-export const fill = (
+export const fill = async (
   stages: Stages,
   source: AsyncIterable<LoadedBlock>,
-  options: FillOptions,
-): Promise<void> => stages.spending.loading(() => fillFrom(source, stages, options))
-
-const fillFrom = async (
-  source: AsyncIterable<LoadedBlock>,
-  stages: Stages,
   { lib, signal }: FillOptions,
 ): Promise<void> => {
-  const { deriver, proof, batches, spending } = stages
+  const { deriver, proof, batches, time } = stages
   const runs = readRuns(source)
   try {
-    let run = await spending.waiting('node', runs.next)
+    time.on('node')
+    let run = await runs.next()
     while (run !== undefined && proof.refusal === undefined) {
-      const next = await spending.waiting('node', runs.next)
+      time.on('node')
+      const next = await runs.next()
+      time.on('deriving')
       if (next !== undefined) deriver.prefetch(next)
       if (signal.aborted) break
-      const begun = run
-      await spending.waiting('store', () => deriver.begin(begun))
+      time.on('store')
+      await deriver.begin(run)
+      time.on('deriving')
       for (const segment of run) {
         if (!(await proof.accepts(segment))) break
-        await fillWith(segment, stages, lib)
+        await store(segment, stages, lib)
       }
       run = next
     }
-    await spending.waiting('store', () => batches.end(lib))
+    time.on('store')
+    await batches.end(lib)
   } finally {
     await runs.close()
+    time.on(undefined)
   }
   const failed = proof.refusal ?? runs.failure
   if (failed !== undefined && !signal.aborted) throw failed.error
 }
 
-const fillWith = async (
+/** Derives the blocks of a segment that was accepted, one after the other, and adds each to the batch. */
+const store = async (
   segment: Segment,
-  { deriver, proof, batches, clock, spending, onDerived }: Stages,
+  { deriver, proof, batches, clock, time, onDerived }: Stages,
   lib: number,
 ): Promise<void> => {
   for (const loaded of segment) {
@@ -73,6 +74,8 @@ const fillWith = async (
     const documents = await deriver.derive(loaded)
     onDerived?.(clock.elapsed() - since)
     await proof.derived(loaded)
-    await spending.waiting('store', () => batches.add(documents, lib))
+    time.on('store')
+    await batches.add(documents, lib)
+    time.on('deriving')
   }
 }

@@ -35,32 +35,26 @@ export const readRuns = (source: AsyncIterable<LoadedBlock>): Runs => {
   const blocks = source[Symbol.asyncIterator]()
   let failure: Failed | undefined
   let enough = FIRST
-  /** undefined: there are no more. */
-  const nextBlock = async (): Promise<LoadedBlock | undefined> => {
-    try {
-      const { done, value } = await blocks.next()
-      return done === true ? undefined : value
-    } catch (error) {
-      failure = { error }
-      return undefined
-    }
-  }
   return {
     next: async () => {
       const run: Segment[] = []
       let segment: LoadedBlock[] = []
       let size = { blocks: 0, characters: 0 }
-      while (size.blocks < enough.blocks && size.characters < enough.characters) {
-        const loaded = await nextBlock()
-        if (loaded === undefined) break
-        segment.push(loaded)
-        if (!endsSegment(loaded)) continue
-        run.push(segment)
-        size = {
-          blocks: size.blocks + segment.length,
-          characters: size.characters + segment.reduce((sum, each) => sum + charactersOf(each), 0),
+      try {
+        while (size.blocks < enough.blocks && size.characters < enough.characters) {
+          const { done, value: loaded } = await blocks.next()
+          if (done === true) break
+          segment.push(loaded)
+          if (!endsSegment(loaded)) continue
+          run.push(segment)
+          size = {
+            blocks: size.blocks + segment.length,
+            characters: size.characters + segment.reduce((sum, each) => sum + charactersOf(each), 0),
+          }
+          segment = []
         }
-        segment = []
+      } catch (error) {
+        failure = { error }
       }
       enough = ENOUGH
       return run.length > 0 ? run : undefined

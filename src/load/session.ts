@@ -88,7 +88,7 @@ const stagesOver = (
         ...{ blocks: height - before, ...counts, spent: time.spent },
       }),
   )
-  return { deriver: derive, proof, batches, clock, spending: time, onDerived }
+  return { deriver: derive, proof, batches, clock, time, onDerived }
 }
 
 /** The blocks that follow what is stored, up to `to`. */

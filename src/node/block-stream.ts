@@ -1,5 +1,5 @@
 import { joinSignals } from '#time/signals.ts'
-import { fetchBlock, fetchBlocks, linked } from './fetch-blocks.ts'
+import { blocksIn, type FetchedRange, fetchBlock, fetchRange, linked } from './fetch-blocks.ts'
 import type { Fetching } from './fetching.ts'
 import { endedByCaller } from './http.ts'
 import type { Proven } from './prove-blocks.ts'
@@ -38,7 +38,7 @@ export async function* blockStream(
   let held: readonly Proven[] = []
   try {
     for (let range = await ranges.next(); range !== undefined; range = await ranges.next()) {
-      const { named, rest } = await joined(fetching, { held, parent }, range)
+      const { named, rest } = await joined(fetching, { held, parent }, await blocksIn(fetching, range))
       yield* untilAborted(named, signal)
       parent = named.at(-1)?.block.hash ?? parent
       held = rest
@@ -57,7 +57,7 @@ const SEVERAL = 2
 const rangesOf = (
   fetching: Fetching,
   { from, to, inFlight }: Pick<StreamOptions, 'from' | 'to' | 'inFlight'>,
-): RangesAhead<readonly Proven[]> => {
+): RangesAhead<FetchedRange> => {
   const { pool, clock, signal } = fetching.asking
   return rangesAhead({
     shares: createShares(pool, clock.elapsed, inFlight),
@@ -66,7 +66,7 @@ const rangesOf = (
       return first > to ? undefined : { from: first, to: Math.min(to, first + fetching.size.next() - 1) }
     },
     fetch: (range, { member, signal: ends }) =>
-      fetchBlocks(
+      fetchRange(
         { ...fetching, asking: { ...fetching.asking, first: member, signal: ends } },
         { ...range, ends: range.to === to },
       ),
@@ -80,14 +80,14 @@ const givenRanges = (
   fetching: Fetching,
   { from, to, inFlight }: Pick<StreamOptions, 'from' | 'to' | 'inFlight'>,
   endOf: (from: number) => Promise<number>,
-): RangesAhead<readonly Proven[]> => {
-  const ahead: Promise<readonly Proven[]>[] = []
+): RangesAhead<FetchedRange> => {
+  const ahead: Promise<FetchedRange>[] = []
   let next = from
   return {
     next: async () => {
       while (ahead.length < inFlight && next <= to) {
         const last = Math.min(to, await endOf(next))
-        const range = fetchBlocks(fetching, { from: next, to: last, ends: last === to })
+        const range = fetchRange(fetching, { from: next, to: last, ends: last === to })
         // Its failure is thrown when its turn comes; until then it must not count as unhandled.
         range.catch(() => undefined)
         ahead.push(range)

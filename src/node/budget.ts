@@ -48,6 +48,3 @@ export const createBudget = (maxBytes: number, shared?: HeldMemory): Budget => {
     },
   }
 }
-
-/** For answers that are bounded by who asks for them. */
-export const unbounded: Budget = { hold: () => ({ grow: () => true, release: () => undefined }) }

@@ -133,11 +133,25 @@ export const tryOnce = async <T>(
     return { tag: 'elsewhere', failure: new TooLarge(question.what, name, limits.maxBytes) }
   if (outcome.tag !== 'answer') return { tag: 'again', detail: outcome.detail }
   const { answer, retryAfterMs } = outcome
-  if (answer.status === 200) {
-    const result = read(question, answer)
-    if (result.tag === 'done') pool.succeeded(member)
-    return result
+  if (answer.status !== 200) return refused(name, question, { answer, retryAfterMs })
+  const text = question.bytes === true ? textOfBytes(answer.body) : utf8(answer.body)
+  try {
+    if (text === undefined) throw new Failure('bad_block', `The response to ${question.what} is not UTF-8.`)
+    const value = question.decode(text)
+    pool.succeeded(member)
+    return { tag: 'done', value }
+  } catch (error) {
+    if (error instanceof Failure) return { tag: 'again', detail: error.message, bad: error }
+    throw error
   }
+}
+
+/** What follows from an answer of a node, by name, that has not what was asked for. */
+const refused = (
+  name: string,
+  question: Question<unknown>,
+  { answer, retryAfterMs }: { readonly answer: NodeAnswer; readonly retryAfterMs: number | undefined },
+): Try<never> => {
   const detail = `status ${answer.status}`
   if (isTrouble(answer.status))
     return { tag: 'again', detail, ...(retryAfterMs === undefined ? {} : { restMs: retryAfterMs }) }
@@ -154,20 +168,6 @@ export const tryOnce = async <T>(
   return refusal.message === NOT_FOUND_YET && question.mayBeAbsent !== true
     ? { tag: 'again', detail: refusal.message, bad: failure }
     : { tag: 'elsewhere', failure }
-}
-
-const read = <T>(question: Question<T>, { body }: NodeAnswer): Try<T> => {
-  const text = question.bytes === true ? textOfBytes(body) : utf8(body)
-  if (text === undefined) {
-    const bad = new Failure('bad_block', `The response to ${question.what} is not UTF-8.`)
-    return { tag: 'again', detail: bad.message, bad }
-  }
-  try {
-    return { tag: 'done', value: question.decode(text) }
-  } catch (error) {
-    if (error instanceof Failure) return { tag: 'again', detail: error.message, bad: error }
-    throw error
-  }
 }
 
 const utf8 = (bytes: Uint8Array): string | undefined => {

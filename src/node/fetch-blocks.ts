@@ -2,13 +2,14 @@ import type { Block } from '#chain/block.ts'
 import { checkBaseTransaction, PARENT_HASH } from '#chain/check.ts'
 import { decodeBlockTransactions } from '#chain/decode.ts'
 import { Failure } from '#failure/failure.ts'
-import { assemble } from './bulk.ts'
-import type { Part, Range } from './bulk-answers.ts'
+import { assemble, partsOf } from './bulk.ts'
+import type { BulkAnswers, Part, Range } from './bulk-answers.ts'
 import { ask, NO_SUCH_CALL, Refused, TooLarge } from './call.ts'
 import { fetchHeads, headsQuestion } from './fetch-heads.ts'
 import { type Found, fetchSingle } from './fetch-single.ts'
 import type { Fetching } from './fetching.ts'
 import { type Proven, proveBlocks } from './prove-blocks.ts'
+import { type BlockMessage, unpacked } from './threads/block-message.ts'
 
 /** Blocks asked for one by one at the same time, when a bulk answer does not help. */
 const SINGLES = 4
@@ -24,36 +25,90 @@ export const fetchBlock = async (
   return proven
 }
 
-/**
- * Blocks of a range in order, each a child of the one before, proved as far as is asked; the last one by its own
- * signature. Bulk calls first; what they do not give is asked for by itself, with no weaker checks; a range whose answer
- * is too large is halved. `ends`: no block is asked for behind it.
- */
-export const fetchBlocks = async (
-  fetching: Fetching,
-  range: Range & { readonly ends: boolean },
-): Promise<readonly Proven[]> => {
-  const found = await bulk(fetching, range)
-  if (found === 'too_large') {
-    const middle = Math.floor((range.from + range.to) / 2)
-    const lower = await fetchBlocks(fetching, { from: range.from, to: middle, ends: false })
-    const upper = await fetchBlocks(fetching, { ...range, from: middle + 1 })
-    return [...lower, ...upper]
-  }
-  // Without its signature, nothing but the node's word of its hash proves a head that has no child yet.
-  const parts = fetching.prove === 'linked' && range.ends ? found.with(-1, {}) : found
-  const whole = await withSingles(fetching, range.from, parts)
-  const single = (height: number, parent: string | undefined) => fetchSingle(fetching, height, { parent })
-  return proveBlocks(fetching, await linked(whole, { fetch: single }))
+/** A range whose bulk answers have come as texts: they are read when its turn comes, and take little until then. */
+export type FetchedRange = Range & {
+  /** No block is asked for behind it. */
+  readonly ends: boolean
+  /** Absent: there are none, so the blocks are asked for one by one. */
+  readonly answers?: BulkAnswers | 'too_large'
+  /** What a thread has made of them. */
+  readonly proved?: BlockMessage
 }
 
-const bulk = async (fetching: Fetching, range: Range): Promise<readonly Part[] | 'too_large'> => {
+/** Asks for the bulk answers of a range, and has them proved where there is a thread for it. */
+export const fetchRange = async (
+  fetching: Fetching,
+  range: Range & { readonly ends: boolean },
+): Promise<FetchedRange> => {
+  const { asking, size, provers, prove } = fetching
+  const { from, to } = range
+  if (from === to || !size.bulk()) return range
+  try {
+    const [heads, lists] = await Promise.all([
+      orNothing(size, ask(asking, { ...headsQuestion(range), decode: asItIs })),
+      orNothing(size, fetchLists(fetching, range, asItIs)),
+    ])
+    if (heads === undefined || lists === undefined) return range
+    const answers = { from, to, prove, heads, lists }
+    const proved = await provers?.prove(answers)
+    return { ...range, answers, ...(proved === undefined ? {} : { proved }) }
+  } catch (error) {
+    if (!(error instanceof TooLarge)) throw error
+    size.tooLarge(to - from + 1)
+    return { ...range, answers: 'too_large' }
+  }
+}
+
+const asItIs = (text: string): string => text
+
+/**
+ * The blocks of a range in order, each a child of the one before, proved as far as is asked; the last one by its own
+ * signature. What the bulk answers do not give is asked for by itself, with no weaker checks; a range whose answer is too
+ * large is halved.
+ */
+export const blocksIn = async (fetching: Fetching, fetched: FetchedRange): Promise<readonly Proven[]> => {
+  const { from, to, ends } = fetched
+  const found = fetched.answers === 'too_large' ? 'too_large' : await partsIn(fetching, fetched)
+  if (found === 'too_large') {
+    const middle = Math.floor((from + to) / 2)
+    const lower = await fetchRange(fetching, { from, to: middle, ends: false })
+    const blocks = await blocksIn(fetching, lower)
+    const upper = await fetchRange(fetching, { from: middle + 1, to, ends })
+    return [...blocks, ...(await blocksIn(fetching, upper))]
+  }
+  // Without its signature, nothing but the node's word of its hash proves a head that has no child yet.
+  const parts = fetching.prove === 'linked' && ends ? found.with(-1, {}) : found
+  const whole: (Found | undefined)[] = parts.map(foundIn)
+  const missing = [...whole.keys()].filter(at => whole[at] === undefined)
+  for (let done = 0; done < missing.length; done += SINGLES)
+    await Promise.all(
+      missing.slice(done, done + SINGLES).map(async at => {
+        whole[at] = await fetchSingle(fetching, from + at, { head: parts[at]?.head })
+      }),
+    )
+  const single = (height: number, parent: string | undefined) => fetchSingle(fetching, height, { parent })
+  const run = whole.filter(each => each !== undefined)
+  return proveBlocks(fetching, await linked(run, { fetch: single }))
+}
+
+/** undefined: the block is to be asked for by itself. */
+const foundIn = ({ head, block }: Part): Found | undefined => {
+  if (block === undefined) return undefined
+  return head === undefined ? { block } : { block, head }
+}
+
+const partsIn = async (
+  fetching: Fetching,
+  { answers, proved, ...range }: FetchedRange,
+): Promise<readonly Part[] | 'too_large'> => {
   const { from, to } = range
   const { size } = fetching
+  const read = proved === undefined ? answers && readParts(answers as BulkAnswers) : unpacked(proved)
+  if (read !== undefined) return read
   const none = Array.from({ length: to - from + 1 }, (): Part => ({}))
   if (from === to || !size.bulk()) return none
   try {
-    return (await byThread(fetching, range)) ?? (await byItself(fetching, range)) ?? none
+    return (await askedAgain(fetching, range)) ?? none
   } catch (error) {
     if (!(error instanceof TooLarge)) throw error
     size.tooLarge(to - from + 1)
@@ -61,9 +116,21 @@ const bulk = async (fetching: Fetching, range: Range): Promise<readonly Part[] |
   }
 }
 
-/** undefined where the node does not give heads. */
-const byItself = async (fetching: Fetching, range: Range): Promise<readonly Part[] | undefined> => {
-  const { size } = fetching
+/** undefined where anything is wrong with the answers. */
+const readParts = (answers: BulkAnswers): readonly Part[] | undefined => {
+  try {
+    return partsOf(answers)
+  } catch (error) {
+    if (error instanceof Failure) return undefined
+    throw error
+  }
+}
+
+/** The parts by answers that are read as they come, so that another node is asked where one is wrong; undefined: no heads. */
+const askedAgain = async (given: Fetching, range: Range): Promise<readonly Part[] | undefined> => {
+  const { size, asking } = given
+  // One try was the range's own.
+  const fetching = { ...given, asking: { ...asking, tries: asking.tries - 1 } }
   const [heads, lists] = await Promise.all([
     orNothing(size, fetchHeads(fetching, range)),
     orNothing(size, fetchLists(fetching, range, decodeBlockTransactions)),
@@ -73,22 +140,6 @@ const byItself = async (fetching: Fetching, range: Range): Promise<readonly Part
     const block = blocks[at]
     return block === undefined ? { head } : { head, block }
   })
-}
-
-/** The same by another thread; undefined where there is none, or anything is wrong with the answers. */
-const byThread = async (fetching: Fetching, range: Range): Promise<readonly Part[] | undefined> => {
-  const { provers, size, prove } = fetching
-  if (provers === undefined) return undefined
-  const [heads, lists] = await Promise.all([
-    orNothing(size, ask(fetching.asking, { ...headsQuestion(range), decode: text => text })),
-    orNothing(
-      size,
-      fetchLists(fetching, range, text => text),
-    ),
-  ])
-  return heads === undefined || lists === undefined
-    ? undefined
-    : provers.prove({ from: range.from, to: range.to, prove, heads, lists })
 }
 
 /** undefined when the node refuses, or its answer is wrong: the blocks are then requested one by one. */
@@ -118,27 +169,6 @@ const fetchLists = <T>(
       return decoded
     },
   })
-
-const withSingles = async (
-  fetching: Fetching,
-  from: number,
-  parts: readonly Part[],
-): Promise<readonly Found[]> => {
-  const found: Found[] = []
-  for (let at = 0; at < parts.length; at += SINGLES)
-    found.push(
-      ...(await Promise.all(
-        parts
-          .slice(at, at + SINGLES)
-          .map(({ head, block }, offset) =>
-            block === undefined
-              ? fetchSingle(fetching, from + at + offset, { head })
-              : { block, ...(head === undefined ? {} : { head }) },
-          ),
-      )),
-    )
-  return found
-}
 
 type Linking<T> = {
   /** The hash of the block before the first one; absent: any. */

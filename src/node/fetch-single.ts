@@ -50,7 +50,7 @@ const fetchOn = async (fetching: Fetching, height: number, on: On): Promise<Foun
   const { block, lossy } = await ask(fetching.asking, {
     what: `block ${height}`,
     path: `/getBlockByNumber/${height}/true`,
-    decode: text => checkedBlock(text, height, on),
+    decode: checkedBlock(height, on),
   })
   const { parent, head } = on
   const lost = lossy ? await proveLost(fetching, block, { parent, info: head?.info }) : 0
@@ -62,34 +62,38 @@ const fetchOn = async (fetching: Fetching, height: number, on: On): Promise<Foun
   }
 }
 
-/** The block of an answer, checked; `lossy`: but for receipts that lost bytes, which its raw form must prove. */
-const checkedBlock = (
-  text: string,
-  height: number,
-  { parent, head }: On,
-): { readonly block: Block; readonly lossy: boolean } => {
-  const { status, block } = decodeBlockAnswer(text)
-  if (status !== 'IRREVERSIBLE')
-    throw new Failure('unavailable', `Block ${height} is not irreversible at the node.`)
-  if (head !== undefined && block.height === height && block.hash !== headHash(head))
-    throw new Failure(
-      'bad_block',
-      `Block ${height}: hash is ${block.hash}, its head has ${headHash(head)}.`,
-      {
-        details: { height },
-      },
-    )
-  const known = head === undefined ? {} : { info: head.info }
-  try {
-    checkBlock(block, { parentHash: parent, height }, known)
-    return { block, lossy: false }
-  } catch (error) {
-    if (lossyReceipts(block).length === 0) throw error
-    // Everything else must be right: no work is done for a block that is wrong anyway.
-    checkBlock(block, { parentHash: parent, height }, { ...known, receipts: 'later' })
-    return { block, lossy: true }
-  }
+type Checked = {
+  readonly block: Block
+  /** Some receipts lost bytes, which its raw form must prove. */
+  readonly lossy: boolean
 }
+
+/** Reads the block of an answer, and checks all but receipts that lost bytes. */
+const checkedBlock =
+  (height: number, { parent, head }: On) =>
+  (text: string): Checked => {
+    const { status, block } = decodeBlockAnswer(text)
+    if (status !== 'IRREVERSIBLE')
+      throw new Failure('unavailable', `Block ${height} is not irreversible at the node.`)
+    if (head !== undefined && block.height === height && block.hash !== headHash(head))
+      throw new Failure(
+        'bad_block',
+        `Block ${height}: hash is ${block.hash}, its head has ${headHash(head)}.`,
+        {
+          details: { height },
+        },
+      )
+    const known = head === undefined ? {} : { info: head.info }
+    try {
+      checkBlock(block, { parentHash: parent, height }, known)
+      return { block, lossy: false }
+    } catch (error) {
+      if (lossyReceipts(block).length === 0) throw error
+      // Everything else must be right: no work is done for a block that is wrong anyway.
+      checkBlock(block, { parentHash: parent, height }, { ...known, receipts: 'later' })
+      return { block, lossy: true }
+    }
+  }
 
 /** A block's raw form, which must pass `check`: it throws Failure 'bad_block'. */
 const fetchRaw = ({ asking }: Fetching, height: number, check: (raw: RawBlock) => void): Promise<RawBlock> =>

@@ -1,7 +1,7 @@
 import { Failure } from '#failure/failure.ts'
 import type { Clock } from '#time/clock.ts'
 import { joinSignals } from '#time/signals.ts'
-import { type Budget, type Hold, unbounded } from './budget.ts'
+import type { Budget, Hold } from './budget.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { NodeAnswer } from './port.ts'
 
@@ -54,6 +54,9 @@ export type Outcome =
     }
   | { readonly tag: 'timeout' | 'connection' | 'too_large' | 'no_room'; readonly detail: string }
 
+/** Of answers that are bounded by who asks for them. */
+const UNBOUNDED: Hold = { grow: () => true, release: () => undefined }
+
 /** The reason for ending a request whose answer is no longer read. */
 const LEFT = 'left'
 /** A part of an answer, and none because it has not changed: no request of ours asks for either. */
@@ -97,7 +100,7 @@ const answerOf = async (
     tag: 'answer',
     answer: { ...answer, contentType: 'application/json' },
     retryAfterMs: undefined,
-    hold: unbounded.hold(),
+    hold: UNBOUNDED,
   }
 }
 
@@ -118,11 +121,11 @@ export const isTrouble = (status: number): boolean => status >= 500 || status ==
 const askUncounted = async (
   endpoint: Endpoint,
   request: HttpRequest,
-  { limits, clock, signal, budget = unbounded }: Means,
+  { limits, clock, signal, budget }: Means,
 ): Promise<Outcome> => {
   if (signal.aborted) throw endedByCaller(signal)
   const ends = joinSignals(signal)
-  const hold = budget.hold()
+  const hold = budget?.hold() ?? UNBOUNDED
   const cancel = clock.after(limits.timeoutMs, () => ends.abort(LATE))
   const left = (outcome: Outcome): Outcome => {
     ends.abort(LEFT)

@@ -25,21 +25,35 @@ export const proveBlocks = async (
   fetching: Fetching,
   found: readonly Found[],
 ): Promise<readonly Proven[]> => {
-  const proven: Proven[] = []
-  for (let at = 0; at < found.length; at += AT_ONCE) {
-    const some = found.slice(at, at + AT_ONCE)
-    proven.push(
-      ...(await Promise.all(
-        some.map((each, offset) => proveOne(fetching, each, at + offset === found.length - 1)),
-      )),
+  const isLast = (at: number): boolean => at === found.length - 1
+  const proven = found.map((each, at) => provenBy(fetching, each, isLast(at)))
+  const open = [...proven.keys()].filter(at => proven[at] === undefined)
+  for (let done = 0; done < open.length; done += AT_ONCE)
+    await Promise.all(
+      open.slice(done, done + AT_ONCE).map(async at => {
+        const each = found[at]
+        if (each !== undefined) proven[at] = await prove(fetching, each, isLast(at))
+      }),
     )
-  }
-  return proven
+  return proven.filter(each => each !== undefined)
 }
 
-const proveOne = async (fetching: Fetching, { block, head, lost }: Found, last: boolean): Promise<Proven> => {
+/** The proof of a block that needs no signature of its own and no more than is there; undefined: it needs more. */
+const provenBy = (
+  { prove, wholeIfGiven }: Fetching,
+  { block, lost }: Found,
+  last: boolean,
+): Proven | undefined => {
   const also = lost === undefined ? {} : { lost }
-  if (fetching.prove === 'linked') return { block, proof: { level: 'linked', ...also } }
+  if (prove === 'linked') return { block, proof: { level: 'linked', ...also } }
+  if (block.height === 0 || last || changesProducers(block)) return undefined
+  const wanted = prove === 'whole' || wholeIfGiven
+  if (isWholeByItself(block)) return { block, proof: { level: wanted ? 'whole' : 'signed', ...also } }
+  return wanted || namesKeySilently(block) ? undefined : { block, proof: { level: 'signed', ...also } }
+}
+
+const prove = async (fetching: Fetching, { block, head, lost }: Found, last: boolean): Promise<Proven> => {
+  const also = lost === undefined ? {} : { lost }
   const signedBy = last || changesProducers(block) ? await signerOf(fetching, block, head) : undefined
   if (last && signedBy === undefined) return { block, proof: { level: 'linked', ...also } }
   const level = (await isWhole(fetching, block)) ? 'whole' : 'signed'

@@ -115,7 +115,8 @@ export const rpcNode = (options: RpcNodeOptions): Node => {
     blocks: range =>
       blocksOf(asking, { ...range, prove: range.prove ?? prove }, { fetching, open, inFlight, rangeEnd }),
     blockHash: (height, signal) => until(signal, ends => irreversibleHash(ends, height)),
-    hashes: (height, signal) => until(signal, ends => hashesOf(ends, height)),
+    hashes: async (height, signal) =>
+      endpoints.length < 2 ? [] : await until(signal, ends => hashesOf(ends, height)),
     heads: ({ from, to }, signal) => until(signal, ends => ask(ends, rawHeadsQuestion({ from, to }))),
     contractCode: (id, signal) => until(signal, ends => ask(ends, contractQuestion(id))),
     storage: (range, signal) => until(signal, ends => ask(ends, storageQuestion(range))),

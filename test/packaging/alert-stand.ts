@@ -1,6 +1,5 @@
 import { type Counts, catalogue } from '#cli/metrics/catalogue.ts'
-import { countNodeCall } from '#cli/metrics/count-node-call.ts'
-import { loadCounts } from '#cli/metrics/counted-load.ts'
+import { countNodeCall, loadCounts } from '#cli/metrics/counted-load.ts'
 import { readNote } from '#cli/metrics/counted-store.ts'
 import { exposedBy } from '#cli/metrics/serve-metrics.ts'
 import { Failure } from '#failure/failure.ts'

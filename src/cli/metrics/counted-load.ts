@@ -1,4 +1,5 @@
 import type { LoadOptions } from '#load/load-options.ts'
+import type { NodeCall } from '#node/http.ts'
 import type { Node } from '#node/port.ts'
 import type { Counts } from './catalogue.ts'
 
@@ -29,3 +30,14 @@ export const loadCounts = ({
   onDerived: ms => loadSeconds.add(ms / 1_000, 'derive'),
   onFailure: () => loadFailures.add(1),
 })
+
+/** Counts a request to a node that is over. */
+export const countNodeCall = (
+  { nodeCalls, nodeSeconds, nodeRetries, nodeBytes }: Counts,
+  { name, outcome, ms, bytes, isRetry }: NodeCall,
+): void => {
+  nodeCalls.add(1, name, outcome)
+  nodeSeconds.observe(ms / 1_000, name)
+  nodeBytes.add(bytes, name)
+  if (isRetry) nodeRetries.add(1, name)
+}

@@ -21,10 +21,7 @@ export const countedStore = <S extends Store>(
     identity: () => timed('identity', store.identity),
     hold: options => timed('hold', () => store.hold(options)),
     takeOver: async (identity, options) =>
-      countedWriter(await timed('takeOver', () => store.takeOver(identity, options)), counts, {
-        timed,
-        onBatch,
-      }),
+      countedWriter(await timed('takeOver', () => store.takeOver(identity, options)), counts, onBatch),
   }
 }
 
@@ -76,19 +73,23 @@ type Pending = { blocks: number; transactions: number; records: number }
 const nothing = (): Pending => ({ blocks: 0, transactions: 0, records: 0 })
 
 /** `checkpoint` and the like change, so the writer itself is looked at. */
-const countedWriter = (
-  writer: Writer,
-  counts: Counts,
-  { timed, onBatch }: { readonly timed: Timed; readonly onBatch: (batch: CountedBatch) => void },
-): Writer => {
+const countedWriter = (writer: Writer, counts: Counts, onBatch: (batch: CountedBatch) => void): Writer => {
   const { loadSeconds, loadedBlocks, loadedRows, loadedBatches } = counts
   let pending = nothing()
-  const inStage = async <T>(stage: string, work: () => Promise<T>): Promise<T> => {
+  /** Counts from now on, until what it is given is over. */
+  const begin = (stage: string) => {
     const since = performance.now()
-    try {
-      return await timed(stage, work)
-    } finally {
-      loadSeconds.add((performance.now() - since) / 1_000, stage)
+    return async <T>(work: Promise<T>): Promise<T> => {
+      let outcome = 'ok'
+      try {
+        return await work
+      } catch (error) {
+        outcome = outcomeOf(error)
+        throw error
+      } finally {
+        noteCall(counts, { call: stage, since, outcome })
+        loadSeconds.add((performance.now() - since) / 1_000, stage)
+      }
     }
   }
   const note = ({
@@ -101,19 +102,19 @@ const countedWriter = (
     pending.records += records.length
   }
   const counted: Partial<Writer> = {
-    getMany: keys => inStage('state', () => writer.getMany(keys)),
-    due: range => inStage('state', () => writer.due(range)),
-    members: range => inStage('state', () => writer.members(range)),
+    getMany: keys => begin('state')(writer.getMany(keys)),
+    due: range => begin('state')(writer.due(range)),
+    members: range => begin('state')(writer.members(range)),
     append: history => {
       note(history)
-      return inStage('append', () => writer.append(history))
+      return begin('append')(writer.append(history))
     },
     commit: async end => {
       // What is appended from here on belongs to the next batch.
       const committed = pending
       pending = nothing()
       const since = performance.now()
-      await inStage('commit', () => writer.commit(end))
+      await begin('commit')(writer.commit(end))
       loadedBlocks.add(committed.blocks)
       loadedRows.add(committed.transactions, 'transaction')
       loadedRows.add(committed.records, 'record')

@@ -1,5 +1,5 @@
-import type { BulkAnswers, Part } from '../bulk-answers.ts'
-import { type BlockMessage, unpacked } from './block-message.ts'
+import type { BulkAnswers } from '../bulk-answers.ts'
+import type { BlockMessage } from './block-message.ts'
 
 /** What a thread is told: the answers of one range. */
 export type Asked = { readonly id: number; readonly answers: BulkAnswers }
@@ -28,10 +28,10 @@ export type ProvingThreads = {
 /** Threads that decode and prove the answers of bulk calls beside the one that derives. */
 export type Provers = {
   /**
-   * The parts of a range; undefined where no thread could prove them: whatever is wrong is then found, asked for again and
+   * The parts of a range, packed; undefined where no thread could prove them: whatever is wrong is then found, asked for again and
    * told by the caller itself.
    */
-  prove(answers: BulkAnswers): Promise<readonly Part[] | undefined>
+  prove(answers: BulkAnswers): Promise<BlockMessage | undefined>
   close(): void
 }
 
@@ -79,8 +79,7 @@ export const openProvers = (
       const { promise, resolve } = Promise.withResolvers<BlockMessage | undefined>()
       idlest.waiting.set(ids, resolve)
       idlest.thread.post({ id: ids, answers })
-      const parts = await promise
-      return parts === undefined ? undefined : unpacked(parts)
+      return await promise
     },
     close: () => {
       closed = true

@@ -46,7 +46,7 @@ export const openSqlite = ({ path: given, readonly = false, writing, onRead }: S
   const anyReaders = readersOf(path, name, { check: noteLayout })
   const usage = usageIn(usageFileOf(path))
   const writers = new Set<Writer>()
-  const far = farBatches(writing)
+  const far = writing && farBatches(writing)
   let isClosed = false
   const mayWrite = () => {
     if (isClosed) throw new Failure('unavailable', `${name} is closed.`, { retryable: false })

@@ -29,20 +29,15 @@ export const toRow = (table: Table, doc: object): Cell[] => {
     const value = values[column.name]
     const isLeftOut =
       value === undefined ? column.optional : column.follows !== undefined && column.follows(values) === value
-    cells.push(isLeftOut ? null : toCell(table, column, value))
+    const cell = isLeftOut ? null : cellOf[column.kind](value)
+    if (cell === undefined) throw notStorable(table, column, value)
+    cells.push(cell)
   }
   return cells
 }
 
-const toCell = (table: Table, { name, kind }: Column, value: unknown): Cell => {
-  const cell = cellOf[kind](value)
-  if (cell === undefined)
-    throw new Failure(
-      'defect',
-      `${table.name}.${name}: ${String(value)} is not a ${kind} that can be stored.`,
-    )
-  return cell
-}
+const notStorable = (table: Table, { name, kind }: Column, value: unknown): Failure =>
+  new Failure('defect', `${table.name}.${name}: ${String(value)} is not a ${kind} that can be stored.`)
 
 const int64Cell = (value: unknown): Cell | undefined =>
   typeof value === 'bigint' && BigInt.asIntN(64, value) === value ? value : undefined

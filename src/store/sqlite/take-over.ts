@@ -22,7 +22,11 @@ import { writeLockOf } from './write-lock.ts'
 import { writerOf } from './writer.ts'
 
 type File = { readonly path: string; readonly name: string }
-type Taking = { readonly identity: Identity; readonly repair: boolean; readonly farBatches: FarBatchesOf }
+type Taking = {
+  readonly identity: Identity
+  readonly repair: boolean
+  readonly farBatches: FarBatchesOf | undefined
+}
 
 /** Opens the store for writing, alone. `Store.takeOver`. */
 export const takeOver = async ({ path, name }: File, taking: Taking): Promise<Writer> => {
@@ -40,7 +44,7 @@ export const takeOver = async ({ path, name }: File, taking: Taking): Promise<Wr
     release.reader = reader.close
     const owner: Owner = { token: crypto.randomUUID(), pid: process.pid, since: new Date().toISOString() }
     const checkpoint = await inTransaction(writing, name, () => begin(writing, name, { ...taking, owner }))
-    const far = taking.farBatches({ path, name, owner, file: writing.file })
+    const far = taking.farBatches?.({ path, name, owner, file: writing.file })
     return writerOf(writeLockOf({ name, writing, reader, owner, checkpoint, unlock, far }))
   } catch (error) {
     release.reader()

@@ -15,7 +15,8 @@ export type WriteLockParts = {
   readonly owner: Owner
   readonly checkpoint: Published | undefined
   readonly unlock: () => void
-  readonly far: FarBatches
+  /** Absent: no thread writes. */
+  readonly far: FarBatches | undefined
 }
 
 /** The right to write to a file, which one writer has at a time, and its two connections. */
@@ -55,7 +56,6 @@ export const writeLockOf = (parts: WriteLockParts): WriteLock => {
       running = undefined
     }
   }
-  const readNow: WriteLock['readNow'] = work => guarded(name, () => work(reader))
   return {
     get checkpoint() {
       return checkpoint
@@ -69,9 +69,9 @@ export const writeLockOf = (parts: WriteLockParts): WriteLock => {
     check,
     read: async work => {
       check()
-      return readNow(work)
+      return guarded(name, () => work(reader))
     },
-    readNow,
+    readNow: work => guarded(name, () => work(reader)),
     write: work =>
       alone(() =>
         inTransaction(writing, name, async () => {
@@ -79,17 +79,18 @@ export const writeLockOf = (parts: WriteLockParts): WriteLock => {
           await work(writing)
         }),
       ),
-    writeFar: batch =>
-      alone(async () => {
+    writeFar: async batch =>
+      far !== undefined &&
+      (await alone(async () => {
         // The thread's own connection is of the same file, or it refuses.
         requireInPlace(writing, name)
         return await far.commit(batch)
-      }),
+      })),
     release: async () => {
       if (released) return
       released = true
       await running?.catch(() => {})
-      await far.close()
+      await far?.close()
       reader.close()
       writing.close()
       unlock()

@@ -22,9 +22,9 @@ export type FarBatchesOf = (file: TakenOver) => FarBatches
 /** Threads that may be opened: how, and blocks behind the node's last irreversible one from which on they are. */
 export type WritingThreads = { readonly open: OpenWritingThread; readonly least: number }
 
-/** For the take-overs of one store; once a thread has died none is opened any more. Without `threads` there are none. */
-export const farBatches = (threads: WritingThreads | undefined): FarBatchesOf => {
-  let usable = threads?.open
+/** For the take-overs of one store; once a thread has died none is opened any more. */
+export const farBatches = (threads: WritingThreads): FarBatchesOf => {
+  let usable: OpenWritingThread | undefined = threads.open
   return file => {
     let thread: WritingThread | undefined
     const close = async (): Promise<void> => {
@@ -35,7 +35,7 @@ export const farBatches = (threads: WritingThreads | undefined): FarBatchesOf =>
       commit: async batch => {
         const behind = batch.end.lib - batch.end.height
         // What is near the head can be taken back, and is small. A thread that is open goes on until then.
-        const isFar = behind > KEPT.near && (thread !== undefined || behind >= (threads?.least ?? 0))
+        const isFar = behind > KEPT.near && (thread !== undefined || behind >= threads.least)
         if (usable === undefined || !isFar) {
           await close()
           return false
