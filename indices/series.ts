@@ -41,6 +41,9 @@ export const seriesOf = {
   producer: (producer: string): string => `@p/${producer}`,
   /** A token's supply. Opening: the supply. */
   supply: (token: string): string => `@t/${token}`,
+  /** IOST that an account has pledged for the gas of itself, and of others, in 10^-8. Opening: the sum. */
+  pledgedForItself: (pledger: string): string => `@g/${pledger}`,
+  pledgedForOthers: (pledger: string): string => `@o/${pledger}`,
   /** How many hold some of a token; one change a block. Opening: the holders. */
   holders: (token: string): string => `@h/${token}`,
   /**

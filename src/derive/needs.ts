@@ -17,6 +17,7 @@ import { voteId, votes } from '#indices/vote.ts'
 import { wealth } from '#indices/wealth.ts'
 import { isBase } from './block-document.ts'
 import { dayId } from './day.ts'
+import { pledgedKey } from './gas.ts'
 import { accountsOf, type Call, partiesOf } from './parties.ts'
 import { withdrawalsIn } from './producer.ts'
 import { argumentsOf, type Said, saidBy, textAt } from './receipt.ts'
@@ -205,6 +206,7 @@ const needPledge = (add: Add, args: Said['args']): void => {
   if (pledger === undefined || beneficiary === undefined) return
   add(resources, beneficiary)
   add(pledges, pledgeId(pledger, beneficiary))
+  add(series, pledgedKey(pledger, beneficiary))
 }
 
 const needAccount = (add: Add, { name, args }: Said, tx: Transaction): void => {
