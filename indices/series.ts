@@ -49,7 +49,7 @@ export const seriesOf = {
   candidatesCoefficient: '@k',
   /**
    * The masks of a voter in 10^-58, by producer; by `doubtOf` a producer, 1 where they cannot be known. Opening: as that of
-   * `voter`.
+   * `voter`. `gained` and `lost` are 0.
    */
   voterMasks: (voter: string): string => `@m/${voter}`,
   /** The mask of a candidate in 10^-58, under `""`, and its doubt. Opening: likewise. */

@@ -28,7 +28,7 @@ export const getAccountAssets = defineAction({
   check: checkPoint,
   result: shape({
     name: text('Name of the account or other owner.', '账户或其他持有者的名称。'),
-    iost: described(iostAssets, 'IOST.', 'IOST。'),
+    iost: described(iostAssets, 'IOST by where it is.', '按所在之处分列的 IOST。'),
     unclaimed: described(
       unclaimedRewards,
       'More about the rewards that were not withdrawn yet, in IOST.',

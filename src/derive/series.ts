@@ -65,7 +65,7 @@ export const seriesDrafts = (state: State, { height }: Pick<Block, 'height'>): S
   const add = ({ series: of, change, by }: Noted, tx: number): void => {
     const index = 'movement' in by ? rows.get(by.movement) : undefined
     const until = 'until' in by ? by.until : undefined
-    append(partOf(of), {
+    append(of.key, partOf(of), {
       height,
       tx,
       cause: causeOf(by, index),
@@ -140,17 +140,20 @@ const sizeOf = (opening: readonly string[]): number => {
 }
 
 /** Adds a change; the contribute of a block that follows the last one's makes the same entry stand for one more. */
-const append = (draft: Draft, entry: Entry): void => {
+const append = (key: string, draft: Draft, entry: Entry): void => {
   const last = entry.cause.kind === 'block' ? lastEntry(draft.entries, draft.height) : undefined
   if (last !== undefined && isNext(last, entry)) {
     const longer = entryText({ ...last, times: last.times + 1 }, draft.height)
     draft.entries = draft.entries.slice(0, startOfLast(draft.entries)) + longer
   } else draft.entries += entryText(entry, draft.height)
   draft.count += 1
-  if (entry.cause.kind === 'due') return
+  if (entry.cause.kind === 'due' || isMasks(key)) return
   if (entry.change > 0n) draft.gained += entry.change
   else draft.lost -= entry.change
 }
+
+/** Masks of one series are of several names: their sum means nothing, and has 60 digits. */
+const isMasks = (key: string): boolean => /^@[mn]/.test(key)
 
 const isNext = (last: Entry, { height, tx, change }: Entry): boolean =>
   last.cause.kind === 'block' &&

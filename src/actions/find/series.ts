@@ -176,6 +176,9 @@ export const sumsThen = async (
 /** What was gained and lost until a block. */
 export type Flows = { readonly gained: bigint; readonly lost: bigint }
 
+/** Of a series that nothing ever changed. */
+export const NO_FLOWS: Flows = { gained: 0n, lost: 0n }
+
 /** For each of some heights what a series gained and lost until then; -1: before the chain. */
 export const flowsThen = async (
   view: View,
@@ -185,7 +188,7 @@ export const flowsThen = async (
   const parts = (await (await seriesIn(view, key))?.lastParts(heights.map(isBy))) ?? []
   return heights.map((height, at) => {
     const part = parts[at]
-    return part === undefined ? { gained: 0n, lost: 0n } : flowsIn(part, height)
+    return part === undefined ? NO_FLOWS : flowsIn(part, height)
   })
 }
 
@@ -193,6 +196,8 @@ export const flowsThen = async (
 const flowsIn = (part: SeriesDoc, height: number): Flows => {
   let [gained, lost] = [BigInt(part.gained), BigInt(part.lost)]
   for (const entry of entriesIn(part.entries, part.height)) {
+    // What came due was there before, and is part of neither sum.
+    if (entry.cause.kind === 'due') continue
     const later = Math.min(entry.times, Math.max(0, entry.height + entry.times - 1 - height))
     const all = entry.change * BigInt(later)
     if (all > 0n) gained -= all
