@@ -3,8 +3,10 @@ import { fromUnits, toUnits } from '#chain/amount.ts'
 import { toIso } from '#chain/time.ts'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
 import { plainHeld, plainPast } from '#test/support/oracle/plain-past.ts'
+import { serviceOn } from '#test/support/processes/service.ts'
 import { refusal } from '#test/support/refusal.ts'
 import { ask } from '#test/support/stores/ask.ts'
+import { loadedStore } from '#test/support/stores/loaded.ts'
 
 const blocks = (await recordedBlocks()).map(({ block }) => block)
 const past = plainPast(blocks)
@@ -90,6 +92,24 @@ describe('get-balance-history with step', () => {
       const { changes: newest } = await ask('get-balance-history', { ...asked, size: '1' })
       expect(newest).toEqual(changes.slice(-1))
     }
+  })
+
+  test('as a whole: the columns of steps, one line for each', async () => {
+    const { ask: call, key } = serviceOn(await loadedStore())
+    const asked = { module: 'account', action: 'get-balance-history', account: 'busyhub', step: 'day' }
+    const query = new URLSearchParams({
+      apikey: key,
+      ...asked,
+      start_date: first,
+      end_date: last,
+      format: 'csv',
+    })
+    const [head, ...rows] = (await (await call(`/api/?${query}`)).text()).trimEnd().split('\r\n')
+    expect(head).toBe('date,complete,opening,in,out,closing')
+    expect(rows.map(row => row.split(',').slice(0, 2))).toEqual([
+      [last, 'false'],
+      [first, 'true'],
+    ])
   })
 
   test('error: a range by blocks, another step, an unknown account', async () => {
