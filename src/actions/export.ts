@@ -71,10 +71,10 @@ export const openExport = async (
     }
   }
   if (source.state.length > 0) return { ...common, ...(await hold(deps, source, { ...ways, open })) }
-  const { fields, ...opened } = await follow(deps, { ...ways, open })
+  const { fields, named, ...opened } = await follow(deps, { ...ways, open })
   // Rows that are searched for have no number in a list.
   const own = fields && columns && [...fields, ...columns.filter(name => name !== 'seq')]
-  return { action, columns: own ?? columns, ...opened }
+  return { action, columns: named ?? own ?? columns, ...opened }
 }
 
 type Open = (view: View, apart: Context['apart']) => Promise<Listing | Searched>
@@ -110,7 +110,7 @@ const NO_VIEW = undefined as unknown as View
 const follow = async (
   { store }: AnswerDeps,
   { signal, turn, open }: Ways & { readonly open: Open },
-): Promise<Opened & { readonly fields?: readonly string[] }> => {
+): Promise<Opened & { readonly fields?: readonly string[]; readonly named?: readonly string[] }> => {
   const { listing, at } = await inTurn(turn, ({ apart }) =>
     store.read(async view => ({ listing: await open(view, apart), at: view.at }), { signal }),
   )
@@ -131,7 +131,10 @@ const follow = async (
         { signal },
       ),
     )
-  if (!('search' in listing)) return openedOf(listing, at, read)
+  if (!('search' in listing)) {
+    const { columns: named } = listing
+    return { ...openedOf(listing, at, read), ...(named === undefined ? {} : { named }) }
+  }
   const { total, fields } = listing
   return { at, total, fields, rows: begin => foundRows(listing, read, begin), close: () => undefined }
 }

@@ -1,17 +1,26 @@
 import { Type } from '@sinclair/typebox'
+import { fromUnits } from '#chain/amount.ts'
 import { balanceId } from '#indices/balance.ts'
 import { seriesOf } from '#indices/series.ts'
 import { tokens } from '#indices/token.ts'
+import type { Context } from './define.ts'
 import { ownerOf } from './find/owner.ts'
+import { flowsThen, NO_FLOWS } from './find/series.ts'
+import { stepsAsked } from './find/steps.ts'
 import { unknown } from './find/unknown.ts'
-import { changesOf } from './list/changes.ts'
+import { type Change, changesOf } from './list/changes.ts'
+import type { Listing, Numbered } from './list/list-rows.ts'
 import { numberedRows } from './list/numbered.ts'
 import { defineList } from './list/paging.ts'
+import { stepListing } from './list/step-rows.ts'
 import { owner, paging, sort, token } from './request/parameter-types.ts'
 import { checkRange, range } from './request/range.ts'
+import { checkSteps, datesOf, type RangeOfSteps } from './request/range-steps.ts'
+import { type Step, step } from './request/step.ts'
 import { balanceChangeRows } from './shape/balance-changes.ts'
 import { changeFields } from './shape/changes.ts'
 import { described, listOfRows, shape, text } from './shape/results.ts'
+import { stepFields } from './shape/steps.ts'
 
 const textOrNull = (en: string, zh: string) => described(Type.Union([Type.String(), Type.Null()]), en, zh)
 
@@ -34,6 +43,25 @@ const { seq, ...fields } = {
   balance: text('Available after it, in token units.', '变动后的可用余额（代币单位）。'),
   frozen: text('Frozen after it, in token units.', '变动后的冻结余额（代币单位）。'),
 }
+const stepRow = shape({
+  ...stepFields,
+  opening: text(
+    'Only with step: available and frozen at its beginning, in token units.',
+    '仅在使用 step 时返回：期初的可用与冻结合计（代币单位）。',
+  ),
+  in: text(
+    'Only with step: sum of all changes above 0 in it, in token units.',
+    '仅在使用 step 时返回：期间大于 0 的变动合计（代币单位）。',
+  ),
+  out: text(
+    'Only with step: sum of all changes below 0 in it, without the sign, in token units.',
+    '仅在使用 step 时返回：期间小于 0 的变动合计，不带符号（代币单位）。',
+  ),
+  closing: text(
+    'Only with step: available and frozen at its end, in token units: opening + in - out.',
+    '仅在使用 step 时返回：期末的可用与冻结合计（代币单位），即 opening + in - out。',
+  ),
+})
 const title = { en: 'Changes of this page.', zh: '变动列表。' }
 
 /** Every change of a balance. */
@@ -42,13 +70,23 @@ export const getBalanceHistory = defineList({
   action: 'get-balance-history',
   title: { en: 'Balance of an account over time', zh: '账户余额历史' },
   summary: {
-    en: 'Every change of what an owner has of a token (iost if none is given), newest first, with what did it and what there was after it; sort=asc returns the exact reverse. A frozen amount that comes due is a row of its own; a transfer to oneself changes nothing and has none.',
-    zh: '持有者某一代币（默认 iost）余额的全部变动，最新的在前，包括变动来源与变动后的余额；sort=asc 时顺序完全相反。冻结金额到期时单独列为一行；转给自己不产生变动，不列出。',
+    en: 'Every change of what an owner has of a token (iost if none is given), newest first, with what did it and what there was after it; sort=asc returns the exact reverse. With step, the rows are UTC days, weeks or months instead, newest first, those without a change included, at most 400: what there was at the beginning, what came in and went out, and what there was at the end, available and frozen together. Weeks and months are whole, also where the range begins or ends within one; without start_date they are those of the last 30 days. A frozen amount that comes due is a row of its own; a transfer to oneself changes nothing and has none.',
+    zh: '持有者某一代币（默认 iost）余额的全部变动，最新的在前，包括变动来源与变动后的余额；sort=asc 时顺序完全相反。提供 step 时改为按 UTC 日、周或月返回，最新的在前，没有变动的也包括在内，最多 400 行：期初、流入、流出与期末数量（可用与冻结合计）。周与月总是完整的，即使区间从其中间开始或结束；不提供 start_date 时为最近 30 天所在的步长。冻结金额到期时单独列为一行；转给自己不产生变动，不列出。',
   },
-  params: Type.Object({ account: owner(), token: Type.Optional(token()), ...paging, sort: sort(), ...range }),
-  check: checkRange,
-  result: listOfRows('changes', shape({ seq, ...fields }), title),
-  compatResult: listOfRows('changes', shape(fields), title),
+  params: Type.Object({
+    account: owner(),
+    token: Type.Optional(token()),
+    step: Type.Optional(step()),
+    ...paging,
+    sort: sort(),
+    ...range,
+  }),
+  check: asked => {
+    checkRange(asked)
+    checkSteps(asked)
+  },
+  result: listOfRows('changes', Type.Union([shape({ seq, ...fields }), stepRow]), title),
+  compatResult: listOfRows('changes', Type.Union([shape(fields), stepRow]), title),
   list: 'changes',
   source: {
     state: [],
@@ -57,6 +95,12 @@ export const getBalanceHistory = defineList({
       const { view, compat } = context
       const [name, found] = await Promise.all([ownerOf(context, account), view.get(tokens, symbol)])
       if (found === undefined) throw unknown(context, 'token', symbol)
+      if (asked.step !== undefined)
+        return stepsOf(
+          context,
+          { ...asked, step: asked.step },
+          { id: balanceId(symbol, name), decimal: found.decimal },
+        )
       const all = await changesOf(view, seriesOf.balance(balanceId(symbol, name)))
       return {
         ...(await numberedRows(context, all, asked)),
@@ -68,3 +112,28 @@ export const getBalanceHistory = defineList({
   fails: ['not_found', 'loading'],
   example: { account: 'busyhub', token: 'iost', page: '1', size: '5' },
 })
+
+type Asked = RangeOfSteps & { readonly step: Step; readonly sort: 'asc' | 'desc' }
+type Balance = { readonly id: string; readonly decimal: number }
+
+/** What a balance was at the ends of steps, and what came and went between them. */
+const stepsOf = async (
+  context: Context,
+  { step: by, sort: order, ...asked }: Asked,
+  { id, decimal }: Balance,
+): Promise<Listing<Numbered<Change>>> => {
+  const { steps, heights } = await stepsAsked(context, by, datesOf(asked))
+  const flows = await flowsThen(context.view, seriesOf.balance(id), heights)
+  const shown = (units: bigint): string => fromUnits(units, decimal)
+  const rows = steps.map((of, at) => {
+    const [before = NO_FLOWS, after = NO_FLOWS] = [flows[at], flows[at + 1]]
+    return {
+      ...of,
+      opening: shown(before.gained - before.lost),
+      in: shown(after.gained - before.gained),
+      out: shown(after.lost - before.lost),
+      closing: shown(after.gained - after.lost),
+    }
+  })
+  return stepListing(rows, order, Object.keys(stepRow.properties))
+}

@@ -2,12 +2,16 @@ import { Type } from '@sinclair/typebox'
 import { producers } from '#indices/producer.ts'
 import { seriesOf } from '#indices/series.ts'
 import type { Entry } from '#indices/series-entry.ts'
+import { rewardStep, rewardSteps } from './find/reward-steps.ts'
 import { unknown } from './find/unknown.ts'
-import { changesOf } from './list/changes.ts'
+import { type Change, changesOf } from './list/changes.ts'
+import type { Numbered } from './list/list-rows.ts'
 import { numberedRows } from './list/numbered.ts'
 import { defineList } from './list/paging.ts'
 import { paging, producer, sort } from './request/parameter-types.ts'
 import { checkRange, range } from './request/range.ts'
+import { checkSteps } from './request/range-steps.ts'
+import { step } from './request/step.ts'
 import { changeFields, changeRows } from './shape/changes.ts'
 import { exact, listOfRows, shape, text } from './shape/results.ts'
 import { iostOf } from './shape/values.ts'
@@ -30,13 +34,22 @@ export const getRewardHistory = defineList({
   action: 'get-reward-history',
   title: { en: 'Rewards of a producer over time', zh: '生产者奖励历史' },
   summary: {
-    en: 'Every payment to a producer, every addition for its voters, and everything that its voters took, newest first; sort=asc returns the exact reverse. Each row is what the receipt says. The contribute that blocks are paid with has no rows; it is the balance of the token contribute. Producers that are no longer registered can be queried, too. The parameter may also be named account.',
-    zh: '对生产者的每笔支付、为其投票者追加的每笔奖励以及投票者领取的每笔奖励，最新的在前；sort=asc 时顺序完全相反。每行均与收据一致。出块所得的 contribute 没有记录，即代币 contribute 的余额。已注销的生产者也可查询。参数名也可写作 account。',
+    en: 'Every payment to a producer, every addition for its voters, and everything that its voters took, newest first; sort=asc returns the exact reverse. With step, the rows are UTC days, weeks or months instead, newest first, those without a change included, at most 400, with sums. Weeks and months are whole, also where the range begins or ends within one; without start_date they are those of the last 30 days. Each row is what the receipt says. The contribute that blocks are paid with has no rows of its own; it is the balance of the token contribute, and a sum with step. Producers that are no longer registered can be queried, too. The parameter may also be named account.',
+    zh: '对生产者的每笔支付、为其投票者追加的每笔奖励以及投票者领取的每笔奖励，最新的在前；sort=asc 时顺序完全相反。提供 step 时改为按 UTC 日、周或月返回合计，最新的在前，没有变动的也包括在内，最多 400 行。周与月总是完整的，即使区间从其中间开始或结束；不提供 start_date 时为最近 30 天所在的步长。每行均与收据一致。出块所得的 contribute 没有单独的记录，即代币 contribute 的余额，使用 step 时有合计。已注销的生产者也可查询。参数名也可写作 account。',
   },
-  params: Type.Object({ producer: producer(['account']), ...paging, sort: sort(), ...range }),
-  check: checkRange,
-  result: listOfRows('rewards', shape({ seq, ...fields }), title),
-  compatResult: listOfRows('rewards', shape(fields), title),
+  params: Type.Object({
+    producer: producer(['account']),
+    step: Type.Optional(step()),
+    ...paging,
+    sort: sort(),
+    ...range,
+  }),
+  check: asked => {
+    checkRange(asked)
+    checkSteps(asked)
+  },
+  result: listOfRows('rewards', Type.Union([shape({ seq, ...fields }), rewardStep]), title),
+  compatResult: listOfRows('rewards', Type.Union([shape(fields), rewardStep]), title),
   list: 'rewards',
   source: {
     state: [],
@@ -44,6 +57,8 @@ export const getRewardHistory = defineList({
     open: async (context, { producer: account, ...asked }) => {
       const { view, compat } = context
       if ((await view.get(producers, account)) === undefined) throw unknown(context, 'producer', account)
+      if (asked.step !== undefined)
+        return rewardSteps<Numbered<Change>>(context, account, { ...asked, step: asked.step })
       const all = await changesOf(view, seriesOf.rewards(account))
       return { ...(await numberedRows(context, all, asked)), rows: changeRows(NOTHING, compat, shown) }
     },

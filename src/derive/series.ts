@@ -61,7 +61,7 @@ export const seriesDrafts = (state: State, { height }: Pick<Block, 'height'>): S
   const add = ({ series: of, change, by }: Noted, tx: number): void => {
     const index = 'movement' in by ? rows.get(by.movement) : undefined
     const until = 'until' in by ? by.until : undefined
-    append(partOf(of), {
+    append(of.key, partOf(of), {
       height,
       tx,
       cause: causeOf(by, index),
@@ -123,7 +123,7 @@ const nextPart = (key: string, height: number, before: Draft | undefined): Draft
 /** What there is when a part is full. Series begin with nothing, so it is what was gained and not lost, mostly. */
 const openingAfter = (key: string, draft: Draft): readonly string[] => {
   const { height, opening, entries } = draft
-  if (key.startsWith('@v')) return ballotsAfter(opening, entriesIn(entries, height))
+  if (/^@[vmn]/.test(key)) return ballotsAfter(opening, entriesIn(entries, height))
   const gained = BigInt(draft.gained) + draft.more
   const lost = BigInt(draft.lost) + draft.less
   if (key.startsWith('@')) return [String(gained - lost)]
@@ -139,15 +139,18 @@ const sizeOf = (opening: readonly string[]): number => {
 }
 
 /** Adds a change; the contribute of a block that follows the last one's makes the same entry stand for one more. */
-const append = (draft: Draft, entry: Entry): void => {
+const append = (key: string, draft: Draft, entry: Entry): void => {
   const { entries, height } = draft
   const longer = entry.cause.kind === 'block' ? prolonged(entries, entry, height) : undefined
   draft.entries = longer ?? entries + entryText(entry, height)
   draft.count += 1
-  if (entry.cause.kind === 'due') return
+  if (entry.cause.kind === 'due' || isMasks(key)) return
   if (entry.change > 0n) draft.more += entry.change
   else draft.less -= entry.change
 }
+
+/** Masks of one series are of several names: their sum means nothing, and has 60 digits. */
+const isMasks = (key: string): boolean => /^@[mn]/.test(key)
 
 const docOf = (id: string, draft: Draft): SeriesDoc => {
   const { part, first, count, height, opening, entries } = draft

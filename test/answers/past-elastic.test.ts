@@ -39,6 +39,8 @@ const calls = (): readonly (readonly [string, Params])[] =>
         { token: one(['iost', 'ram', 'contribute']), step: one(['day', 'week', 'month']) },
       ],
       ['get-account-balance', { account: one(voters), at_block: height() }],
+      ['get-account-assets', { account: one(voters), at_block: height() }],
+      ['get-account-assets', { account: one(voters) }],
     ]
   }).flat()
 

@@ -9,7 +9,7 @@ import type { Context } from '../define.ts'
 import { rowsWithin } from '../list/numbered.ts'
 import { wholeOrder } from '../list/whole-list.ts'
 import type { Ranked } from './kept-rankings.ts'
-import { heldThenAll, sumThen } from './series.ts'
+import { heldThenAll, sumsThen } from './series.ts'
 import { rankedBy } from './voters-then.ts'
 
 /** Owners whose balances are read at once. */
@@ -59,7 +59,8 @@ const read = async (context: Asked, token: string, height: number): Promise<read
   }
   const ranked = rankedBy(figures)
   // RAM may be used up without a row that names its owner.
-  if (BigInt(ranked.length) !== (await sumThen(view, seriesOf.holders(token), height)))
+  const [holders = 0n] = await sumsThen(view, [seriesOf.holders(token)], height)
+  if (BigInt(ranked.length) !== holders)
     throw new PublicFailure(
       'unavailable',
       `The holders of token '${token}' at block ${height} are not known.`,

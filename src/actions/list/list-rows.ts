@@ -10,6 +10,8 @@ export type Listing<D = unknown> = {
   readonly stored?: number
   /** `limit` documents after the first `offset`, in the order asked for; all of them are within `total`. */
   readonly docs: (view: View, offset: number, limit: number) => Promise<readonly D[]>
+  /** Names of the fields of its rows where they are not the usual ones of the list. */
+  readonly columns?: readonly string[]
   /** Fields of an answer beside its rows. */
   readonly beside?: object
   readonly rows: (view: View, docs: readonly D[]) => Promise<Rows>

@@ -110,12 +110,15 @@ export type Columns = {
   readonly searched: readonly string[]
 }
 
+/** The forms that a row may have, the usual one first. */
+const variantsOf = (row: TSchema | undefined): readonly TSchema[] =>
+  row === undefined ? [] : ((row['anyOf'] as readonly TSchema[] | undefined) ?? [row])
+
 /** The fields of the rows of a whole list, by the schema of its answer. */
 export const columnsOf = (result: TSchema, list: string): Columns | undefined => {
   const rows = (result['properties'] as Readonly<Record<string, TSchema>>)[list]
-  const fields = (rows?.['items'] as TSchema | undefined)?.['properties'] as
-    | Readonly<Record<string, TSchema>>
-    | undefined
+  const [row] = variantsOf(rows?.['items'] as TSchema | undefined)
+  const fields = row?.['properties'] as Readonly<Record<string, TSchema>> | undefined
   if (fields === undefined) return undefined
   const names = Object.keys(fields).filter(name => fields[name]?.[HEAD_ONLY] !== true)
   const isSearched = (name: string) => fields[name]?.[SEARCHED_ONLY] === true

@@ -22,7 +22,11 @@ export const rowSchema = (action: Action, form: Form): Json => {
   const { properties } = dataSchema(action, form) as { readonly properties?: Readonly<Record<string, Json>> }
   const row = (properties?.[action.list ?? '']?.['items'] ?? {}) as Json
   const isWhole = form.export !== undefined && form.export !== FEED_FORMAT
-  return isWhole ? irreversible(row, columnsOf(resultOf(action, form), action.list ?? '')) : row
+  if (!isWhole) return row
+  const columns = columnsOf(resultOf(action, form), action.list ?? '')
+  const { anyOf } = row as { readonly anyOf?: readonly Json[] }
+  if (anyOf === undefined) return irreversible(row, columns)
+  return { ...row, anyOf: anyOf.map((each, at) => (at === 0 ? irreversible(each, columns) : each)) }
 }
 
 /**

@@ -15,9 +15,12 @@ export type FieldRow = {
 
 /** The fields of an answer, those inside objects and lists too, in the order of the schema. */
 export const fieldsOf = (schema: TSchema, prefix = ''): readonly FieldRow[] => {
-  const object = variantsOf(schema).find(({ properties }: Inside) => properties !== undefined)
-  const { properties = {}, required = [] }: Inside = object ?? schema
-  return Object.entries(properties).flatMap(([name, field]) => {
+  const objects = variantsOf(schema).filter(({ properties }: Inside) => properties !== undefined)
+  return objects.flatMap(object => fieldsOfObject(object, prefix))
+}
+
+const fieldsOfObject = ({ properties = {}, required = [] }: Inside, prefix: string): readonly FieldRow[] =>
+  Object.entries(properties).flatMap(([name, field]) => {
     const path = `${prefix}${name}`
     return [
       {
@@ -30,7 +33,6 @@ export const fieldsOf = (schema: TSchema, prefix = ''): readonly FieldRow[] => {
       ...insideOf(field, path),
     ]
   })
-}
 
 /** The keywords of JSON Schema that the field words of `results.ts` use. */
 type Inside = TSchema & {

@@ -1,10 +1,9 @@
 import { Failure } from '#failure/failure.ts'
-import type { ReadEnd, Store } from '#store/port.ts'
+import type { ReadEnd, Store, View } from '#store/port.ts'
 import type { wholeness } from '#store/wholeness.ts'
 import { isMissingIndex } from '../client/failures.ts'
 import type { PublishedMeta } from '../schema/checkpoint-record.ts'
 import { type HeightOptions, knownHeight, waitMs } from './known-height.ts'
-import type { Opened, OpenOptions } from './open-views.ts'
 import { COPIES_TRIED, OutOfDate } from './out-of-date.ts'
 
 /**
@@ -12,6 +11,15 @@ import { COPIES_TRIED, OutOfDate } from './out-of-date.ts'
  * publish it. The read begins again.
  */
 export class Newer extends Error {}
+
+/** A view of a height, and whether it found nothing where a lost document may have been. */
+export type Opened = { readonly view: View; foundNothing: boolean }
+
+export type OpenOptions = {
+  readonly signal?: AbortSignal | undefined
+  /** Reads what is there, as damaged or out of date as it may be. */
+  readonly damaged?: boolean
+}
 
 export type ReadOptions = HeightOptions & {
   readonly open: (at: PublishedMeta, how: OpenOptions) => Opened

@@ -1,31 +1,11 @@
 import { records } from '#indices/record.ts'
-import type { AnyIndex } from '#indices/registry.ts'
-import type { View } from '#store/port.ts'
 import type { Hints } from '#store/ranking-start.ts'
 import { type LastDocuments, lastDocuments, type PublishedMeta } from '../schema/checkpoint-record.ts'
 import type { Cluster } from '../schema/cluster.ts'
 import type { Names } from '../schema/names.ts'
+import type { Opened, OpenOptions } from './consistent-read.ts'
+import type { Remembered } from './proved-docs.ts'
 import { openView } from './view.ts'
-
-/** A state document of the index that it was asked for in. */
-type Doc = { readonly id: string }
-
-type Named = Pick<AnyIndex, 'name'>
-
-/** State documents as they were read; `value` undefined: there is none with that id. */
-export type Remembered = {
-  get(index: Named, id: string): { readonly value: Doc | undefined } | undefined
-  put(index: Named, id: string, doc: Doc | undefined): void
-}
-
-/** A view of a height, and whether it found nothing where a lost document may have been. */
-export type Opened = { readonly view: View; foundNothing: boolean }
-
-export type OpenOptions = {
-  readonly signal?: AbortSignal | undefined
-  /** Reads what is there, as damaged or out of date as it may be. */
-  readonly damaged?: boolean
-}
 
 /** Only a repair changes documents of a published batch; its changes are seen after this time at the latest. */
 const KEPT_MS = 1_000
@@ -96,7 +76,7 @@ const NOTHING: Remembered = { get: () => undefined, put: () => undefined }
 
 /** Once it is full it takes no more: a second later it is given up anyway. */
 export const rememberState = (onLook: (isHit: boolean) => void = () => undefined): Remembered => {
-  const docs = new Map<string, { readonly value: Doc | undefined }>()
+  const docs = new Map<string, NonNullable<ReturnType<Remembered['get']>>>()
   return {
     get: (index, id) => {
       const known = docs.get(`${index.name}/${id}`)

@@ -1,10 +1,10 @@
+import type { AnyIndex } from '#indices/registry.ts'
 import type { Hints } from '#store/ranking-start.ts'
 import type { Ref } from '../client/bulk-item.ts'
 import type { Connection } from '../client/connection.ts'
 import { type Got, getMany } from '../client/get-many.ts'
 import type { LastDocuments, PublishedMeta } from '../schema/checkpoint-record.ts'
 import type { Names } from '../schema/names.ts'
-import type { Remembered } from './open-views.ts'
 import { OutOfDate } from './out-of-date.ts'
 
 /** Where documents are read, and what a copy of each index must show. */
@@ -12,6 +12,17 @@ export type Proving = {
   readonly connection: Connection
   readonly last: LastDocuments
   readonly signal?: AbortSignal | undefined
+}
+
+/** A state document of the index that it was asked for in. */
+type Doc = { readonly id: string }
+
+type Named = Pick<AnyIndex, 'name'>
+
+/** State documents as they were read; `value` undefined: there is none with that id. */
+export type Remembered = {
+  get(index: Named, id: string): { readonly value: Doc | undefined } | undefined
+  put(index: Named, id: string, doc: Doc | undefined): void
 }
 
 /** What a view reads with. */

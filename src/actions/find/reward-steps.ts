@@ -1,0 +1,116 @@
+import { balanceId } from '#indices/balance.ts'
+import { seriesOf } from '#indices/series.ts'
+import { type Entry, entriesIn } from '#indices/series-entry.ts'
+import { tokens } from '#indices/token.ts'
+import type { View } from '#store/port.ts'
+import type { Context } from '../define.ts'
+import type { Listing } from '../list/list-rows.ts'
+import { stepListing } from '../list/step-rows.ts'
+import { datesOf, type RangeOfSteps } from '../request/range-steps.ts'
+import type { Step } from '../request/step.ts'
+import { exact, shape } from '../shape/results.ts'
+import { stepFields } from '../shape/steps.ts'
+import { amountOf, iostOf } from '../shape/values.ts'
+import { flowsThen, isBy, NO_FLOWS, partsInRuns, seriesIn } from './series.ts'
+import { stepsAsked } from './steps.ts'
+
+/** A step of what a producer and its voters were given and took. */
+export const rewardStep = shape({
+  ...stepFields,
+  contribute_made: exact(
+    'Only with step: contribute that its blocks were paid with.',
+    '仅在使用 step 时返回：出块所得的 contribute。',
+  ),
+  contribute_exchanged: exact(
+    'Only with step: contribute that it gave for IOST.',
+    '仅在使用 step 时返回：用于兑换 IOST 的 contribute。',
+  ),
+  exchanged: exact(
+    'Only with step: IOST that it got for contribute.',
+    '仅在使用 step 时返回：由 contribute 兑换得到的 IOST。',
+  ),
+  candidate_bonus: exact(
+    'Only with step: its own half of candidate bonuses, in IOST.',
+    '仅在使用 step 时返回：候选人奖励中属于自己的一半（IOST）。',
+  ),
+  added_for_voters: exact(
+    'Only with step: what was added for its voters, in IOST.',
+    '仅在使用 step 时返回：为其投票者增加的数量（IOST）。',
+  ),
+  taken_by_voters: exact(
+    'Only with step: what its voters took of it, in IOST.',
+    '仅在使用 step 时返回：投票者从中领取的数量（IOST）。',
+  ),
+})
+
+type Sums = { exchanged: bigint; candidate: bigint; added: bigint; taken: bigint }
+type Asked = RangeOfSteps & { readonly step: Step; readonly sort: 'asc' | 'desc' }
+
+/** What a producer and its voters were given and took in steps. */
+export const rewardSteps = async <D>(
+  context: Context,
+  producer: string,
+  { step, sort, ...asked }: Asked,
+): Promise<Listing<D>> => {
+  const { view } = context
+  const { steps, heights } = await stepsAsked(context, step, datesOf(asked))
+  const [sums, contribute, token] = await Promise.all([
+    sumsBetween(view, producer, heights),
+    flowsThen(view, seriesOf.balance(balanceId('contribute', producer)), heights),
+    view.get(tokens, 'contribute'),
+  ])
+  const decimal = token?.decimal ?? 0
+  const rows = steps.map((of, at) => {
+    const [before = NO_FLOWS, after = NO_FLOWS] = [contribute[at], contribute[at + 1]]
+    const { exchanged, candidate, added, taken } = sums[at] ?? NONE
+    return {
+      ...of,
+      contribute_made: amountOf(after.gained - before.gained, decimal),
+      contribute_exchanged: amountOf(after.lost - before.lost, decimal),
+      exchanged: iostOf(exchanged),
+      candidate_bonus: iostOf(candidate),
+      added_for_voters: iostOf(added),
+      taken_by_voters: iostOf(taken),
+    }
+  })
+  return stepListing(rows, sort, Object.keys(rewardStep.properties))
+}
+
+const NONE: Sums = { exchanged: 0n, candidate: 0n, added: 0n, taken: 0n }
+
+/** Sums of a producer's rewards behind each height up to the next. */
+const sumsBetween = async (
+  view: View,
+  producer: string,
+  heights: readonly number[],
+): Promise<readonly Sums[]> => {
+  const sums = heights.slice(1).map(() => ({ ...NONE }))
+  const [start = -1, end = -1] = [heights[0], heights.at(-1)]
+  const series = await seriesIn(view, seriesOf.rewards(producer))
+  const [from, to] = (await series?.lastParts([isBy(start), isBy(end)])) ?? []
+  if (series === undefined || to === undefined) return sums
+  const stepOf = (height: number): Sums | undefined =>
+    height <= start ? undefined : sums[heights.findIndex((last, at) => at > 0 && height <= last) - 1]
+  for await (const parts of partsInRuns(series, [from?.part ?? 0, to.part]))
+    for (const entry of parts.flatMap(part => entriesIn(part.entries, part.height)))
+      addTo(stepOf(entry.height), entry)
+  return sums
+}
+
+const addTo = (sums: Sums | undefined, { change, more: [kind, other = '0'] }: Entry): void => {
+  if (sums === undefined) return
+  switch (kind) {
+    case 'exchange':
+      sums.exchanged += change
+      return
+    case 'candidate':
+      sums.candidate += change
+      sums.added += BigInt(other)
+      return
+    case 'topup':
+      sums.added += change
+      return
+    case 'voters':
+      sums.taken += change
+  }
+}

@@ -1,0 +1,16 @@
+import type { Listing } from './list-rows.ts'
+
+/** Rows of steps, oldest first, as a list in the order asked for. They are made already, and nothing follows them. */
+export const stepListing = <D>(
+  rows: readonly object[],
+  sort: 'asc' | 'desc',
+  columns: readonly string[],
+): Listing<D> => {
+  const ordered: readonly unknown[] = sort === 'asc' ? rows : rows.toReversed()
+  return {
+    total: rows.length,
+    columns,
+    docs: async (_view, offset, limit) => ordered.slice(offset, offset + limit) as readonly D[],
+    rows: async (_view, docs) => ({ rows: docs }),
+  }
+}

@@ -1,0 +1,167 @@
+import { describe, expect, test } from 'bun:test'
+import { fromUnits, toUnits } from '#chain/amount.ts'
+import { toIso } from '#chain/time.ts'
+import { recordedBlocks } from '#test/support/nodes/recording.ts'
+import { plainHeld, plainPast } from '#test/support/oracle/plain-past.ts'
+import { serviceOn } from '#test/support/processes/service.ts'
+import { refusal } from '#test/support/refusal.ts'
+import { ask } from '#test/support/stores/ask.ts'
+import { loadedStore } from '#test/support/stores/loaded.ts'
+
+const blocks = (await recordedBlocks()).map(({ block }) => block)
+const past = plainPast(blocks)
+const ids = [...past.changes.keys()]
+
+/** The last block before a UTC day. */
+const heightBefore = (date: string): number => {
+  const start = BigInt(Date.parse(date)) * 1_000_000n
+  return blocks.findLastIndex(({ time }) => time < start)
+}
+const nextDay = (date: string): string => new Date(Date.parse(date) + 86_400_000).toISOString().slice(0, 10)
+
+/** The last day of the chain and the one before it. */
+const last = toIso(blocks.at(-1)?.time ?? 0n).slice(0, 10)
+const first = new Date(Date.parse(last) - 86_400_000).toISOString().slice(0, 10)
+const decimals = new Map(
+  (await ask('get-base-token-list', { size: '500' })).tokens.map(
+    ({ symbol, decimal }: { symbol: string; decimal: number }) => [symbol, decimal] as const,
+  ),
+)
+
+/** What there was before a day and is now, in 10^-18 of the token. */
+const plainEnds = (id: string, date: string): readonly bigint[] => {
+  const scale = 10n ** BigInt(18 - Number(decimals.get(id.slice(0, id.indexOf('/'))) ?? 0))
+  return [heightBefore(date), blocks.length].map(
+    last =>
+      (past.changes.get(id) ?? []).reduce(
+        (sum, { height, change }) => (height <= last ? sum + change : sum),
+        0n,
+      ) * scale,
+  )
+}
+
+describe('get-balance-history with step', () => {
+  for (const [step, list] of [
+    ['day', ids],
+    ['week', ids.filter((_id, at) => at % 16 === 3)],
+    ['month', ids.filter((_id, at) => at % 16 === 7)],
+  ] as const)
+    test(`by ${step}: opening and changes are the closing, for ${list.length} balances`, async () => {
+      for (const id of list) {
+        const [token = '', account = ''] = id.split('/')
+        const asked = { account, token, step, sort: 'asc', start_date: first, end_date: last }
+        const { changes } = await ask('get-balance-history', asked)
+        // As numbers of the finest token there may be.
+        const units = (text: string): bigint => toUnits(text, 18)
+        const ends = plainEnds(id, changes[0].date)
+        expect([id, units(changes[0].opening), units(changes.at(-1).closing)]).toEqual([id, ...ends])
+        for (const [at, row] of changes.entries()) {
+          expect(units(row.closing)).toBe(units(row.opening) + units(row.in) - units(row.out))
+          if (at > 0) expect(row.opening).toBe(changes[at - 1].closing)
+        }
+      }
+      expect(list.length).toBeGreaterThan(100)
+    })
+
+  test('by day: each amount is that of a plain replay, in both orders and in pages', async () => {
+    for (const account of ['busyhub', 'admin', 'vote.iost', 'whale_01']) {
+      const asked = { account, step: 'day', start_date: first, end_date: last }
+      const { changes, total } = await ask('get-balance-history', { ...asked, sort: 'asc', size: '500' })
+      expect(total).toBe(changes.length)
+      for (const row of changes) {
+        const [start, end] = [heightBefore(row.date), heightBefore(nextDay(row.date))]
+        const [before, after] = [start, end].map(height => {
+          const { available, frozen } = plainHeld(past, `iost/${account}`, height)
+          return available + frozen
+        })
+        expect([account, row.date, row.opening, row.closing]).toEqual([
+          account,
+          row.date,
+          fromUnits(before ?? 0n, 8),
+          fromUnits(after ?? 0n, 8),
+        ])
+        const within = (past.changes.get(`iost/${account}`) ?? []).filter(
+          ({ height }) => height > start && height <= end,
+        )
+        const sum = (list: readonly bigint[]) => list.reduce((all, each) => all + each, 0n)
+        expect(row.in).toBe(fromUnits(sum(within.flatMap(({ change }) => (change > 0n ? [change] : []))), 8))
+        expect(row.out).toBe(
+          fromUnits(sum(within.flatMap(({ change }) => (change < 0n ? [-change] : []))), 8),
+        )
+      }
+      const { changes: newest } = await ask('get-balance-history', { ...asked, size: '1' })
+      expect(newest).toEqual(changes.slice(-1))
+    }
+  })
+
+  test('as a whole: the columns of steps, one line for each', async () => {
+    const { ask: call, key } = serviceOn(await loadedStore())
+    const asked = { module: 'account', action: 'get-balance-history', account: 'busyhub', step: 'day' }
+    const query = new URLSearchParams({
+      apikey: key,
+      ...asked,
+      start_date: first,
+      end_date: last,
+      format: 'csv',
+    })
+    const [head, ...rows] = (await (await call(`/api/?${query}`)).text()).trimEnd().split('\r\n')
+    expect(head).toBe('date,complete,opening,in,out,closing')
+    expect(rows.map(row => row.split(',').slice(0, 2))).toEqual([
+      [last, 'false'],
+      [first, 'true'],
+    ])
+  })
+
+  test('error: a range by blocks, another step, an unknown account', async () => {
+    const refused = async (more: Readonly<Record<string, string>>) =>
+      refusal(ask('get-balance-history', { account: 'busyhub', step: 'day', ...more }))
+    expect(await refused({ start_block: '3' })).toEqual({
+      kind: 'bad_request',
+      en: "Parameters 'step' and 'start_block' cannot be combined; give the range of steps by 'start_date' and 'end_date'.",
+      zh: "参数 'step' 与 'start_block' 不能同时使用；按步长查询时请用 'start_date' 和 'end_date' 指定区间。",
+    })
+    expect((await refused({ step: 'year' })).kind).toBe('bad_request')
+    expect((await refused({ account: 'nosuchacc' })).kind).toBe('not_found')
+  })
+})
+
+describe('get-reward-history with step', () => {
+  for (const step of ['day', 'month'])
+    test(`by ${step}: sums of the rows and of the contribute`, async () => {
+      let sums = 0n
+      const producers = await ask('get-producer-list', { size: '100' })
+      for (const { account: producer } of producers.producers) {
+        const rows = (await ask('get-reward-history', { producer, size: '500', sort: 'asc' })).rewards
+        const steps = (await ask('get-reward-history', { producer, size: '500', step, sort: 'asc' })).rewards
+        const sumOf = (list: readonly Record<string, string>[], field: string): bigint =>
+          list.reduce((sum, row) => sum + toUnits(row[field] ?? '0', 8), 0n)
+        const named = (name: string) =>
+          rows.filter((row: { action_name: string }) => row.action_name === name)
+        const all = [
+          sumOf(named('exchangeIOST'), 'producer_amount'),
+          sumOf(named('candidateWithdraw'), 'producer_amount'),
+          sumOf(rows, 'added_for_voters'),
+          sumOf(rows, 'taken_by_voters'),
+        ]
+        expect([
+          producer,
+          ...['exchanged', 'candidate_bonus', 'added_for_voters', 'taken_by_voters'].map(field =>
+            sumOf(steps, field),
+          ),
+        ]).toEqual([producer, ...all])
+        const { available } = plainHeld(past, `contribute/${producer}`, blocks.length - 1)
+        const { decimal } = await ask('get-token-detail', { token: 'contribute' })
+        const total = (field: string): bigint =>
+          steps.reduce(
+            (sum: bigint, row: Record<string, string>) => sum + toUnits(row[field] ?? '0', decimal),
+            0n,
+          )
+        expect([producer, total('contribute_made') - total('contribute_exchanged')]).toEqual([
+          producer,
+          available,
+        ])
+        sums += all.reduce((sum, each) => sum + each, 0n)
+      }
+      expect(sums).toBeGreaterThan(0n)
+    })
+})
