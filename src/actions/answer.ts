@@ -5,13 +5,22 @@ import { type HeadAt, headAt, NO_HEAD } from '#head/shown.ts'
 import type { Node } from '#node/port.ts'
 import type { Published, Store, View } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
-import { type Action, type Apart, type Context, nameOf, type Prices, type Profiles } from './define.ts'
+import {
+  type Action,
+  type Apart,
+  type Context,
+  nameOf,
+  type PriceHistory,
+  type Prices,
+  type Profiles,
+} from './define.ts'
 import type { KeptRankings } from './find/kept-rankings.ts'
 import { isFarBehind } from './find/loading.ts'
 import type { KeptAnswers } from './kept-answers.ts'
 import { type Paged, pagedOf, rawOf, wholeOf } from './list/paging.ts'
 import { type Leave, readAndLeave } from './read-and-leave.ts'
 import { actions } from './registry.ts'
+import { checkCsv } from './request/csv.ts'
 import type { Options } from './request/options.ts'
 import { type Query, readParams, routeFor, takes } from './request/query.ts'
 
@@ -22,6 +31,7 @@ export type AnswerDeps = {
   /** The blocks above the published one; undefined: none are followed. */
   readonly head?: Pick<HeadSource, 'shown'> | undefined
   readonly prices: Prices
+  readonly priceHistory?: PriceHistory | undefined
   readonly profiles: Profiles
   readonly clock: Clock
   /** Rankings of the past that are kept; absent: none are. */
@@ -208,6 +218,7 @@ export const readCall = ({ query, options }: Call) => {
     unknown: options.compat === 'iostabc' ? 'ignore' : 'refuse',
   })
   action.check?.(params)
+  checkCsv(params['csv'], options)
   return { action, params }
 }
 

@@ -29,6 +29,8 @@ export type Context = {
   /** The same where the call asks for its rows in lists (`head=1`). */
   readonly head?: HeadAt
   readonly prices: Prices
+  /** Absent: none are known. */
+  readonly priceHistory?: PriceHistory | undefined
   readonly profiles: Profiles
   readonly compat: Compat
   /** All rows are asked for, as an export: the work for it has no limit. */
@@ -51,6 +53,11 @@ export type Prices = {
   get():
     | { readonly usd: string; readonly cny: string; readonly rank: number; readonly time: string }
     | undefined
+}
+
+/** Prices of IOST by UTC day from the operator's file; undefined: no file, and no price is invented. */
+export type PriceHistory = {
+  get(): { readonly currency: string; readonly byDay: ReadonlyMap<string, string> } | undefined
 }
 
 /** Producer texts from the operator's profile file; undefined: none for this producer. */

@@ -4,6 +4,7 @@ import { blocks } from '#indices/block.ts'
 import { blockId } from '#indices/position.ts'
 import type { Published, View } from '#store/port.ts'
 import { type AnswerDeps, answer, type Call, inTurn, readCall, type Turn } from './answer.ts'
+import type { Book } from './books/book.ts'
 import type { Action, Context, ListSource } from './define.ts'
 import { type Listing, ROWS_AT_ONCE } from './list/list-rows.ts'
 import { readAhead } from './list/read-ahead.ts'
@@ -22,6 +23,8 @@ export type Export = {
   readonly at: Published
   /** undefined: it is known at their end. */
   readonly total: number | undefined
+  /** Its lines in the columns of a program; undefined: rows have their own fields. */
+  readonly book?: Book | undefined
   /** Names of the fields of a row, in order; undefined: rows are single values. */
   readonly columns: readonly string[] | undefined
   /**
@@ -132,8 +135,8 @@ const follow = async (
       ),
     )
   if (!('search' in listing)) return openedOf(listing, at, read)
-  const { total, fields } = listing
-  return { at, total, fields, rows: begin => foundRows(listing, read, begin), close: () => undefined }
+  const { total, fields, book } = listing
+  return { at, total, fields, book, rows: begin => foundRows(listing, read, begin), close: () => undefined }
 }
 
 /** A list of state, which changes with every height: the store holds one for it. */
@@ -163,6 +166,7 @@ type Read = <T>(work: (view: View) => Promise<T>) => Promise<T>
 const openedOf = (listing: Listing, at: Published, read: Read): Opened => ({
   at,
   total: listing.total,
+  book: listing.book,
   rows: begin => rowsOf(listing, read, begin),
   close: () => undefined,
 })

@@ -2,14 +2,16 @@ import { Type } from '@sinclair/typebox'
 import { balanceId } from '#indices/balance.ts'
 import { seriesOf } from '#indices/series.ts'
 import { tokens } from '#indices/token.ts'
+import { openBook } from './books/open-book.ts'
 import { ownerOf } from './find/owner.ts'
 import { unknown } from './find/unknown.ts'
 import { changesOf } from './list/changes.ts'
 import { numberedRows } from './list/numbered.ts'
 import { defineList } from './list/paging.ts'
+import { csvLayout } from './request/csv.ts'
 import { owner, paging, sort, token } from './request/parameter-types.ts'
 import { checkRange, range } from './request/range.ts'
-import { balanceChangeRows } from './shape/balance-changes.ts'
+import { balanceChangeRows, changesIn } from './shape/balance-changes.ts'
 import { changeFields } from './shape/changes.ts'
 import { described, listOfRows, shape, text } from './shape/results.ts'
 
@@ -45,7 +47,14 @@ export const getBalanceHistory = defineList({
     en: 'Every change of what an owner has of a token (iost if none is given), newest first, with what did it and what there was after it; sort=asc returns the exact reverse. A frozen amount that comes due is a row of its own; a transfer to oneself changes nothing and has none.',
     zh: '持有者某一代币（默认 iost）余额的全部变动，最新的在前，包括变动来源与变动后的余额；sort=asc 时顺序完全相反。冻结金额到期时单独列为一行；转给自己不产生变动，不列出。',
   },
-  params: Type.Object({ account: owner(), token: Type.Optional(token()), ...paging, sort: sort(), ...range }),
+  params: Type.Object({
+    account: owner(),
+    token: Type.Optional(token()),
+    ...paging,
+    sort: sort(),
+    ...range,
+    csv: csvLayout('koinly', 'ledger'),
+  }),
   check: checkRange,
   result: listOfRows('changes', shape({ seq, ...fields }), title),
   compatResult: listOfRows('changes', shape(fields), title),
@@ -53,15 +62,18 @@ export const getBalanceHistory = defineList({
   source: {
     state: [],
     isFeed: true,
-    open: async (context, { account, token: symbol = 'iost', ...asked }) => {
+    open: async (context, { account, token: symbol = 'iost', csv, ...asked }) => {
       const { view, compat } = context
       const [name, found] = await Promise.all([ownerOf(context, account), view.get(tokens, symbol)])
       if (found === undefined) throw unknown(context, 'token', symbol)
       const all = await changesOf(view, seriesOf.balance(balanceId(symbol, name)))
-      return {
+      const listing = {
         ...(await numberedRows(context, all, asked)),
         rows: balanceChangeRows({ owner: name, decimal: found.decimal, compat }),
       }
+      if (csv === undefined) return listing
+      const book = { csv, account: name, tokens: [symbol], range: asked, bookingsOf: changesIn(symbol) }
+      return { ...listing, book: openBook(context, book) }
     },
   },
   isOfStore: true,

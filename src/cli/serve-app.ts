@@ -114,6 +114,7 @@ const appOptionsOf = (
     addresses: addressLimits({ now: systemClock.now, times }),
     ...(values['trusted-proxies'] === undefined ? {} : { trustedProxies: values['trusted-proxies'] }),
     prices: { get: () => files().prices },
+    priceHistory: { get: () => files().priceHistory },
     profiles: { get: producer => files().profiles?.get(producer) },
     defaults: { format: values.format, compat: values.compat },
     basePath: values['base-path'],

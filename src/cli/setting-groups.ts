@@ -36,6 +36,7 @@ export const SERVING: readonly SettingName[] = [
   'format',
   'compat',
   'prices',
+  'prices-history',
   'profiles',
 ]
 export const LOGGING: readonly SettingName[] = ['log-level', 'log-format']

@@ -190,6 +190,12 @@ export const settings = {
     value: 'PATH|URL',
     about: 'Market prices as JSON {usd, cny, rank, time}, read again every minute.',
   }),
+  'prices-history': maybe({
+    reader: path,
+    value: 'PATH',
+    about:
+      'Prices of IOST by UTC day as CSV, read again every minute: a line date,price for each day, such as 2026-11-21,0.0051, optionally below a line date,CURRENCY (default USD). They give downloads for accountants their net worth.',
+  }),
   profiles: maybe({
     reader: path,
     value: 'PATH',

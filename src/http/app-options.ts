@@ -1,4 +1,4 @@
-import type { Prices, Profiles } from '#actions/define.ts'
+import type { PriceHistory, Prices, Profiles } from '#actions/define.ts'
 import type { OptionDefaults } from '#actions/request/options.ts'
 import type { Log } from '#failure/log.ts'
 import type { AddressLimits } from '#gate/networks.ts'
@@ -28,6 +28,8 @@ export type AppOptions = {
   /** Proxies whose word on the client's address is taken; absent: none. */
   readonly trustedProxies?: readonly Trusted[]
   readonly prices: Prices
+  /** Absent: none is known. */
+  readonly priceHistory?: PriceHistory
   readonly profiles: Profiles
   /** The defaults for options that a request does not give. */
   readonly defaults: OptionDefaults

@@ -71,10 +71,10 @@ type Parts = {
 
 /** What is at each path, and at all others. */
 const routesOf = (options: AppOptions, { service, gate, feeds, threads }: Parts) => {
-  const { store, node, prices, profiles, defaults, basePath, clock, version, stallMs } = options
+  const { store, node, prices, priceHistory, profiles, defaults, basePath, clock, version, stallMs } = options
   const open = (route: string, handler: Handler) => respond(route, handler, service)
   const deps = {
-    ...{ store, node, head: options.head, prices, profiles, clock, rankings: keptRankings() },
+    ...{ store, node, head: options.head, prices, priceHistory, profiles, clock, rankings: keptRankings() },
     kept: keptOf(options, threads, service.counts),
   }
   const api = open('api', answerApi({ deps, gate, defaults, stallMs, feeds }))

@@ -48,6 +48,8 @@ const exportsOf = [
   ['producer', 'get-reward-shares', { producer: 'prod_02', start_block: '1500', end_block: '3000' }],
   ['producer', 'get-reward-history', { producer: 'prod_02' }],
   ['account', 'get-vote-history', { account: 'whale_01' }],
+  ['account', 'get-balance-history', { account: 'whale_01', format: 'csv', csv: 'ledger' }],
+  ['account', 'get-account-tx', { account: 'busyhub', format: 'csv', csv: 'koinly', min_amount: '1' }],
 ] as const
 
 describe.skipIf(elasticsearchUrl() === undefined)('answers of the past on Elasticsearch', () => {
@@ -69,7 +71,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('answers of the past on Elasti
       const [lines = '', other = ''] = await Promise.all(
         [opened.store, await loadedStore()].map(async store => {
           const { ask, key } = serviceOn(store)
-          const query = new URLSearchParams({ apikey: key, module, action, ...params, format: 'ndjson' })
+          const query = new URLSearchParams({ apikey: key, module, action, format: 'ndjson', ...params })
           return (await ask(`/api/?${query}`)).text()
         }),
       )
