@@ -35,10 +35,16 @@ export type Context = {
   readonly compat: Compat
   /** All rows are asked for, as an export: the work for it has no limit. */
   readonly isWhole?: true
+  /** Only refusals count: what takes long is left out. */
+  readonly isLook?: true
   readonly signal: AbortSignal
   readonly clock: Clock
   /** Absent: none are kept. */
   readonly rankings?: KeptRankings | undefined
+  /** Work for a page of a ranking of the past, ms; absent: as much as it takes. */
+  readonly rankingMs?: number | undefined
+  /** Gives the answer so much time beyond its deadline, ms; undefined: as much as it takes. Absent: there is no deadline. */
+  readonly prolong?: ((ms: number | undefined) => void) | undefined
   /** Every wait for a node goes through it. */
   readonly apart: Apart
   /**

@@ -37,7 +37,7 @@ export type Export = {
 }
 
 /** `signal` ends all reading; each read waits for its turn. */
-export type Ways = { readonly signal: AbortSignal; readonly turn: Turn }
+export type Ways = Pick<Context, 'signal' | 'prolong'> & { readonly turn: Turn }
 
 /**
  * Opens the export of a list. Throws Failure: 'bad_request' also for an action without a list, and for pages; then as
@@ -59,13 +59,17 @@ export const openExport = async (
   const { source } = action
   if (source === undefined)
     return { ...common, ...(await readWhole(deps, call, { ...ways, list: action.list })) }
-  const open: Open = async (view, apart) => {
+  const open: Open = async (view, apart, isLook) => {
     const { store: _, head, ...others } = deps
     const { compat } = call.options
     const branch = headAt(head?.shown(), view.at)
     try {
       return await source.open(
-        { ...others, isWhole: true, branch, view, compat, signal: ways.signal, apart, lastly: apart },
+        {
+          ...{ ...others, isWhole: true, branch, view, compat, apart, lastly: apart },
+          ...{ signal: ways.signal, prolong: ways.prolong },
+          ...(isLook === true ? { isLook } : {}),
+        },
         params,
       )
     } catch (error) {
@@ -80,7 +84,7 @@ export const openExport = async (
   return { action, columns: own ?? columns, ...opened }
 }
 
-type Open = (view: View, apart: Context['apart']) => Promise<Listing | Searched>
+type Open = (view: View, apart: Context['apart'], isLook?: true) => Promise<Listing | Searched>
 type Opened = Omit<Export, 'action' | 'columns'>
 
 /** The old service has no rows for unknown things. */
@@ -146,7 +150,7 @@ const hold = async (
   { signal, turn, open }: Ways & { readonly open: Open },
 ): Promise<Opened> => {
   // What is refused is refused as in any answer, also where nothing is found because data is lost.
-  await inTurn(turn, ({ apart }) => store.read(view => open(view, apart), { signal }))
+  await inTurn(turn, ({ apart }) => store.read(view => open(view, apart, true), { signal }))
   const held = await inTurn(turn, () => store.hold({ state, signal }))
   try {
     const listing = await inTurn(turn, ({ apart }) => open(held.view, apart))

@@ -119,6 +119,7 @@ const appOptionsOf = (
     defaults: { format: values.format, compat: values.compat },
     basePath: values['base-path'],
     deadlineMs: values.deadline,
+    rankingMs: values['ranking-limit'],
     maxInFlight: values['max-in-flight'],
     keptBytes: values['kept-answers'] * MEGABYTE,
     maxExports: values['max-exports'],

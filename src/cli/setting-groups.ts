@@ -25,6 +25,7 @@ export const SERVING: readonly SettingName[] = [
   'test-key',
   'trusted-proxies',
   'deadline',
+  'ranking-limit',
   'max-in-flight',
   'kept-answers',
   'max-exports',

@@ -126,6 +126,13 @@ export const settings = {
     about: 'Time limit of one API request; beyond it the response is 504.',
     fallback: '10s',
   }),
+  'ranking-limit': given({
+    reader: duration(10, 60 * MINUTE_MS),
+    value: 'TIME',
+    about:
+      'Time limit of the work for one page of a ranking of the past (get-token-holder and get-producer-voter with at_block or at_time), beside --deadline; beyond it the response is 503 and names the export, which has no limit.',
+    fallback: '60s',
+  }),
   'max-in-flight': given({
     reader: count(1, 100_000),
     value: 'N',

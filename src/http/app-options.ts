@@ -37,6 +37,8 @@ export type AppOptions = {
   readonly basePath: string
   /** A request that takes longer is answered 504. */
   readonly deadlineMs: number
+  /** Work for a page of a ranking of the past, in addition; absent: as much as it takes. */
+  readonly rankingMs?: number
   /** Requests that ask the store at once; more wait for their turn, for a while. Given where no `places` are. */
   readonly maxInFlight: number
   /** Bytes of answers that are kept for equal requests, in all threads; absent or 0: none are. */

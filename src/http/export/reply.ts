@@ -1,5 +1,5 @@
 import type { AnswerDeps, Call, Turn } from '#actions/answer.ts'
-import { type Export, openExport } from '#actions/export.ts'
+import { type Export, openExport, type Ways } from '#actions/export.ts'
 import { ROWS_AT_ONCE } from '#actions/list/list-rows.ts'
 import { linesOf } from '#actions/list/rows.ts'
 import type { ExportFormat, Options } from '#actions/request/options.ts'
@@ -20,6 +20,8 @@ type Asked = {
   readonly exchange: Exchange
   /** Aborts at the deadline, which holds until the first row. */
   readonly signal: AbortSignal
+  /** Absent: the deadline holds, whatever takes long. */
+  readonly prolong?: Ways['prolong']
   readonly turns: Turns
   readonly stallMs: number
   /** Absent: as the call asks for it. */
@@ -33,7 +35,7 @@ type Asked = {
 export const exportReply = async (
   deps: AnswerDeps,
   call: Call & { readonly format: ExportFormat },
-  { exchange, signal, turns, stallMs, form = formOf(call) }: Asked,
+  { exchange, signal, prolong, turns, stallMs, form = formOf(call) }: Asked,
 ): Promise<Reply> => {
   const { request } = exchange
   const place = turns.export()
@@ -51,7 +53,7 @@ export const exportReply = async (
     const own = turns.store(reading.signal)
     const later = retried(own, deps.clock, reading.signal)
     const turn: Turn = () => (opened === undefined ? own : later)()
-    opened = await openExport(deps, call, { signal: reading.signal, turn })
+    opened = await openExport(deps, call, { signal: reading.signal, prolong, turn })
     signal.throwIfAborted()
     const formed = form(opened)
     const { written } = formed
