@@ -38,6 +38,7 @@ const calls = (): readonly (readonly [string, Params])[] =>
         'get-supply-history',
         { token: one(['iost', 'ram', 'contribute']), step: one(['day', 'week', 'month']) },
       ],
+      ['get-supply-history', { token: one(['iost', 'ram', 'contribute']), start_block: height() }],
       ['get-account-balance', { account: one(voters), at_block: height() }],
     ]
   }).flat()
