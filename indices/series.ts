@@ -41,6 +41,19 @@ export const seriesOf = {
   producer: (producer: string): string => `@p/${producer}`,
   /** A token's supply. Opening: the supply. */
   supply: (token: string): string => `@t/${token}`,
+  /** IOST that an account has pledged for the gas of itself, and of others, in 10^-8. Opening: the sum. */
+  pledgedForItself: (pledger: string): string => `@g/${pledger}`,
+  pledgedForOthers: (pledger: string): string => `@o/${pledger}`,
+  /** Bonus of voters of a producer, and of all candidates: the coefficient, in 10^-50. Opening: it. */
+  votersCoefficient: (producer: string): string => `@c/${producer}`,
+  candidatesCoefficient: '@k',
+  /**
+   * The masks of a voter in 10^-58, by producer; by `doubtOf` a producer, 1 where they cannot be known. Opening: as that of
+   * `voter`.
+   */
+  voterMasks: (voter: string): string => `@m/${voter}`,
+  /** The mask of a candidate in 10^-58, under `""`, and its doubt. Opening: likewise. */
+  candidateMask: (producer: string): string => `@n/${producer}`,
   /** How many hold some of a token; one change a block. Opening: the holders. */
   holders: (token: string): string => `@h/${token}`,
   /**
@@ -52,3 +65,6 @@ export const seriesOf = {
 
 /** Id of a part that is full. Neither `#` nor `@` is a letter of a token, with which the other ids begin. */
 export const fullPart = (key: string, part: number): string => `#${part}/${key}`
+
+/** The name by which masks say that what was earned from a producer before its contract wrote receipts is not known. */
+export const doubtOf = (producer: string): string => `?${producer}`

@@ -1,5 +1,5 @@
 import { type DocOf, defineIndex } from './define.ts'
-import { int, json, long, text } from './fields.ts'
+import { bool, int, json, long, text } from './fields.ts'
 
 /** Figures over the whole chain: one document, id `STATISTICS`. */
 export const statistics = defineIndex({
@@ -13,6 +13,10 @@ export const statistics = defineIndex({
     producer_count: int(),
     /** Σ of their votes, in 10^-8. */
     producer_votes: long(),
+    /** Σ of the votes by which producers share in what candidates get, in 10^-8. */
+    candidate_votes: long(),
+    /** Whether vote_producer.iost has written a receipt of a vote or an addition: since then it always does. */
+    votes_told: bool(),
     /** Documents of `wealth` with a total above zero: the rows of `richest`. */
     wealth_count: int(),
     /** Lists numbered so far; the next list gets `list_count` + 1. */

@@ -73,6 +73,8 @@ const statisticsOf = (holders: number, rows: number): Change => ({
     token_count: 2,
     producer_count: 0,
     producer_votes: 0n,
+    candidate_votes: 0n,
+    votes_told: false,
     wealth_count: 0,
     list_count: 0,
     pledge_seq: 0,

@@ -1,5 +1,6 @@
 import type { Action } from './define.ts'
 import { getAccountActivity } from './get-account-activity.ts'
+import { getAccountAssets } from './get-account-assets.ts'
 import { getAccountBalance } from './get-account-balance.ts'
 import { getAccountDetail } from './get-account-detail.ts'
 import { getAccountTx } from './get-account-tx.ts'
@@ -53,6 +54,7 @@ export const actions: readonly Action[] = [
   getContractList,
   getAccountDetail,
   getAccountBalance,
+  getAccountAssets,
   getBalances,
   getSubaccountList,
   getAccountTx,

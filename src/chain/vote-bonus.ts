@@ -1,134 +1,20 @@
 /**
- * What vote_producer.iost owes voters and producers, in the contract's own decimal arithmetic: `×` and `+` are exact, a
- * quotient is cut to 50 decimals, a result to 8. Amounts and votes are in 10^-8 IOST.
+ * The decimal arithmetic by which vote_producer.iost shares bonuses: `×` and `+` are exact, a quotient is cut to 50
+ * decimals, what is paid to 8. Amounts and votes are in 10^-8 IOST, coefficients in 10^-50, masks and what was earned in
+ * 10^-58. Earned is coefficient × votes − mask.
  */
-export type BonusEvent =
-  /** A vote; below zero: one that was taken back. */
-  | { readonly kind: 'vote'; readonly voter: string; readonly producer: string; readonly change: bigint }
-  /** topupVoterBonus: an amount for the voters of a producer. */
-  | { readonly kind: 'voters'; readonly producer: string; readonly amount: bigint }
-  /** topupCandidateBonus: an amount for all candidates. */
-  | { readonly kind: 'candidates'; readonly amount: bigint }
-  | { readonly kind: 'voterWithdraw'; readonly voter: string }
-  /** A producer took its half; `amount` is the other half, for its voters. */
-  | { readonly kind: 'candidateWithdraw'; readonly producer: string; readonly amount: bigint }
 
 /** Decimals of a quotient. */
-const CUT = 50n
-const ONE = 10n ** CUT
+const ONE = 10n ** 50n
 /** Votes below which a producer is no candidate: 2,100,000 IOST. */
 const CANDIDATE_VOTES = 210_000_000_000_000n
 
-/** What a pair of producer and voter, or a candidate, has: `votes` in 10^-8, `mask` in 10^-58. */
-type Claim = { votes: bigint; mask: bigint }
+/** What a coefficient gains when an amount is shared by some votes; by none, it is nobody's. */
+export const gainedCoefficient = (amount: bigint, votes: bigint): bigint =>
+  votes > 0n ? (amount * ONE) / votes : 0n
 
-/** What voters and producers have to their credit. Changed by each event. */
-export type VoteBonuses = {
-  apply(event: BonusEvent): void
-  /** What a withdrawal would pay a voter, cut once, and what of it comes from each producer, each cut by itself. */
-  ofVoter(voter: string): { readonly total: bigint; readonly parts: ReadonlyMap<string, bigint> }
-  /** What a producer has; a withdrawal pays half of it, and its voters the rest. */
-  ofCandidate(producer: string): bigint
-  /** The stored numbers of the contract: `coef` in 10^-50, `mask` in 10^-58. */
-  coef(producer: string): bigint
-  mask(producer: string, voter: string): bigint
-}
+/** The votes by which a producer shares in what candidates get. */
+export const candidateVotes = (votes: bigint): bigint => (votes < CANDIDATE_VOTES ? 0n : votes)
 
-/** Replays the events of a chain from its first one. */
-export const voteBonuses = (): VoteBonuses => {
-  const coefs = new Map<string, bigint>()
-  const ballots = new Map<string, Map<string, Claim>>()
-  const candidates = candidatesOf()
-  const coef = (producer: string): bigint => coefs.get(producer) ?? 0n
-  const claim = (voter: string, producer: string): Claim => {
-    const own = ballots.get(voter) ?? new Map<string, Claim>()
-    ballots.set(voter, own)
-    const known = own.get(producer) ?? { votes: 0n, mask: 0n }
-    own.set(producer, known)
-    return known
-  }
-  const add = (producer: string, amount: bigint): void => {
-    const votes = candidates.votes(producer)
-    if (votes > 0n) coefs.set(producer, coef(producer) + (amount * ONE) / votes)
-  }
-  return {
-    coef,
-    mask: (producer, voter) => ballots.get(voter)?.get(producer)?.mask ?? 0n,
-    ofCandidate: producer => cut(candidates.earning(producer)),
-    ofVoter: voter => earned(ballots.get(voter), coef),
-    apply: event => {
-      switch (event.kind) {
-        case 'vote': {
-          const own = claim(event.voter, event.producer)
-          own.votes += event.change
-          own.mask += coef(event.producer) * event.change
-          candidates.vote(event.producer, event.change)
-          return
-        }
-        case 'voters':
-          add(event.producer, event.amount)
-          return
-        case 'candidates':
-          candidates.add(event.amount)
-          return
-        case 'voterWithdraw':
-          for (const [producer, own] of ballots.get(event.voter) ?? [])
-            if (own.votes > 0n) own.mask = coef(producer) * own.votes
-          return
-        case 'candidateWithdraw':
-          candidates.withdraw(event.producer)
-          add(event.producer, event.amount)
-      }
-    },
-  }
-}
-
-/** A pair without votes is not asked by the contract: what was earned waits until the voter votes for the producer again. */
-const earned = (claims: ReadonlyMap<string, Claim> | undefined, coef: (producer: string) => bigint) => {
-  const parts = new Map<string, bigint>()
-  let total = 0n
-  for (const [producer, { votes, mask }] of claims ?? []) {
-    if (votes === 0n) continue
-    const earning = coef(producer) * votes - mask
-    total += earning
-    if (earning > 0n) parts.set(producer, cut(earning))
-  }
-  return { total: cut(total), parts }
-}
-
-/** The candidates, who share what comes by their votes while these reach the threshold. */
-const candidatesOf = () => {
-  const claims = new Map<string, Claim>()
-  let coef = 0n
-  let all = 0n
-  const claim = (producer: string): Claim => {
-    const known = claims.get(producer) ?? { votes: 0n, mask: 0n }
-    claims.set(producer, known)
-    return known
-  }
-  const key = (votes: bigint): bigint => (votes < CANDIDATE_VOTES ? 0n : votes)
-  return {
-    votes: (producer: string): bigint => claims.get(producer)?.votes ?? 0n,
-    vote: (producer: string, change: bigint): void => {
-      const own = claim(producer)
-      const more = key(own.votes + change) - key(own.votes)
-      own.votes += change
-      own.mask += coef * more
-      all += more
-    },
-    add: (amount: bigint): void => {
-      if (all > 0n) coef += (amount * ONE) / all
-    },
-    withdraw: (producer: string): void => {
-      const own = claim(producer)
-      own.mask = coef * key(own.votes)
-    },
-    earning: (producer: string): bigint => {
-      const { votes, mask } = claims.get(producer) ?? { votes: 0n, mask: 0n }
-      return coef * key(votes) - mask
-    },
-  }
-}
-
-/** From 10^-58 to 10^-8, digits beyond cut off. */
-const cut = (value: bigint): bigint => value / ONE
+/** What is paid of what was earned, in 10^-8 IOST; digits beyond are cut off. */
+export const payable = (earned: bigint): bigint => earned / ONE

@@ -17,6 +17,7 @@ import type { Scope, TxScope } from './scope.ts'
 import { seriesDrafts } from './series.ts'
 import { missTogether, type State } from './state.ts'
 import { applyTransaction } from './transaction.ts'
+import { voteBonuses } from './vote-bonuses.ts'
 
 /** Documents of one block; state changes are in the state. */
 export type BlockDocuments = {
@@ -103,6 +104,8 @@ const FIRST: StatisticsDoc = {
   token_count: 0,
   producer_count: 0,
   producer_votes: 0n,
+  candidate_votes: 0n,
+  votes_told: false,
   wealth_count: 0,
   list_count: 0,
   pledge_seq: 0,
@@ -129,6 +132,7 @@ const beginBlock = (state: State, { block, systemCode }: LoadedBlock, partition:
     day: dayDraft(),
     ledger: ledger(state, block, series),
     series,
+    bonuses: voteBonuses({ state, statistics: figures, series }),
     lists: listCounts(state, figures, partition),
     records: [],
   }

@@ -2,6 +2,7 @@ import { unitsOf } from '#chain/amount.ts'
 import { GAS_LIMIT_PER_IOST, GAS_REWARD_PER_IOST, gasAt } from '#chain/gas.ts'
 import { type PledgeDoc, pledgeId, pledges } from '#indices/pledge.ts'
 import { type ResourceDoc, resources } from '#indices/resource.ts'
+import { seriesOf } from '#indices/series.ts'
 import { type Said, textAt } from './receipt.ts'
 import type { TxScope } from './scope.ts'
 import type { State } from './state.ts'
@@ -38,12 +39,18 @@ const changeGas = ({ scope }: TxScope, owner: string, pledged: bigint): void => 
   })
 }
 
+/** The series of a pledge. */
+export const pledgedKey = (pledger: string, beneficiary: string): string =>
+  pledger === beneficiary ? seriesOf.pledgedForItself(pledger) : seriesOf.pledgedForOthers(pledger)
+
 /** Pairs are in the order of their first pledge; one that fell to zero comes last when it returns. */
 const changePledge = (
   { scope }: TxScope,
   { pledger, beneficiary }: Pick<PledgeDoc, 'pledger' | 'beneficiary'>,
   pledged: bigint,
 ): void => {
+  const { series: past } = scope
+  past.note(past.open(pledgedKey(pledger, beneficiary)), pledged, { kind: 'tx' })
   const id = pledgeId(pledger, beneficiary)
   const before: PledgeDoc | undefined = scope.state.get(pledges, id)
   const fresh = before === undefined || before.amount === 0n

@@ -21,6 +21,7 @@ import type { SeriesDrafts } from './series.ts'
 import type { State } from './state.ts'
 import { applyToken, type Movement } from './token.ts'
 import type { Effects } from './transaction.ts'
+import { voteBonuses } from './vote-bonuses.ts'
 
 /** A row of the lists of records, and the keys of the lists that it belongs to (`listOf`). */
 export type HeadRow = { readonly doc: ListedRecord; readonly lists: readonly string[] }
@@ -46,15 +47,17 @@ export const headRows = (
   const figures = state.get(statistics, STATISTICS)
   if (figures === undefined) throw new Failure('defect', 'There is state without figures of the chain.')
   const keys: string[] = []
+  const drafted = { ...figures }
   const scope: Scope = {
     state,
     block,
     systemCode: new Map(),
-    statistics: { ...figures },
+    statistics: drafted,
     day: dayDraft(),
     ledger: tokensOnly(state, block),
     // Rows have no places yet: the number of the key stands for one.
     series: NO_SERIES,
+    bonuses: voteBonuses({ state, statistics: drafted, series: NO_SERIES }),
     lists: { next: key => BigInt(keys.push(key) - 1), settle: () => undefined },
     records: [],
   }

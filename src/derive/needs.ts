@@ -17,8 +17,9 @@ import { voteId, votes } from '#indices/vote.ts'
 import { wealth } from '#indices/wealth.ts'
 import { isBase } from './block-document.ts'
 import { dayId } from './day.ts'
+import { pledgedKey } from './gas.ts'
 import { accountsOf, type Call, partiesOf } from './parties.ts'
-import { withdrawalsIn } from './producer.ts'
+import { paidByVotes, withdrawalsIn } from './producer.ts'
 import { argumentsOf, type Said, saidBy, textAt } from './receipt.ts'
 
 type Add = (index: StateIndex, id: string) => void
@@ -73,9 +74,11 @@ const needActions = (add: Add, tx: Transaction): void => {
 
 const needReceipts = (add: Add, tx: Transaction, base: boolean): void => {
   const isSaidByAction = repetitionsOf(tx)
-  for (const receipt of tx.receipt.receipts) {
+  for (const [at, receipt] of tx.receipt.receipts.entries()) {
     const said = saidBy(receipt)
     needReceipt(add, said, tx)
+    if (said.contract === 'vote_producer.iost' && said.name === 'voterWithdraw')
+      needWithdrawal(add, said, paidByVotes(tx.receipt.receipts[at + 1]))
     // The block's own contribute makes no row.
     const row = isMovement(said.contract, said.name) && !(base && textAt(said.args, 0) === 'contribute')
     if (!row) continue
@@ -166,8 +169,7 @@ const needReceipt = (add: Add, said: Said, tx: Transaction): void => {
       return
     case 'vote_producer.iost':
       needProducer(add, said.name, said.args)
-      if (said.name === 'voterWithdraw')
-        for (const [producer] of withdrawalsIn(said.value)) add(series, seriesOf.rewards(producer))
+      if (said.name === 'topupCandidateBonus') add(series, seriesOf.candidatesCoefficient)
       return
   }
 }
@@ -205,6 +207,7 @@ const needPledge = (add: Add, args: Said['args']): void => {
   if (pledger === undefined || beneficiary === undefined) return
   add(resources, beneficiary)
   add(pledges, pledgeId(pledger, beneficiary))
+  add(series, pledgedKey(pledger, beneficiary))
 }
 
 const needAccount = (add: Add, { name, args }: Said, tx: Transaction): void => {
@@ -216,6 +219,17 @@ const needAccount = (add: Add, { name, args }: Said, tx: Transaction): void => {
   needWealth(add, account)
 }
 
+/** Producers that the voter has nothing from are not named: requested by `Missing`. */
+const needWithdrawal = (add: Add, { value }: Said, voter: string | undefined): void => {
+  for (const [producer] of withdrawalsIn(value)) {
+    add(series, seriesOf.rewards(producer))
+    add(series, seriesOf.votersCoefficient(producer))
+  }
+  if (voter === undefined) return
+  add(series, seriesOf.voter(voter))
+  add(series, seriesOf.voterMasks(voter))
+}
+
 /** Actions too: before receipts existed they were all there is. */
 const needProducer = (add: Add, name: string, args: Said['args']): void => {
   const first = textAt(args, name === 'voteFor' ? 1 : 0)
@@ -225,15 +239,27 @@ const needProducer = (add: Add, name: string, args: Said['args']): void => {
     add(votes, voteId(second, first))
     add(series, seriesOf.voter(first))
     add(series, seriesOf.producer(second))
-    add(producers, second)
+    add(series, seriesOf.voterMasks(first))
+    needCandidate(add, second)
     needWealth(add, first)
     return
   }
   if (first === undefined || name === 'stat' || name === 'topupCandidateBonus') return
   add(producers, first)
-  if (name === 'candidateWithdraw' || name === 'topupVoterBonus') add(series, seriesOf.rewards(first))
+  if (name === 'candidateWithdraw' || name === 'topupVoterBonus') {
+    needCandidate(add, first)
+    add(series, seriesOf.rewards(first))
+  }
   if (name === 'applyRegister' || name === 'updateProducer' || name === 'initProducer')
     if (second !== undefined) add(producerKeys, second)
+}
+
+/** What a producer and its voters have to their credit. */
+const needCandidate = (add: Add, producer: string): void => {
+  add(producers, producer)
+  add(series, seriesOf.votersCoefficient(producer))
+  add(series, seriesOf.candidatesCoefficient)
+  add(series, seriesOf.candidateMask(producer))
 }
 
 const needCode = (add: Add, { name, args }: Call, tx: Transaction): void => {

@@ -1,14 +1,17 @@
 import { unitsOf } from '#chain/amount.ts'
+import type { Receipt } from '#chain/block.ts'
 import { Exact, type ExactJson } from '#chain/json.ts'
 import { dayOf } from '#chain/time.ts'
 import { type ProducerDoc, producerKeys, producers, VOTE_DAYS } from '#indices/producer.ts'
 import { seriesOf } from '#indices/series.ts'
 import { voteId, votes } from '#indices/vote.ts'
 import { removesOnApply } from './eras.ts'
-import { textAt } from './receipt.ts'
+import { type Said, saidBy, textAt } from './receipt.ts'
 import { type Scope, type TxScope, versionOf } from './scope.ts'
 import type { State } from './state.ts'
 import type { Movement } from './token.ts'
+
+const BANK = 'vote_producer.iost'
 
 const APPLY = 0
 const APPROVED = 1
@@ -44,7 +47,7 @@ export const applyProducer = (at: TxScope, name: string, args: readonly ExactJso
     case 'applyUnregister':
       if (producerOf(scope.state, account).status !== APPLY)
         changeProducer(scope, account, { status: UNAPPLY })
-      else if (removesOnApply(versionOf(at.scope, 'vote_producer.iost'))) unregister(scope, account)
+      else if (removesOnApply(versionOf(at.scope, BANK))) unregister(scope, account)
       return
     case 'approveRegister':
       changeProducer(scope, account, { status: APPROVED })
@@ -157,18 +160,22 @@ const votesInTable = ({ registered, votes }: Pick<ProducerDoc, 'registered' | 'v
 
 const DECIMALS = 8
 
+/** What vote_producer.iost says, or an action of it that has no receipt. */
+export type Word = { readonly name: string; readonly args: readonly ExactJson[]; readonly isTold: boolean }
+
 /** `vote [voter, producer, amount]`, `unvote` likewise, `voteFor [payer, voter, producer, amount]`. */
-export const applyVote = (at: TxScope, name: string, args: readonly ExactJson[]): void => {
+export const applyVote = (at: TxScope, { name, args, isTold }: Word): void => {
   const first = name === 'voteFor' ? 1 : 0
   const voter = textAt(args, first)
   const producer = textAt(args, first + 1)
   const amount = unitsOf(textAt(args, first + 2) ?? '', DECIMALS)
   if (voter === undefined || producer === undefined || amount === undefined) return
-  const { state, ledger, series: past } = at.scope
+  const { state, ledger, series: past, bonuses } = at.scope
   const id = voteId(producer, voter)
   const before = state.get(votes, id)?.votes ?? 0n
   const more = name === 'unvote' ? -amount : amount
   const after = before + more
+  bonuses.vote({ voter, producer, change: more }, isTold)
   state.put(votes, { id, producer, voter, votes: after })
   const doc = producerOf(state, producer)
   const voters = Number(after > 0n) - Number(before > 0n)
@@ -195,9 +202,18 @@ const noteReward = (
   [amount, ...more]: readonly [bigint, ...string[]],
 ): void => past.note(past.open(seriesOf.rewards(producer)), amount, { kind: 'tx', more })
 
-/** `voterWithdraw {producer: amount}`: what voters of each took. */
-export const noteWithdrawal = ({ scope }: TxScope, value: ExactJson | undefined): void => {
-  for (const [producer, amount] of withdrawalsIn(value)) noteReward(scope, producer, [amount, 'voters'])
+/** `voterWithdraw {producer: amount}`: what voters of each took. The receipt behind it pays the voter, and names it. */
+export const applyWithdrawal = ({ scope, tx }: TxScope, said: Said, position: number): void => {
+  for (const [producer, amount] of withdrawalsIn(said.value)) noteReward(scope, producer, [amount, 'voters'])
+  const voter = paidByVotes(tx.receipt.receipts[position + 1])
+  if (voter !== undefined) scope.bonuses.voterTook(voter)
+}
+
+/** Whom a receipt pays IOST of vote_producer.iost; undefined: nobody. */
+export const paidByVotes = (receipt: Receipt | undefined): string | undefined => {
+  if (receipt?.funcName !== 'token.iost/transfer') return undefined
+  const { args } = saidBy(receipt)
+  return textAt(args, 0) === 'iost' && textAt(args, 1) === BANK ? textAt(args, 2) : undefined
 }
 
 /** The amounts of a receipt of voterWithdraw by producer. */
@@ -209,6 +225,11 @@ export const withdrawalsIn = (value: ExactJson | undefined): readonly (readonly 
       })
     : []
 
+/** `topupCandidateBonus [amount, payer]`. */
+export const applyCandidateBonus = ({ scope }: TxScope, args: readonly ExactJson[]): void => {
+  scope.bonuses.addForCandidates(unitsOf(textAt(args, 0) ?? '', DECIMALS) ?? 0n)
+}
+
 /** `candidateWithdraw [producer, its half, voters' half]` and `topupVoterBonus [producer, amount, payer]`. */
 export const applyAward = ({ scope }: TxScope, name: string, args: readonly ExactJson[]): void => {
   const producer = textAt(args, 0)
@@ -216,6 +237,7 @@ export const applyAward = ({ scope }: TxScope, name: string, args: readonly Exac
   if (producer === undefined || first === undefined) return
   if (name === 'topupVoterBonus') {
     payVoters(scope, producer, first)
+    scope.bonuses.addForVoters(producer, first)
     noteReward(scope, producer, [first, 'topup', textAt(args, 2) ?? ''])
   }
   if (name === 'candidateWithdraw')
@@ -226,6 +248,8 @@ export const applyAward = ({ scope }: TxScope, name: string, args: readonly Exac
 const awardCandidate = (scope: Scope, producer: string, [own, voters]: readonly [bigint, bigint]): void => {
   award(scope, producer, own)
   payVoters(scope, producer, voters)
+  scope.bonuses.candidateTook(producer)
+  scope.bonuses.addForVoters(producer, voters)
   noteReward(scope, producer, [own, 'candidate', String(voters)])
 }
 
@@ -238,14 +262,13 @@ export const awardByTransfers = (
   producer: string,
   movements: readonly Movement[],
 ): void => {
-  const bank = 'vote_producer.iost'
   const at = movements.findIndex(
-    ({ token, from, to }) => token === 'iost' && from === bank && to === producer,
+    ({ token, from, to }) => token === 'iost' && from === BANK && to === producer,
   )
   const own = movements[at]
   if (own === undefined) return
   const next = movements[at + 1]
-  const half = next?.from === bank && next.to === bank ? next.amount : own.amount
+  const half = next?.from === BANK && next.to === BANK ? next.amount : own.amount
   awardCandidate(scope, producer, [own.amount, half])
 }
 

@@ -5,6 +5,7 @@ import type { Ledger } from './ledger.ts'
 import type { ListCounts } from './list-counts.ts'
 import type { SeriesDrafts } from './series.ts'
 import type { State } from './state.ts'
+import type { VoteBonuses } from './vote-bonuses.ts'
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
@@ -21,6 +22,7 @@ export type Scope = {
   readonly ledger: Ledger
   readonly lists: ListCounts
   readonly series: SeriesDrafts
+  readonly bonuses: VoteBonuses
   readonly records: RecordDoc[]
 }
 

@@ -126,7 +126,7 @@ const nextPart = (key: string, height: number, before: Draft | undefined): Draft
 
 /** What there is when a part is full. Series begin with nothing, so it is what was gained and not lost, mostly. */
 const openingAfter = (key: string, { gained, lost, height, opening, entries }: Draft): readonly string[] => {
-  if (key.startsWith('@v')) return ballotsAfter(opening, entriesIn(entries, height))
+  if (/^@[vmn]/.test(key)) return ballotsAfter(opening, entriesIn(entries, height))
   if (key.startsWith('@')) return [String(gained - lost)]
   return opening.length > 2 || isFrozenIn(entries)
     ? balanceAfter(opening, entriesIn(entries, height))

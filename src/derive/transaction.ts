@@ -6,11 +6,13 @@ import { SILENT_ACTIONS } from './eras.ts'
 import { applyGas, payGas } from './gas.ts'
 import {
   applyAward,
+  applyCandidateBonus,
   applyProducer,
   applyVote,
+  applyWithdrawal,
   awardByBonus,
   awardByTransfers,
-  noteWithdrawal,
+  type Word,
 } from './producer.ts'
 import { openMarket, payRam, ramTrades } from './ram.ts'
 import { argumentsOf, type Said, saidBy, textAt } from './receipt.ts'
@@ -76,15 +78,21 @@ const applyReceipts = (at: TxScope, movements: Map<number, Movement>): void => {
         applyGas(at, said)
         return
       case VOTE_PRODUCER:
-        applyProducerWord(at, said.name, said.args)
-        if (said.name === 'voterWithdraw') noteWithdrawal(at, said.value)
+        if (TOLD.has(said.name)) at.scope.statistics.votes_told = true
+        applyProducerWord(at, { name: said.name, args: said.args, isTold: true })
+        if (said.name === 'voterWithdraw') applyWithdrawal(at, said, position)
         return
     }
   })
 }
 
-const applyProducerWord = (at: TxScope, name: string, args: readonly ExactJson[]): void => {
-  if (name === 'vote' || name === 'unvote' || name === 'voteFor') applyVote(at, name, args)
+/** Words that vote_producer.iost has receipts of since it has them of all that concerns votes. */
+const TOLD: ReadonlySet<string> = new Set(['vote', 'unvote', 'topupVoterBonus', 'topupCandidateBonus'])
+
+const applyProducerWord = (at: TxScope, word: Word): void => {
+  const { name, args } = word
+  if (name === 'vote' || name === 'unvote' || name === 'voteFor') applyVote(at, word)
+  else if (name === 'topupCandidateBonus') applyCandidateBonus(at, args)
   else if (name === 'candidateWithdraw' || name === 'topupVoterBonus') applyAward(at, name, args)
   else applyProducer(at, name, args)
 }
@@ -135,7 +143,7 @@ const applySilent = (
   }
   // A producer without votes takes no bonus: the action answers false.
   if (name === 'topupVoterBonus' && /^\["?false"?\]$/.test(at.tx.receipt.returns[position] ?? '')) return
-  applyProducerWord(at, name, args)
+  applyProducerWord(at, { name, args, isTold: false })
 }
 
 const applySupplies = (at: TxScope): void => {

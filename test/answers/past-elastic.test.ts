@@ -40,6 +40,8 @@ const calls = (): readonly (readonly [string, Params])[] =>
       ],
       ['get-supply-history', { token: one(['iost', 'ram', 'contribute']), start_block: height() }],
       ['get-account-balance', { account: one(voters), at_block: height() }],
+      ['get-account-assets', { account: one(voters), at_block: height() }],
+      ['get-account-assets', { account: one(voters) }],
     ]
   }).flat()
 

@@ -50,6 +50,12 @@ const REASONS: Readonly<Record<string, (miss: Miss) => boolean>> = {
     ),
   'how many transactions there were before': ({ loaded, key }) =>
     key.index === transactionRuns && loaded.block.transactions.length > 0,
+  'the producers that a voter who withdraws has votes for, and nothing from': ({ loaded, key }) =>
+    key.index.name === 'series' &&
+    key.id.startsWith('@c/') &&
+    loaded.block.transactions.some(({ receipt: { receipts } }) =>
+      receipts.some(({ funcName }) => funcName === 'vote_producer.iost/voterWithdraw'),
+    ),
   'where members stand in a large ranking': ({ key }) => key.index.name === 'segments',
 }
 

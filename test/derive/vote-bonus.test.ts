@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { toUnits } from '#chain/amount.ts'
-import { voteBonuses } from '#chain/vote-bonus.ts'
 import { oracle, recordedBlocks, rpcAnswers } from '#test/support/nodes/recording.ts'
 import { bonusEvents } from '#test/support/oracle/bonus-events.ts'
+import { voteBonuses } from '#test/support/oracle/plain-bonus.ts'
 
 const blocks = (await recordedBlocks()).map(({ block }) => block)
 const answers = await rpcAnswers()

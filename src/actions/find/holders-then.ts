@@ -10,7 +10,7 @@ import { rowsWithin } from '../list/numbered.ts'
 import { orderInRuns } from '../list/whole-list.ts'
 import type { Ranked } from './kept-rankings.ts'
 import { type Part, rankingOf } from './ranking-then.ts'
-import { heldThenAll, sumThen } from './series.ts'
+import { heldThenAll, sumsThen } from './series.ts'
 import { rankedBy } from './voters-then.ts'
 
 /** Owners whose balances are read at once. */
@@ -51,7 +51,8 @@ const read = async (view: View, since: Since): Promise<readonly Ranked[]> => {
   }
   const ranked = rankedBy(figures)
   // RAM may be used up without a row that names its owner.
-  if (BigInt(ranked.length) !== (await sumThen(view, seriesOf.holders(token), height)))
+  const [holders = 0n] = await sumsThen(view, [seriesOf.holders(token)], height)
+  if (BigInt(ranked.length) !== holders)
     throw new PublicFailure(
       'unavailable',
       `The holders of token '${token}' at block ${height} are not known.`,

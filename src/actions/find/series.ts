@@ -114,32 +114,63 @@ export const heldThenAll = async (
   ids: readonly string[],
   height: number,
 ): Promise<readonly Held[]> => {
-  const newest = await view.getMany(series, ids.map(seriesOf.balance))
+  const parts = await partsThen(view, ids.map(seriesOf.balance), height)
+  return parts.map(part => {
+    if (part === undefined) return heldAt([])
+    const first = heldAt(part.opening)
+    return changesUntil(part, height).reduce((held, entry) => heldAfter(held, entry, entry.until), first)
+  })
+}
+
+/** For each of some series the part that has its last change until a block, the newest ones read together. */
+const partsThen = async (
+  view: View,
+  keys: readonly string[],
+  height: number,
+): Promise<readonly (SeriesDoc | undefined)[]> => {
+  const newest = await view.getMany(series, keys)
   return Promise.all(
-    ids.map(async (id, at) => {
+    keys.map(async (key, at) => {
       const doc = newest[at]
-      if (doc === undefined) return heldAt([])
-      const [part] = await seriesWith(view, id, doc).lastParts([isBy(height)])
-      if (part === undefined) return heldAt([])
-      const first = heldAt(part.opening)
-      return changesUntil(part, height).reduce((held, entry) => heldAfter(held, entry, entry.until), first)
+      if (doc === undefined) return undefined
+      const [part] = await seriesWith(view, key, doc).lastParts([isBy(height)])
+      return part
     }),
   )
 }
 
 /** Votes of a voter after a block, by producer. `key`: of the series. */
 export const votesThen = async (view: View, key: string, height: number): Promise<Votes> => {
-  const [part] = (await (await seriesIn(view, key))?.lastParts([isBy(height)])) ?? []
-  if (part === undefined) return new Map()
-  return changesUntil(part, height).reduce(votesAfter, votesAt(part.opening))
+  const [votes = NO_VOTES] = await votesThenAll(view, [key], height)
+  return votes
 }
 
-/** What there is after a block by a series whose opening is a sum: a supply, holders, the votes of a producer. */
-export const sumThen = async (view: View, key: string, height: number): Promise<bigint> => {
-  const [part] = (await (await seriesIn(view, key))?.lastParts([isBy(height)])) ?? []
-  if (part === undefined) return 0n
-  const first = BigInt(part.opening[0] ?? '0')
-  return changesUntil(part, height).reduce((sum, { change, until }) => sum + change * BigInt(until), first)
+const NO_VOTES: Votes = new Map()
+
+/** The same of several series whose changes name what they are of. */
+export const votesThenAll = async (
+  view: View,
+  keys: readonly string[],
+  height: number,
+): Promise<readonly Votes[]> => {
+  const parts = await partsThen(view, keys, height)
+  return parts.map(part =>
+    part === undefined ? NO_VOTES : changesUntil(part, height).reduce(votesAfter, votesAt(part.opening)),
+  )
+}
+
+/** What there is after a block by series whose opening is a sum: supplies, holders, pledges, coefficients. */
+export const sumsThen = async (
+  view: View,
+  keys: readonly string[],
+  height: number,
+): Promise<readonly bigint[]> => {
+  const parts = await partsThen(view, keys, height)
+  return parts.map(part => {
+    if (part === undefined) return 0n
+    const first = BigInt(part.opening[0] ?? '0')
+    return changesUntil(part, height).reduce((sum, { change, until }) => sum + change * BigInt(until), first)
+  })
 }
 
 /** What was gained and lost until a block. */

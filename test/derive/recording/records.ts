@@ -179,6 +179,10 @@ describe('deriveBlock: blocks of the recording', () => {
         (sum, account) => sum + (chain.state.get(producers, account)?.votes ?? 0n),
         0n,
       ),
+      candidate_votes: chain.state
+        .all(producers)
+        .reduce((sum, { votes }) => (votes >= 210_000_000_000_000n ? sum + votes : sum), 0n),
+      votes_told: true,
       // Of 279 accounts and 11 user contracts, those with anything.
       wealth_count: 187,
       list_count: chain.state.all(lists).length,

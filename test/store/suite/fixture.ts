@@ -82,6 +82,8 @@ export const statisticsDoc = (over: Partial<StatisticsDoc> = {}): StatisticsDoc 
   token_count: 3,
   producer_count: 12,
   producer_votes: -13n,
+  candidate_votes: 0n,
+  votes_told: false,
   wealth_count: 4,
   list_count: 5,
   pledge_seq: 6,

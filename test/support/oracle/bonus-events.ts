@@ -1,6 +1,6 @@
 import { toUnits } from '#chain/amount.ts'
 import type { Receipt, Transaction } from '#chain/block.ts'
-import type { BonusEvent } from '#chain/vote-bonus.ts'
+import type { BonusEvent } from '#test/support/oracle/plain-bonus.ts'
 
 /** What the receipts of a transaction say of bonuses, in order. `paid`: what a withdrawal sent, in 10^-8 IOST. */
 export type SaidBonus = BonusEvent & { readonly paid?: bigint }

@@ -1,0 +1,60 @@
+import { candidateVotes, payable } from '#chain/vote-bonus.ts'
+import { doubtOf, seriesOf } from '#indices/series.ts'
+import type { Votes } from '#indices/series-replay.ts'
+import type { View } from '#store/port.ts'
+import { sumsThen, votesThenAll } from './series.ts'
+
+/** What withdrawals would pay, in 10^-8 IOST. null: its contract wrote no receipts when some of it was earned. */
+export type Unclaimed = {
+  /** To the owner as a voter: its sum, cut once, and what of it comes from each producer, by name, each cut by itself. */
+  readonly asVoter: bigint | null
+  readonly byProducer: readonly (readonly [producer: string, amount: bigint | null])[]
+  /** To the owner as a producer: half of the bonus; its voters get the other one. */
+  readonly asProducer: bigint | null
+  readonly forItsVoters: bigint | null
+}
+
+/** What an owner with these votes could withdraw after a block. */
+export const unclaimedThen = async (
+  view: View,
+  { owner, votes, height }: { readonly owner: string; readonly votes: Votes; readonly height: number },
+): Promise<Unclaimed> => {
+  const producers = [...votes.keys()].sort()
+  const [[masks = NONE, mask = NONE], [own = 0n, shared = 0n, ...coefficients]] = await Promise.all([
+    votesThenAll(view, [seriesOf.voterMasks(owner), seriesOf.candidateMask(owner)], height),
+    sumsThen(
+      view,
+      [
+        seriesOf.producer(owner),
+        seriesOf.candidatesCoefficient,
+        ...producers.map(seriesOf.votersCoefficient),
+      ],
+      height,
+    ),
+  ])
+  const earned = producers.map((producer, at) =>
+    masks.has(doubtOf(producer))
+      ? null
+      : (coefficients[at] ?? 0n) * (votes.get(producer) ?? 0n) - (masks.get(producer) ?? 0n),
+  )
+  return {
+    ...(mask.has(doubtOf(''))
+      ? UNKNOWN
+      : halvesOf(payable(shared * candidateVotes(own) - (mask.get('') ?? 0n)))),
+    asVoter: earned.includes(null)
+      ? null
+      : payable(earned.reduce<bigint>((sum, each) => sum + (each ?? 0n), 0n)),
+    byProducer: producers
+      .map((producer, at) => [producer, amountOf(earned[at])] as const)
+      .filter(([, amount]) => amount !== 0n),
+  }
+}
+
+const amountOf = (earned: bigint | null | undefined): bigint | null =>
+  earned === null ? null : payable(earned ?? 0n)
+
+const NONE: Votes = new Map()
+const UNKNOWN = { asProducer: null, forItsVoters: null }
+
+/** The producer's half is cut. */
+const halvesOf = (bonus: bigint) => ({ asProducer: bonus / 2n, forItsVoters: bonus - bonus / 2n })

@@ -1,0 +1,134 @@
+import { candidateVotes, gainedCoefficient } from '#chain/vote-bonus.ts'
+import { producers } from '#indices/producer.ts'
+import { doubtOf, series, seriesOf } from '#indices/series.ts'
+import { entriesIn } from '#indices/series-entry.ts'
+import { votesAfter, votesAt } from '#indices/series-replay.ts'
+import type { StatisticsDoc } from '#indices/statistics.ts'
+import type { SeriesDrafts } from './series.ts'
+import { missTogether, type State } from './state.ts'
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] }
+
+/** A vote of a voter for a producer, or below zero one that was taken back, in 10^-8 IOST. */
+export type Vote = { readonly voter: string; readonly producer: string; readonly change: bigint }
+
+/** What voters and producers have to their credit at vote_producer.iost, while a block is derived. Amounts in 10^-8 IOST. */
+export type VoteBonuses = {
+  /** Comes before the producer's document has the vote. `isTold`: a receipt says so, not only an action. */
+  vote(vote: Vote, isTold: boolean): void
+  addForVoters(producer: string, amount: bigint): void
+  addForCandidates(amount: bigint): void
+  voterTook(voter: string): void
+  candidateTook(producer: string): void
+}
+
+type Deps = {
+  readonly state: State
+  readonly statistics: Writable<StatisticsDoc>
+  readonly series: SeriesDrafts
+}
+
+const DOUBT = doubtOf('')
+const TX = { kind: 'tx' } as const
+
+export const voteBonuses = ({ state, statistics, series: past }: Deps): VoteBonuses => {
+  const coefficients = sumsOf(state, past)
+  const named = namedOf(state, past)
+  const { candidatesCoefficient } = seriesOf
+  const coefficientOf = (producer: string): bigint => coefficients.get(seriesOf.votersCoefficient(producer))
+  const votesOf = (producer: string): bigint => state.get(producers, producer)?.votes ?? 0n
+  const doubt = (key: string, name: string, isIn: boolean): void => {
+    const before = named.get(key, name)
+    if (isIn !== before > 0n) named.add(key, name, isIn ? 1n : -1n)
+  }
+  return {
+    vote: ({ voter, producer, change }, isTold) => {
+      const masks = seriesOf.voterMasks(voter)
+      const mask = seriesOf.candidateMask(producer)
+      const votes = votesOf(producer)
+      const more = candidateVotes(votes + change) - candidateVotes(votes)
+      named.add(masks, producer, coefficientOf(producer) * change)
+      named.add(mask, '', coefficients.get(candidatesCoefficient) * more)
+      named.count(seriesOf.voter(voter), producer, change)
+      statistics.candidate_votes += more
+      if (isTold) return
+      doubt(masks, doubtOf(producer), true)
+      doubt(mask, DOUBT, true)
+    },
+    addForVoters: (producer, amount) =>
+      coefficients.add(seriesOf.votersCoefficient(producer), gainedCoefficient(amount, votesOf(producer))),
+    addForCandidates: amount =>
+      coefficients.add(candidatesCoefficient, gainedCoefficient(amount, statistics.candidate_votes)),
+    voterTook: voter => {
+      const masks = seriesOf.voterMasks(voter)
+      // A pair without votes is not asked by the contract: it keeps what was earned.
+      const pairs = [...named.all(seriesOf.voter(voter))].filter(([, votes]) => votes > 0n)
+      missTogether(
+        pairs.map(
+          ([producer]) =>
+            () =>
+              coefficientOf(producer),
+        ),
+      )
+      for (const [producer, votes] of pairs) {
+        named.add(masks, producer, coefficientOf(producer) * votes - named.get(masks, producer))
+        if (statistics.votes_told) doubt(masks, doubtOf(producer), false)
+      }
+    },
+    candidateTook: producer => {
+      const mask = seriesOf.candidateMask(producer)
+      const all = coefficients.get(candidatesCoefficient) * candidateVotes(votesOf(producer))
+      named.add(mask, '', all - named.get(mask, ''))
+      if (statistics.votes_told) doubt(mask, DOUBT, false)
+    },
+  }
+}
+
+/** Series whose opening is a sum: what they come to now. */
+const sumsOf = (state: State, past: SeriesDrafts) => {
+  const known = new Map<string, bigint>()
+  const get = (key: string): bigint => {
+    const before = known.get(key)
+    if (before !== undefined) return before
+    const doc = state.get(series, key)
+    const sum = doc === undefined ? 0n : BigInt(doc.gained) - BigInt(doc.lost)
+    known.set(key, sum)
+    return sum
+  }
+  return {
+    get,
+    add: (key: string, change: bigint): void => {
+      known.set(key, get(key) + change)
+      past.note(past.open(key), change, TX)
+    },
+  }
+}
+
+/** Series whose changes name what they are of: what each name comes to now. */
+const namedOf = (state: State, past: SeriesDrafts) => {
+  const known = new Map<string, Map<string, bigint>>()
+  const all = (key: string): Map<string, bigint> => {
+    const before = known.get(key)
+    if (before !== undefined) return before
+    const doc = state.get(series, key)
+    const sums = new Map(
+      doc === undefined ? [] : entriesIn(doc.entries, doc.height).reduce(votesAfter, votesAt(doc.opening)),
+    )
+    known.set(key, sums)
+    return sums
+  }
+  const get = (key: string, name: string): bigint => all(key).get(name) ?? 0n
+  /** Only here: somebody else notes the change. */
+  const count = (key: string, name: string, change: bigint): void => {
+    all(key).set(name, get(key, name) + change)
+  }
+  return {
+    all,
+    get,
+    count,
+    add: (key: string, name: string, change: bigint): void => {
+      count(key, name, change)
+      past.note(past.open(key), change, name === '' ? TX : { ...TX, more: [name] })
+    },
+  }
+}

@@ -1,0 +1,35 @@
+import { toUnits } from '#chain/amount.ts'
+import type { Block } from '#chain/block.ts'
+
+/** A pledge for gas, or one that was taken back, as the receipts of the blocks say it; in 10^-8 IOST. */
+type PlainPledge = {
+  readonly height: number
+  readonly pledger: string
+  readonly beneficiary: string
+  readonly change: bigint
+}
+
+/** Every one of them in the order of the chain. Shares nothing with `src/derive`. */
+export const plainPledges = (blocks: Iterable<Block>): readonly PlainPledge[] => {
+  const all: PlainPledge[] = []
+  for (const { height, transactions } of blocks)
+    for (const { receipt } of transactions)
+      for (const { funcName, content } of receipt.statusCode === 'SUCCESS' ? receipt.receipts : []) {
+        if (funcName !== 'gas.iost/pledge' && funcName !== 'gas.iost/unpledge') continue
+        const [pledger = '', beneficiary = '', amount = ''] = JSON.parse(content) as string[]
+        const units = toUnits(amount, 8)
+        all.push({ height, pledger, beneficiary, change: funcName === 'gas.iost/pledge' ? units : -units })
+      }
+  return all
+}
+
+/** What an account has pledged after a block, for itself and for others. */
+export const plainPledged = (pledges: readonly PlainPledge[], pledger: string, height: number) => {
+  let [self, others] = [0n, 0n]
+  for (const each of pledges) {
+    if (each.pledger !== pledger || each.height > height) continue
+    if (each.beneficiary === pledger) self += each.change
+    else others += each.change
+  }
+  return { self, others }
+}
