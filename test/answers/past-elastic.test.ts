@@ -6,6 +6,7 @@ import { seeded } from '../support/seeded.ts'
 import { askText } from '../support/stores/ask.ts'
 import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
 import { fillFromRecording, loadedStore } from '../support/stores/loaded.ts'
+import { pastSums } from './past-sums.ts'
 
 // Loads the whole recorded chain; a test that hangs still ends.
 setDefaultTimeout(600_000)
@@ -67,6 +68,8 @@ describe.skipIf(elasticsearchUrl() === undefined)('answers of the past on Elasti
       const deps = opened === undefined ? {} : { store: opened.store }
       expect(await askText(action, params, { deps })).toBe(await askText(action, params))
     })
+
+  pastSums({ deps: () => (opened === undefined ? {} : { store: opened.store }), count: 2, every: 5 })
 
   for (const [module, action, params] of exportsOf)
     test(`${action} as a whole: as on SQLite`, async () => {
