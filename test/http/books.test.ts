@@ -103,10 +103,11 @@ describe('csv=koinly', () => {
       'Date,Sent Amount,Sent Currency,Received Amount,Received Currency,Fee Amount,Fee Currency,Net Worth Amount,Net Worth Currency,Label,Description,TxHash',
     )
     const [price = 0n] = [units(PRICE, 18)]
-    let worth = 0
+    let [worth, held] = [0, 0n]
     for (const row of rows) {
       const [sent = '', received = ''] = [row['Sent Amount'], row['Received Amount']]
       expect([sent === '', received === ''].toSorted()).toEqual([false, true])
+      held += sent === '' ? units(received, 8) : -units(sent, 8)
       expect([row['Sent Currency'], row['Received Currency']].join('')).toBe('IOST')
       expect([row['Fee Amount'], row['Fee Currency']]).toEqual(['', ''])
       expect(row['Date']).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$/)
@@ -121,6 +122,8 @@ describe('csv=koinly', () => {
       ])
     }
     expect([rows.length > 100, worth > 0]).toEqual([true, true])
+    const { available, frozen } = plainHeld(past, 'iost/busyhub', last)
+    expect(held).toBe(available + frozen)
     // Releases have no line, so the number of rows would say nothing.
     expect(response.headers.get('x-total-count')).toBeNull()
   })
