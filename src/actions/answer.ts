@@ -223,7 +223,7 @@ export const readCall = ({ query, options }: Call) => {
     unknown: options.compat === 'iostabc' ? 'ignore' : 'refuse',
   })
   action.check?.(params)
-  checkCsv(params['csv'], options)
+  if (params['csv'] !== undefined) checkCsv(params['csv'], options)
   return { action, params }
 }
 
