@@ -5,13 +5,22 @@ import { type HeadAt, headAt, NO_HEAD } from '#head/shown.ts'
 import type { Node } from '#node/port.ts'
 import type { Published, Store, View } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
-import { type Action, type Apart, type Context, nameOf, type Prices, type Profiles } from './define.ts'
+import {
+  type Action,
+  type Apart,
+  type Context,
+  nameOf,
+  type PriceHistory,
+  type Prices,
+  type Profiles,
+} from './define.ts'
 import type { KeptRankings } from './find/kept-rankings.ts'
 import { isFarBehind } from './find/loading.ts'
 import type { KeptAnswers } from './kept-answers.ts'
 import { type Paged, pagedOf, rawOf, wholeOf } from './list/paging.ts'
 import { type Leave, readAndLeave } from './read-and-leave.ts'
 import { actions } from './registry.ts'
+import { checkCsv } from './request/csv.ts'
 import type { Options } from './request/options.ts'
 import { type Query, readParams, routeFor, takes } from './request/query.ts'
 
@@ -22,10 +31,13 @@ export type AnswerDeps = {
   /** The blocks above the published one; undefined: none are followed. */
   readonly head?: Pick<HeadSource, 'shown'> | undefined
   readonly prices: Prices
+  readonly priceHistory?: PriceHistory | undefined
   readonly profiles: Profiles
   readonly clock: Clock
   /** Rankings of the past that are kept; absent: none are. */
   readonly rankings?: KeptRankings | undefined
+  /** Work for a page of one that is not, ms; absent: as much as it takes. */
+  readonly rankingMs?: number | undefined
 }
 
 /** A place among the requests that are worked on. */
@@ -70,7 +82,7 @@ export type Answer = {
 /** A call of the interface: its parameters, and the options read from them. */
 export type Call = { readonly query: Query; readonly options: Options }
 
-type CallContext = { readonly signal: AbortSignal; readonly turn?: Turn }
+type CallContext = Pick<Context, 'signal' | 'prolong'> & { readonly turn?: Turn }
 
 /**
  * Answers one call of the interface. Throws Failure: 'bad_request' before the store is asked; then 'not_found',
@@ -79,9 +91,10 @@ type CallContext = { readonly signal: AbortSignal; readonly turn?: Turn }
 export const answer = async (
   deps: AnswerDeps,
   call: Call,
-  { signal, turn = atOnce }: CallContext,
+  { turn = atOnce, ...limits }: CallContext,
 ): Promise<Answer> => {
-  const asked = askedBy(call, signal)
+  const asked = askedBy(call, limits)
+  const { signal } = limits
   const place = await turn()
   try {
     return asked.action.endsAtNode === true
@@ -103,12 +116,13 @@ export type WrittenAnswer = Omit<Answer, 'data'> & { readonly text: string }
 export const sharedAnswer = async (
   deps: AnswerDeps & { readonly kept: KeptAnswers<WrittenAnswer> },
   call: Call,
-  { signal, turn = atOnce }: CallContext,
+  { turn = atOnce, ...limits }: CallContext,
 ): Promise<Answer | WrittenAnswer> => {
-  const asked = askedBy(call, signal)
+  const asked = askedBy(call, limits)
+  const { signal } = limits
   // The blocks above are of a branch, and change more often than they are asked for twice.
   if (asked.action.isOfStore !== true || asked.params['head'] === 1)
-    return answer(deps, call, { signal, turn })
+    return answer(deps, call, { ...limits, turn })
   const place = await turn()
   const lookup = deps.kept.begin()
   try {
@@ -152,11 +166,12 @@ const leaving = ({ apart, lastly }: Waits, leave: Leave): Waits => ({
   },
 })
 
-type Asked = ReturnType<typeof readCall> & { readonly options: Options; readonly signal: AbortSignal }
+type Limits = Pick<Context, 'signal' | 'prolong'>
+type Asked = ReturnType<typeof readCall> & { readonly options: Options; readonly limits: Limits }
 
-const askedBy = (call: Call, signal: AbortSignal): Asked => {
+const askedBy = (call: Call, limits: Limits): Asked => {
   const { action, params } = readCall(call)
-  return { action, params, options: call.options, signal }
+  return { action, params, options: call.options, limits }
 }
 
 /** All that an answer out of the store depends on, beside what the store shows. */
@@ -167,12 +182,12 @@ const keyOf = ({ action, params, options }: Asked, isBehind: boolean): string =>
 
 const run = async (
   deps: AnswerDeps,
-  { action, params, options, signal }: Asked,
+  { action, params, options, limits }: Asked,
   { view, waits }: { readonly view: View; readonly waits: Waits },
 ): Promise<Answer> => {
   const { compat } = options
   const { apart, lastly } = waits
-  const context = contextFor(deps, { view, params, compat, signal, apart, lastly })
+  const context = contextFor(deps, { view, params, compat, apart, lastly, ...limits })
   const takesName = (name: string): boolean => takes(action.params, name)
   const { head } = context
   try {
@@ -188,17 +203,17 @@ const run = async (
 
 /** What an action works with for a call with these parameters. */
 export const contextFor = (
-  { node, prices, profiles, clock, rankings, head: source }: AnswerDeps,
-  call: Pick<Context, 'view' | 'compat' | 'signal' | 'apart'> & {
+  { store: _, head: source, ...deps }: AnswerDeps,
+  call: Pick<Context, 'view' | 'compat' | 'signal' | 'prolong' | 'apart'> & {
     /** Absent: the view is needed to the end. */
     readonly lastly?: Apart
     readonly params: Readonly<Record<string, unknown>>
   },
 ): Context => {
-  const { params, view, compat, signal, apart, lastly = apart } = call
+  const { params, view, lastly = call.apart, ...others } = call
   const branch = source === undefined ? NO_HEAD : headAt(source.shown(), view.at)
   const head = params['head'] === 1 ? { head: branch } : undefined
-  return { node, prices, profiles, clock, rankings, branch, ...head, view, compat, signal, apart, lastly }
+  return { ...deps, branch, ...head, view, lastly, ...others }
 }
 
 /** The action of a call and its parameters. Throws 'bad_request'. */
@@ -208,6 +223,7 @@ export const readCall = ({ query, options }: Call) => {
     unknown: options.compat === 'iostabc' ? 'ignore' : 'refuse',
   })
   action.check?.(params)
+  if (params['csv'] !== undefined) checkCsv(params['csv'], options)
   return { action, params }
 }
 

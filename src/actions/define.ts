@@ -29,14 +29,22 @@ export type Context = {
   /** The same where the call asks for its rows in lists (`head=1`). */
   readonly head?: HeadAt
   readonly prices: Prices
+  /** Absent: none are known. */
+  readonly priceHistory?: PriceHistory | undefined
   readonly profiles: Profiles
   readonly compat: Compat
   /** All rows are asked for, as an export: the work for it has no limit. */
   readonly isWhole?: true
+  /** Only refusals count: what takes long is left out. */
+  readonly isLook?: true
   readonly signal: AbortSignal
   readonly clock: Clock
   /** Absent: none are kept. */
   readonly rankings?: KeptRankings | undefined
+  /** Work for a page of a ranking of the past, ms; absent: as much as it takes. */
+  readonly rankingMs?: number | undefined
+  /** Gives the answer so much time beyond its deadline, ms; undefined: as much as it takes. Absent: there is no deadline. */
+  readonly prolong?: ((ms: number | undefined) => void) | undefined
   /** Every wait for a node goes through it. */
   readonly apart: Apart
   /**
@@ -51,6 +59,11 @@ export type Prices = {
   get():
     | { readonly usd: string; readonly cny: string; readonly rank: number; readonly time: string }
     | undefined
+}
+
+/** Prices of IOST by UTC day from the operator's file; undefined: no file, and no price is invented. */
+export type PriceHistory = {
+  get(): { readonly currency: string; readonly byDay: ReadonlyMap<string, string> } | undefined
 }
 
 /** Producer texts from the operator's profile file; undefined: none for this producer. */

@@ -4,6 +4,7 @@ import { blocks } from '#indices/block.ts'
 import { blockId } from '#indices/position.ts'
 import type { Published, View } from '#store/port.ts'
 import { type AnswerDeps, answer, type Call, inTurn, readCall, type Turn } from './answer.ts'
+import type { Book } from './books/book.ts'
 import type { Action, Context, ListSource } from './define.ts'
 import { type Listing, ROWS_AT_ONCE } from './list/list-rows.ts'
 import { readAhead } from './list/read-ahead.ts'
@@ -22,6 +23,8 @@ export type Export = {
   readonly at: Published
   /** undefined: it is known at their end. */
   readonly total: number | undefined
+  /** Its lines in the columns of a program; undefined: rows have their own fields. */
+  readonly book?: Book | undefined
   /** Names of the fields of a row, in order; undefined: rows are single values. */
   readonly columns: readonly string[] | undefined
   /**
@@ -34,7 +37,7 @@ export type Export = {
 }
 
 /** `signal` ends all reading; each read waits for its turn. */
-export type Ways = { readonly signal: AbortSignal; readonly turn: Turn }
+export type Ways = Pick<Context, 'signal' | 'prolong'> & { readonly turn: Turn }
 
 /**
  * Opens the export of a list. Throws Failure: 'bad_request' also for an action without a list, and for pages; then as
@@ -56,13 +59,17 @@ export const openExport = async (
   const { source } = action
   if (source === undefined)
     return { ...common, ...(await readWhole(deps, call, { ...ways, list: action.list })) }
-  const open: Open = async (view, apart) => {
+  const open: Open = async (view, apart, isLook) => {
     const { store: _, head, ...others } = deps
     const { compat } = call.options
     const branch = headAt(head?.shown(), view.at)
     try {
       return await source.open(
-        { ...others, isWhole: true, branch, view, compat, signal: ways.signal, apart, lastly: apart },
+        {
+          ...{ ...others, isWhole: true, branch, view, compat, apart, lastly: apart },
+          ...{ signal: ways.signal, prolong: ways.prolong },
+          ...(isLook === true ? { isLook } : {}),
+        },
         params,
       )
     } catch (error) {
@@ -77,7 +84,7 @@ export const openExport = async (
   return { action, columns: named ?? own ?? columns, ...opened }
 }
 
-type Open = (view: View, apart: Context['apart']) => Promise<Listing | Searched>
+type Open = (view: View, apart: Context['apart'], isLook?: true) => Promise<Listing | Searched>
 type Opened = Omit<Export, 'action' | 'columns'>
 
 /** The old service has no rows for unknown things. */
@@ -135,8 +142,8 @@ const follow = async (
     const { columns: named } = listing
     return { ...openedOf(listing, at, read), ...(named === undefined ? {} : { named }) }
   }
-  const { total, fields } = listing
-  return { at, total, fields, rows: begin => foundRows(listing, read, begin), close: () => undefined }
+  const { total, fields, book } = listing
+  return { at, total, fields, book, rows: begin => foundRows(listing, read, begin), close: () => undefined }
 }
 
 /** A list of state, which changes with every height: the store holds one for it. */
@@ -146,7 +153,7 @@ const hold = async (
   { signal, turn, open }: Ways & { readonly open: Open },
 ): Promise<Opened> => {
   // What is refused is refused as in any answer, also where nothing is found because data is lost.
-  await inTurn(turn, ({ apart }) => store.read(view => open(view, apart), { signal }))
+  await inTurn(turn, ({ apart }) => store.read(view => open(view, apart, true), { signal }))
   const held = await inTurn(turn, () => store.hold({ state, signal }))
   try {
     const listing = await inTurn(turn, ({ apart }) => open(held.view, apart))
@@ -166,6 +173,7 @@ type Read = <T>(work: (view: View) => Promise<T>) => Promise<T>
 const openedOf = (listing: Listing, at: Published, read: Read): Opened => ({
   at,
   total: listing.total,
+  book: listing.book,
   rows: begin => rowsOf(listing, read, begin),
   close: () => undefined,
 })

@@ -1,10 +1,13 @@
 import { Type } from '@sinclair/typebox'
 import { listOf } from '#indices/list.ts'
+import { openBook } from './books/open-book.ts'
+import type { Context } from './define.ts'
 import { foundFilters } from './find/filters.ts'
 import { ownersOfAll } from './find/owner.ts'
 import { defineList } from './list/paging.ts'
 import { accountPlan } from './list/record-plan.ts'
 import { checkFilters, checkRecordRange } from './request/check-records.ts'
+import { csvLayout } from './request/csv.ts'
 import { owner, paging, sort } from './request/parameter-types.ts'
 import { severalOf } from './request/parameters.ts'
 import { checkHeadRange, headOptions, range } from './request/range.ts'
@@ -20,6 +23,7 @@ import {
 } from './request/record-filters.ts'
 import { badRequest } from './request/refusals.ts'
 import { isSearched, plannedRecords } from './shape/found-records.ts'
+import { movementsOf } from './shape/record-bookings.ts'
 import { recordLists } from './shape/record-row.ts'
 import { listedRecords } from './shape/rows.ts'
 
@@ -67,6 +71,21 @@ const checkAccounts = ({ account, accounts }: Asked): void => {
   )
 }
 
+/** Throws 'bad_request' for a book of several accounts: what one of them gives another would be in it once, and belong to both. */
+const checkBook = ({
+  accounts,
+  csv,
+}: Pick<Asked, 'accounts'> & { readonly csv?: string | undefined }): void => {
+  if (accounts === undefined || csv === undefined) return
+  throw badRequest(
+    {
+      en: `Parameter 'csv' is '${csv}', whose file is of one account; give 'account' in place of 'accounts', and take a file for each.`,
+      zh: `参数 'csv' 的值为 '${csv}'，其文件只属于一个账户；请用 'account' 代替 'accounts'，并为每个账户各取一份文件。`,
+    },
+    { parameter: 'accounts' },
+  )
+}
+
 /** Calls by an account and movements to or from it. */
 export const getAccountTx = defineList({
   module: 'account',
@@ -94,9 +113,11 @@ export const getAccountTx = defineList({
     sort: sort(),
     ...range,
     ...headOptions,
+    csv: csvLayout('koinly'),
   }),
   check: params => {
     checkAccounts(params)
+    checkBook(params)
     const isEach = params.accounts !== undefined
     if (!isEach && !hasFilters(params)) return checkHeadRange(params)
     const { filters } = partsOf(params)
@@ -110,14 +131,20 @@ export const getAccountTx = defineList({
     isFeed: true,
     isSearched: ({ accounts, ...params }) =>
       isSearched(accountPlan([''], partsOf(params).filters, accounts !== undefined)),
-    open: async (context, { account, accounts, ...params }) => {
+    open: async (found, { account, accounts, csv, ...params }) => {
+      // Books are kept by fields that the old service did not have.
+      const context: Context = csv === undefined ? found : { ...found, compat: 'none' }
       const names = await ownersOfAll(context, accounts ?? [account ?? ''])
       const { filters, asked } = partsOf(params)
       const [only = ''] = names
+      const tokens = filters.token ?? []
+      const book =
+        csv && openBook(context, { csv, account: only, tokens, range: asked, bookingsOf: movementsOf(only) })
+      const withBook = <L extends object>(listing: L) => (book === undefined ? listing : { ...listing, book })
       if (accounts === undefined && !hasFilters(filters))
-        return listedRecords(context, listOf.account(only), { ...asked, contract: 'compat' })
+        return withBook(await listedRecords(context, listOf.account(only), { ...asked, contract: 'compat' }))
       const plan = accountPlan(names, await foundFilters(context, filters), accounts !== undefined)
-      return plannedRecords(context, plan, { ...asked, contract: 'compat' })
+      return withBook(await plannedRecords(context, plan, { ...asked, contract: 'compat' }))
     },
   },
   isOfStore: true,

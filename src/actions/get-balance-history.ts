@@ -3,6 +3,7 @@ import { fromUnits } from '#chain/amount.ts'
 import { balanceId } from '#indices/balance.ts'
 import { seriesOf } from '#indices/series.ts'
 import { tokens } from '#indices/token.ts'
+import { openBook } from './books/open-book.ts'
 import type { Context } from './define.ts'
 import { ownerOf } from './find/owner.ts'
 import { flowsThen, NO_FLOWS } from './find/series.ts'
@@ -13,11 +14,12 @@ import type { Listing, Numbered } from './list/list-rows.ts'
 import { numberedRows } from './list/numbered.ts'
 import { defineList } from './list/paging.ts'
 import { stepListing } from './list/step-rows.ts'
+import { csvLayout } from './request/csv.ts'
 import { owner, paging, sort, token } from './request/parameter-types.ts'
 import { checkRange, range } from './request/range.ts'
 import { checkSteps, datesOf, type RangeOfSteps } from './request/range-steps.ts'
 import { type Step, step } from './request/step.ts'
-import { balanceChangeRows } from './shape/balance-changes.ts'
+import { balanceChangeRows, changesIn } from './shape/balance-changes.ts'
 import { changeFields } from './shape/changes.ts'
 import { described, listOfRows, shape, text } from './shape/results.ts'
 import { stepFields } from './shape/steps.ts'
@@ -80,6 +82,7 @@ export const getBalanceHistory = defineList({
     ...paging,
     sort: sort(),
     ...range,
+    csv: csvLayout('koinly', 'ledger'),
   }),
   check: asked => {
     checkRange(asked)
@@ -91,7 +94,7 @@ export const getBalanceHistory = defineList({
   source: {
     state: [],
     isFeed: true,
-    open: async (context, { account, token: symbol = 'iost', ...asked }) => {
+    open: async (context, { account, token: symbol = 'iost', csv, ...asked }) => {
       const { view, compat } = context
       const [name, found] = await Promise.all([ownerOf(context, account), view.get(tokens, symbol)])
       if (found === undefined) throw unknown(context, 'token', symbol)
@@ -102,10 +105,13 @@ export const getBalanceHistory = defineList({
           { id: balanceId(symbol, name), decimal: found.decimal },
         )
       const all = await changesOf(view, seriesOf.balance(balanceId(symbol, name)))
-      return {
+      const listing = {
         ...(await numberedRows(context, all, asked)),
         rows: balanceChangeRows({ owner: name, decimal: found.decimal, compat }),
       }
+      if (csv === undefined) return listing
+      const book = { csv, account: name, tokens: [symbol], range: asked, bookingsOf: changesIn(symbol) }
+      return { ...listing, book: openBook(context, book) }
     },
   },
   isOfStore: true,

@@ -6,8 +6,8 @@ import { tokens } from '#indices/token.ts'
 import { type Context, defineAction } from './define.ts'
 import { ownersOf } from './find/owner.ts'
 import { nullFor, unknown } from './find/unknown.ts'
-import { owner, token } from './request/parameter-types.ts'
-import { severalOf, withFallback } from './request/parameters.ts'
+import { owner, token, tokenAs } from './request/parameter-types.ts'
+import { severalOf } from './request/parameters.ts'
 import { badRequest } from './request/refusals.ts'
 import { rowsOf, shape, text } from './shape/results.ts'
 
@@ -43,7 +43,12 @@ export const getBalances = defineAction({
       sample: 'accounts',
       elsewhere: ['account', 'addresses', 'address', 'names', 'owners', 'users'],
     }),
-    token: withFallback(token(), 'iost'),
+    token: Type.Optional(
+      tokenAs({
+        en: 'Token name (symbol); iost if neither token nor tokens is given.',
+        zh: '代币名称（符号）；token 与 tokens 均未提供时为 iost。',
+      }),
+    ),
     tokens: Type.Optional(
       severalOf(token(), {
         description: {
@@ -57,7 +62,7 @@ export const getBalances = defineAction({
   }),
   check: ({ accounts, token: symbol, tokens: symbols }) => {
     if (symbols === undefined) return
-    if (symbol !== 'iost') throw eitherToken(symbol)
+    if (symbol !== undefined) throw eitherToken(symbol)
     if (accounts.length * symbols.length > MOST_BALANCES) throw tooMany(accounts.length, symbols.length)
   },
   result: shape({
@@ -67,7 +72,7 @@ export const getBalances = defineAction({
       '每个账户一项，按请求的顺序排列；从未出现过的名称为 null。',
     ),
   }),
-  run: async (context, { accounts, token: symbol, tokens: several }) => {
+  run: async (context, { accounts, token: symbol = 'iost', tokens: several }) => {
     const { view } = context
     const symbols = several ?? [symbol]
     const decimals = await decimalsOf(context, symbols)

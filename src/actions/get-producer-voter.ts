@@ -47,7 +47,7 @@ export const getProducerVoter = defineList({
       const then = hasPoint(asked) ? await momentOf(context, asked) : undefined
       if (then !== undefined)
         return {
-          ...rankingIn(await votersThen(context.view, account, then.height), ([voter, units]) => ({
+          ...rankingIn(await votersThen(context, account, then.height), ([voter, units]) => ({
             account: voter,
             votes: iostOf(units),
           })),

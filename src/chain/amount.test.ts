@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { fromUnits, toUnits, toUnitsHistoric, unitsOf } from './amount.ts'
+import { fromUnits, product, sum, toUnits, toUnitsHistoric, unitsOf } from './amount.ts'
 
 const AMOUNTS: readonly (readonly [string, number, { readonly units: bigint; readonly shown: string }])[] = [
   ['0', 8, { units: 0n, shown: '0' }],
@@ -100,4 +100,22 @@ test('toUnits: equals integer arithmetic on whole and fraction', () => {
       },
     ),
   )
+})
+
+test('product and sum: all digits of texts with any number of decimals', () => {
+  const decimal = fc.tuple(fc.bigInt(), fc.nat(20))
+  fc.assert(
+    fc.property(decimal, decimal, ([a, scale], [b, other]) => {
+      const [one, two] = [fromUnits(a, scale), fromUnits(b, other)]
+      expect(product(one, two)).toBe(fromUnits(a * b, scale + other))
+      expect(sum(one, two)).toBe(
+        fromUnits(a * 10n ** BigInt(other) + b * 10n ** BigInt(scale), scale + other),
+      )
+    }),
+  )
+})
+
+test('product and sum: examples', () => {
+  expect(product('1.5', '0.0051')).toBe('0.00765')
+  expect(sum('-0.5', '0.00000001')).toBe('-0.49999999')
 })

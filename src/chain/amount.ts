@@ -50,3 +50,23 @@ export const fromUnits = (units: bigint, decimals: number): string => {
   const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '')
   return fraction === '' ? `${sign}${whole}` : `${sign}${whole}.${fraction}`
 }
+
+/** A decimal text as a whole number of units, and how many decimals they are of. */
+const partsOf = (text: string): { readonly units: bigint; readonly scale: number } => {
+  const point = text.indexOf('.')
+  return { units: BigInt(text.replace('.', '')), scale: point < 0 ? 0 : text.length - point - 1 }
+}
+
+/** The product of two decimal texts, all digits kept: ("1.5", "0.0051") → "0.00765". */
+export const product = (a: string, b: string): string => {
+  const [one, other] = [partsOf(a), partsOf(b)]
+  return fromUnits(one.units * other.units, one.scale + other.scale)
+}
+
+/** The sum of two decimal texts, all digits kept. */
+export const sum = (a: string, b: string): string => {
+  const [one, other] = [partsOf(a), partsOf(b)]
+  const scale = Math.max(one.scale, other.scale)
+  const at = ({ units, scale: own }: typeof one): bigint => units * 10n ** BigInt(scale - own)
+  return fromUnits(at(one) + at(other), scale)
+}

@@ -1,6 +1,7 @@
-import type { Prices, Profile } from '#actions/define.ts'
+import type { PriceHistory, Prices, Profile } from '#actions/define.ts'
 import type { Log } from '#failure/log.ts'
 import type { Clock } from '#time/clock.ts'
+import { parsePriceHistory } from './price-history.ts'
 import { parsePrices } from './prices.ts'
 import { parseProfiles } from './profiles.ts'
 import type { Values } from './settings.ts'
@@ -9,28 +10,37 @@ import { watch } from './watched.ts'
 /** The contents of the operator's files; undefined: no such file is set, or its URL has not answered yet. */
 export type OperatorFiles = {
   readonly prices: ReturnType<Prices['get']>
+  readonly priceHistory: ReturnType<PriceHistory['get']>
   /** By the producer's account. */
   readonly profiles: ReadonlyMap<string, Profile> | undefined
 }
 
 /** The operator's files, read again every minute; `onChange` is called when something new was read. */
 export const watchOperatorFiles = async (
-  values: Pick<Values, 'prices' | 'profiles'>,
+  values: Pick<Values, 'prices' | 'prices-history' | 'profiles'>,
   around: { readonly log: Log; readonly clock: Pick<Clock, 'sleep'>; readonly onChange?: () => void },
 ): Promise<{ get(): OperatorFiles; close(): void }> => {
-  const { prices: pricesAt, profiles: profilesAt } = values
+  const { prices: pricesAt, 'prices-history': historyAt, profiles: profilesAt } = values
   const prices =
     pricesAt === undefined
       ? undefined
       : await watch({ source: pricesAt, what: 'Prices', parse: parsePrices, ...around })
+  const history =
+    historyAt === undefined
+      ? undefined
+      : await watch({
+          ...{ source: { path: historyAt }, what: 'Price history', parse: parsePriceHistory },
+          ...around,
+        })
   const profiles =
     profilesAt === undefined
       ? undefined
       : await watch({ source: { path: profilesAt }, what: 'Profiles', parse: parseProfiles, ...around })
   return {
-    get: () => ({ prices: prices?.get(), profiles: profiles?.get() }),
+    get: () => ({ prices: prices?.get(), priceHistory: history?.get(), profiles: profiles?.get() }),
     close: () => {
       prices?.close()
+      history?.close()
       profiles?.close()
     },
   }

@@ -25,6 +25,7 @@ export const SERVING: readonly SettingName[] = [
   'test-key',
   'trusted-proxies',
   'deadline',
+  'ranking-limit',
   'max-in-flight',
   'kept-answers',
   'max-exports',
@@ -36,6 +37,7 @@ export const SERVING: readonly SettingName[] = [
   'format',
   'compat',
   'prices',
+  'prices-history',
   'profiles',
 ]
 export const LOGGING: readonly SettingName[] = ['log-level', 'log-format']

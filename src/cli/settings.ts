@@ -127,6 +127,13 @@ export const settings = {
     about: 'Time limit of one API request; beyond it the response is 504.',
     fallback: '10s',
   }),
+  'ranking-limit': given({
+    reader: duration(10, 60 * MINUTE_MS),
+    value: 'TIME',
+    about:
+      'Time limit of the work for one page of a ranking of the past (get-token-holder and get-producer-voter with at_block or at_time), beside --deadline; beyond it the response is 503 and names the export, which has no limit.',
+    fallback: '60s',
+  }),
   'max-in-flight': given({
     reader: count(1, 100_000),
     value: 'N',
@@ -190,6 +197,12 @@ export const settings = {
     reader: pathOrUrl,
     value: 'PATH|URL',
     about: 'Market prices as JSON {usd, cny, rank, time}, read again every minute.',
+  }),
+  'prices-history': maybe({
+    reader: path,
+    value: 'PATH',
+    about:
+      'Prices of IOST by UTC day as CSV, read again every minute: a line date,price for each day, such as 2026-11-21,0.0051, optionally below a line date,CURRENCY (default USD). They give downloads for accountants their net worth.',
   }),
   profiles: maybe({
     reader: path,

@@ -1,4 +1,4 @@
-import type { Prices, Profiles } from '#actions/define.ts'
+import type { PriceHistory, Prices, Profiles } from '#actions/define.ts'
 import type { OptionDefaults } from '#actions/request/options.ts'
 import type { Log } from '#failure/log.ts'
 import type { AddressLimits } from '#gate/networks.ts'
@@ -28,6 +28,8 @@ export type AppOptions = {
   /** Proxies whose word on the client's address is taken; absent: none. */
   readonly trustedProxies?: readonly Trusted[]
   readonly prices: Prices
+  /** Absent: none is known. */
+  readonly priceHistory?: PriceHistory
   readonly profiles: Profiles
   /** The defaults for options that a request does not give. */
   readonly defaults: OptionDefaults
@@ -35,6 +37,8 @@ export type AppOptions = {
   readonly basePath: string
   /** A request that takes longer is answered 504. */
   readonly deadlineMs: number
+  /** Work for a page of a ranking of the past, in addition; absent: as much as it takes. */
+  readonly rankingMs?: number
   /** Requests that ask the store at once; more wait for their turn, for a while. Given where no `places` are. */
   readonly maxInFlight: number
   /** Bytes of answers that are kept for equal requests, in all threads; absent or 0: none are. */

@@ -71,10 +71,21 @@ type Parts = {
 
 /** What is at each path, and at all others. */
 const routesOf = (options: AppOptions, { service, gate, feeds, threads }: Parts) => {
-  const { store, node, prices, profiles, defaults, basePath, clock, version, stallMs } = options
+  const { store, node, prices, priceHistory, profiles, rankingMs } = options
+  const { defaults, basePath, clock, version, stallMs } = options
   const open = (route: string, handler: Handler) => respond(route, handler, service)
   const deps = {
-    ...{ store, node, head: options.head, prices, profiles, clock, rankings: keptRankings() },
+    ...{
+      store,
+      node,
+      head: options.head,
+      prices,
+      priceHistory,
+      profiles,
+      clock,
+      rankings: keptRankings(),
+      rankingMs,
+    },
     kept: keptOf(options, threads, service.counts),
   }
   const api = open('api', answerApi({ deps, gate, defaults, stallMs, feeds }))
@@ -157,6 +168,7 @@ const serviceOf = (options: AppOptions, clients: ClientAddresses): Service => {
   return {
     ...{ log, defaults, basePath, deadlineMs, clock, counts, stopping },
     clientOf: clients.of,
+    keepOpen: clients.keepOpen,
     isLogged: sampling(logEach),
   }
 }

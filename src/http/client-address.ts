@@ -10,6 +10,7 @@ export type Client = {
 type Server = {
   readonly url: URL
   requestIP(request: Request): { readonly address: string } | null
+  timeout(request: Request, seconds: number): void
 }
 
 export type ClientAddresses = {
@@ -17,6 +18,8 @@ export type ClientAddresses = {
   of(request: Request): Client | undefined
   /** Notes that a request is answered in the place of another one; gives the first. */
   replace(inner: Request, outer: Request): Request
+  /** Lets the connection of a request stay open though nothing moves on it. */
+  keepOpen(request: Request): void
 }
 
 /** Clients whose address was read lately; the same ones ask again and again. */
@@ -44,6 +47,7 @@ export const clientAddresses = (
       known.set(peer, client)
       return client
     },
+    keepOpen: request => server()?.timeout(outers.get(request) ?? request, 0),
     replace: (inner, outer) => {
       outers.set(inner, outer)
       return inner

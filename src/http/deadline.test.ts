@@ -30,3 +30,15 @@ test('startDeadline: the service can end it until the answer is there', () => {
   deadline.end()
   expect(running.size).toBe(0)
 })
+
+test('startDeadline: it can be prolonged, and never becomes shorter', async () => {
+  const deadline = startDeadline({ ms: 5, client: never })
+  deadline.prolong(undefined)
+  deadline.prolong(1)
+  await Bun.sleep(20)
+  expect(deadline.signal.aborted).toBe(false)
+  deadline.end()
+  const other = startDeadline({ ms: 1, client: never })
+  other.prolong(2)
+  await expect(other.over).rejects.toMatchObject({ message: 'The request took longer than 3 ms.' })
+})

@@ -20,6 +20,8 @@ export type Deadline = {
   readonly signal: AbortSignal
   /** Rejects then, whether the work heeds the signal or not: 'deadline', ClientGone, or why the service ends the request. */
   readonly over: Promise<never>
+  /** Gives so much time beyond the usual one from now on; undefined: as much as it takes. It is never shortened. */
+  readonly prolong: (ms: number | undefined) => void
   /** The answer is there. */
   end(): void
 }
@@ -35,7 +37,17 @@ export const startDeadline = ({ ms, client, running }: Limits): Deadline => {
     over.reject(reason)
   }
   const gone = (): void => stop(new ClientGone())
-  const timer = setTimeout(() => stop(tooLate(ms)), ms)
+  let isOver = false
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let until = Number.NEGATIVE_INFINITY
+  const limit = (allMs: number): void => {
+    const end = performance.now() + allMs
+    if (isOver || end <= until) return
+    until = end
+    clearTimeout(timer)
+    timer = Number.isFinite(allMs) ? setTimeout(() => stop(tooLate(allMs)), allMs) : undefined
+  }
+  limit(ms)
   // The work then begins with a signal that has aborted.
   if (client.aborted) gone()
   else client.addEventListener('abort', gone, { once: true })
@@ -43,7 +55,9 @@ export const startDeadline = ({ ms, client, running }: Limits): Deadline => {
   return {
     signal: controller.signal,
     over: over.promise,
+    prolong: more => limit(more === undefined ? Number.POSITIVE_INFINITY : more + ms),
     end: () => {
+      isOver = true
       clearTimeout(timer)
       client.removeEventListener('abort', gone)
       running?.delete(stop)

@@ -5,6 +5,7 @@ import type { Log } from '#failure/log.ts'
 import type { Clock } from '#time/clock.ts'
 import type { Client } from './client-address.ts'
 import type { HttpCounts, Named } from './counts.ts'
+import type { Deadline } from './deadline.ts'
 import type { Manner } from './failure-reply.ts'
 import type { Reply } from './reply.ts'
 import { MAX_QUERY_BYTES, parseQuery, pathBehind, type QueryText, targetOf, tooLong } from './request-text.ts'
@@ -31,8 +32,12 @@ export type Exchange = QueryText & {
   readonly refusal: Failure | undefined
 }
 
-/** Gives the reply to a request; what it throws is the reply, too. */
-export type Handler = (exchange: Exchange, signal: AbortSignal) => Promise<Reply>
+/** Gives the reply to a request; what it throws is the reply, too. `prolong` gives it time beyond its deadline. */
+export type Handler = (
+  exchange: Exchange,
+  signal: AbortSignal,
+  prolong: Deadline['prolong'],
+) => Promise<Reply>
 
 /** What all requests of a service have in common. */
 export type Service = {
@@ -48,6 +53,8 @@ export type Service = {
   /** Whether the next success has a line in the access log. */
   readonly isLogged: () => boolean
   readonly clientOf: (request: Request) => Client | undefined
+  /** Lets a connection stay open though nothing moves on it until the answer of a request is there; absent: it has none. */
+  readonly keepOpen?: (request: Request) => void
   /** How failures are written; absent, or undefined for a failure: in the form of the API. */
   readonly writeFailure?: (exchange: Exchange, failure: Failure) => Promise<Reply | undefined>
 }

@@ -23,7 +23,11 @@ export const respond =
     })
     try {
       if (exchange.refusal !== undefined) throw exchange.refusal
-      const reply = await Promise.race([handler(exchange, deadline.signal), deadline.over])
+      const prolong: typeof deadline.prolong = ms => {
+        service.keepOpen?.(request)
+        deadline.prolong(ms)
+      }
+      const reply = await Promise.race([handler(exchange, deadline.signal, prolong), deadline.over])
       return send(exchange, reply, service)
     } catch (error) {
       return sendFailure(exchange, error, service)
@@ -40,17 +44,17 @@ export const respond =
  */
 export const answerApi =
   ({ deps, gate, ...api }: Api): Handler =>
-  async (exchange, signal) => {
+  async (exchange, signal, prolong) => {
     const caller = await identified(exchange, gate)
     const { turns, refused } = await admit(exchange, caller, { gate, asks: 'store', signal })
     try {
       const call = readCall(exchange, api.defaults)
       const { export: format, isFeed } = call.options
-      const sending = { ...api, exchange, signal, turns }
+      const sending = { ...api, exchange, signal, prolong, turns }
       if (format !== undefined) return await exportReply(deps, { ...call, format }, sending)
       if (isFeed === true) return await feedReply(deps, call, sending)
       const { kept } = deps
-      const way = { signal, turn: turns.store(signal) }
+      const way = { signal, prolong, turn: turns.store(signal) }
       const found = kept === undefined ? answer(deps, call, way) : sharedAnswer({ ...deps, kept }, call, way)
       return answerReply(exchange, await found, call.options)
     } catch (error) {

@@ -39,12 +39,12 @@ export const startingAnswers = ({
     ['/health', healthHandler(version)],
     ['/ready', startingHandler(version)],
   ])
-  const starting: Handler = async (exchange, signal) => {
+  const starting: Handler = async (exchange, ...rest) => {
     // The next request is to find those who serve.
     exchange.headers['Connection'] = 'close'
     const handler = handlers.get(exchange.path)
     if (handler === undefined) throw STARTING
-    return handler(exchange, signal)
+    return handler(exchange, ...rest)
   }
   const get = respond('starting', starting, service)
   return request => beforeRouting(request, { service, get }) ?? get(request)

@@ -3,6 +3,7 @@ import { fromUnits } from '#chain/amount.ts'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
 import { plainHeld, plainPast } from '#test/support/oracle/plain-past.ts'
 import { refusal } from '#test/support/refusal.ts'
+import { seeded } from '#test/support/seeded.ts'
 import { ask } from '#test/support/stores/ask.ts'
 
 const blocks = (await recordedBlocks()).map(({ block }) => block)
@@ -50,12 +51,74 @@ describe('get-supply-history', () => {
     }
   })
 
+  test('a range of blocks or times: exactly what happened within it, in steps that meet', async () => {
+    const random = seeded(2231)
+    const named = tokens.filter(each => each !== 'ram')
+    for (let at = 0; at < 40; at++) {
+      const token = named[Math.floor(random() * named.length)] ?? 'iost'
+      const { decimal } = await ask('get-token-detail', { token })
+      const [start = 0, end = 0] = [random(), random()]
+        .map(each => Math.floor(each * blocks.length))
+        .toSorted((a, b) => a - b)
+      const asked = { token, step: at % 2 === 0 ? 'day' : 'month' }
+      const { steps } = await ask('get-supply-history', {
+        ...asked,
+        start_block: String(start),
+        end_block: String(end),
+      })
+      const times = {
+        start_time: String(blocks[start]?.time),
+        end_time: String(blocks[end]?.time),
+      }
+      expect((await ask('get-supply-history', { ...asked, ...times })).steps).toEqual(steps)
+      const gained = sumOf(steps, 'issued') - sumOf(steps, 'destroyed')
+      const [before, after] = [supplyAt(token, start - 1), supplyAt(token, end)]
+      const scale = 10n ** BigInt(18 - decimal)
+      expect([token, start, end, gained]).toEqual([token, start, end, (after - before) * scale])
+      expect([steps.at(-1).supply, steps[0].complete, steps.at(-1).complete]).toEqual([
+        fromUnits(after, decimal),
+        false,
+        false,
+      ])
+      const middle = Math.floor((start + end) / 2)
+      const parts = await Promise.all([
+        ask('get-supply-history', { ...asked, start_block: String(start), end_block: String(middle) }),
+        ask('get-supply-history', { ...asked, start_block: String(middle + 1), end_block: String(end) }),
+      ])
+      for (const name of ['issued', 'destroyed'] as const)
+        expect(parts.reduce((sum, part) => sum + sumOf(part.steps, name), 0n)).toBe(sumOf(steps, name))
+    }
+  })
+
+  test('an end behind the chain is its end, a range behind it or before it has no rows', async () => {
+    const asked = { token: 'iost', step: 'month', start_block: '1' }
+    const whole = await ask('get-supply-history', asked)
+    const behind = { end_block: '99999999', end_time: '2099-01-01T00:00:00Z' }
+    expect(await ask('get-supply-history', { ...asked, ...behind })).toEqual(whole)
+    expect(whole.steps.at(-1).supply).toBe((await ask('get-token-detail', { token: 'iost' })).current_supply)
+    for (const none of [
+      { start_block: '99999998' },
+      { start_block: '0', end_time: '0' },
+      { start_block: '4000', end_date: '2020-01-01' },
+    ])
+      expect((await ask('get-supply-history', { ...asked, ...none })).steps).toEqual([])
+  })
+
   test('error: another step', async () => {
     expect(await refusal(ask('get-supply-history', { token: 'iost', step: 'year' }))).toMatchObject({
       kind: 'bad_request',
     })
   })
 })
+
+const supplyAt = (token: string, height: number): bigint =>
+  [...past.changes]
+    .filter(([id]) => id.startsWith(`${token}/`))
+    .flatMap(([, changes]) => changes)
+    .reduce((sum, { height: at, change }) => (at <= height ? sum + change : sum), 0n)
+
+const sumOf = (rows: readonly Readonly<Record<string, string>>[], name: string): bigint =>
+  rows.reduce((sum, row) => sum + exactUnits(row[name] ?? '0'), 0n)
 
 const exactUnits = (text: string): bigint => {
   const [whole = '0', part = ''] = text.split('.')

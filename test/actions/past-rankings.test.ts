@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import { answer, atOnce } from '#actions/answer.ts'
+import { openExport } from '#actions/export.ts'
 import { type KeptRankings, keptRankings } from '#actions/find/kept-rankings.ts'
 import { fromUnits, toUnits } from '#chain/amount.ts'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
@@ -7,6 +9,8 @@ import { plainHeld, plainPast } from '#test/support/oracle/plain-past.ts'
 import { refusal } from '#test/support/refusal.ts'
 import { seeded } from '#test/support/seeded.ts'
 import { ask } from '#test/support/stores/ask.ts'
+import { loadedStore } from '#test/support/stores/loaded.ts'
+import { systemClock } from '#time/clock.ts'
 
 const blocks = (await recordedBlocks()).map(({ block }) => block)
 const past = plainPast(blocks)
@@ -14,6 +18,20 @@ const ballots = plainBallots(blocks)
 const random = seeded(2210)
 const one = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T
 const height = (): number => Math.floor(random() * blocks.length)
+const store = await loadedStore()
+const none = { get: () => undefined }
+const bare = { store, node: undefined, prices: none, profiles: none, clock: systemClock }
+const never = new AbortController().signal
+
+const callOf = (action: string, params: Readonly<Record<string, string>>) => ({
+  query: Object.entries({ module: action.split('-')[1] ?? '', action, ...params }),
+  options: { lang: 'en', format: 'bare', compat: 'none', numbers: 'string' } as const,
+})
+const exportOf = (action: string, params: Readonly<Record<string, string>>) => ({
+  ...callOf(action, params),
+  format: 'ndjson' as const,
+})
+
 const iost = (units: bigint): string => fromUnits(units, 8)
 const producers = [...new Set(ballots.map(({ producer }) => producer))]
 const tokens = [...new Set([...past.changes.keys()].map(id => id.slice(0, id.indexOf('/'))))]
@@ -106,6 +124,57 @@ describe('get-token-holder of the past', () => {
       })
       expect(then).toEqual(await ask('get-token-holder', asked))
     }
+  })
+})
+
+describe('the limit of the work for a ranking of the past, counted in parts', () => {
+  /** Every look at this clock is a millisecond later, so that each part of a work takes one. */
+  const counted = () => {
+    let looks = 0
+    return { ...systemClock, elapsed: () => looks++, sleep: async () => undefined }
+  }
+  const calls = [
+    ['get-token-holder', { token: 'iost', at_block: '2000', size: '3', page: '2' }],
+    ['get-producer-voter', { producer: 'producer000', at_block: '2000', size: '3' }],
+  ] as const
+  const limited = ([action, params]: (typeof calls)[number], rankingMs: number) =>
+    ask(action, params, { deps: { clock: counted(), rankingMs } })
+
+  for (const call of calls)
+    test(`${call[0]}: a page within it, 503 that names the export beyond it, and no limit for exports`, async () => {
+      const expected = await ask(call[0], call[1])
+      let most = 0
+      while ((await refusal(limited(call, most)).catch(() => undefined)) !== undefined) most++
+      expect(most).toBeGreaterThan(0)
+      expect(await limited(call, most)).toEqual(expected)
+      const { kind, en, zh } = await refusal(limited(call, most - 1))
+      expect(kind).toBe('unavailable')
+      expect(en).toEndWith(
+        `at block 2000 take longer than ${(most - 1) / 1000} s to find; request them with format=ndjson or format=csv, which have no such limit.`,
+      )
+      expect(zh).toEndWith('秒；请使用没有此限制的 format=ndjson 或 format=csv。')
+
+      const { size: _, ...params } = call[1] as Readonly<Record<string, string>>
+      const { page: __, ...whole } = params
+      const given: (number | undefined)[] = []
+      const opened = await openExport({ ...bare, clock: counted(), rankingMs: 0 }, exportOf(call[0], whole), {
+        signal: never,
+        turn: atOnce,
+        prolong: ms => given.push(ms),
+      })
+      expect([opened.total, given]).toEqual([expected.total, [undefined]])
+      opened.close()
+    })
+
+  test('a page may take the limit beside its deadline, and one that is kept takes nothing', async () => {
+    const [call] = calls
+    const given: (number | undefined)[] = []
+    const deps = { ...bare, clock: counted(), rankingMs: 500, rankings: keptRankings() }
+    const asked = () =>
+      answer(deps, callOf(...call), { signal: never, prolong: ms => given.push(ms) }).then(({ data }) => data)
+    const first = await asked()
+    expect(await asked()).toEqual(first)
+    expect(given).toEqual([500])
   })
 })
 

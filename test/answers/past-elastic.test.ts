@@ -6,6 +6,7 @@ import { seeded } from '../support/seeded.ts'
 import { askText } from '../support/stores/ask.ts'
 import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
 import { fillFromRecording, loadedStore } from '../support/stores/loaded.ts'
+import { pastSums } from './past-sums.ts'
 
 // Loads the whole recorded chain; a test that hangs still ends.
 setDefaultTimeout(600_000)
@@ -38,6 +39,7 @@ const calls = (): readonly (readonly [string, Params])[] =>
         'get-supply-history',
         { token: one(['iost', 'ram', 'contribute']), step: one(['day', 'week', 'month']) },
       ],
+      ['get-supply-history', { token: one(['iost', 'ram', 'contribute']), start_block: height() }],
       ['get-account-balance', { account: one(voters), at_block: height() }],
       ['get-account-assets', { account: one(voters), at_block: height() }],
       ['get-account-assets', { account: one(voters) }],
@@ -50,6 +52,8 @@ const exportsOf = [
   ['producer', 'get-reward-shares', { producer: 'prod_02', start_block: '1500', end_block: '3000' }],
   ['producer', 'get-reward-history', { producer: 'prod_02' }],
   ['account', 'get-vote-history', { account: 'whale_01' }],
+  ['account', 'get-balance-history', { account: 'whale_01', format: 'csv', csv: 'ledger' }],
+  ['account', 'get-account-tx', { account: 'busyhub', format: 'csv', csv: 'koinly', min_amount: '1' }],
 ] as const
 
 describe.skipIf(elasticsearchUrl() === undefined)('answers of the past on Elasticsearch', () => {
@@ -65,13 +69,15 @@ describe.skipIf(elasticsearchUrl() === undefined)('answers of the past on Elasti
       expect(await askText(action, params, { deps })).toBe(await askText(action, params))
     })
 
+  pastSums({ deps: () => (opened === undefined ? {} : { store: opened.store }), count: 2, every: 5 })
+
   for (const [module, action, params] of exportsOf)
     test(`${action} as a whole: as on SQLite`, async () => {
       if (opened === undefined) throw new Error('There is no store.')
       const [lines = '', other = ''] = await Promise.all(
         [opened.store, await loadedStore()].map(async store => {
           const { ask, key } = serviceOn(store)
-          const query = new URLSearchParams({ apikey: key, module, action, ...params, format: 'ndjson' })
+          const query = new URLSearchParams({ apikey: key, module, action, format: 'ndjson', ...params })
           return (await ask(`/api/?${query}`)).text()
         }),
       )

@@ -15,6 +15,8 @@ const DOCUMENTS = [
   'docs/performance.md',
   'docs/settings.md',
   'docs/trust.md',
+  'docs/wallets-first-screen.md',
+  'docs/years-statement.md',
 ]
 /** Flags of other programs and of scripts that the documents call. */
 const OTHERS = ['rows', 'only', 'wait', 'from', 'quick', 'against', 'live', 'readers', 'unix-socket']

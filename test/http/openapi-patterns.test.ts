@@ -12,7 +12,9 @@ import { seedOf } from '../support/seeded.ts'
 
 const RUNS = { numRuns: 300, seed: seedOf(1) }
 const defaults = { format: 'envelope', compat: 'none', numbers: 'number' } as const
-const { paths } = JSON.parse(JSON.stringify(openapiFor(actions, { version: '0', defaults, chosen: {} })))
+const pathsFor = (chosen: Parameters<typeof openapiFor>[1]['chosen']) =>
+  JSON.parse(JSON.stringify(openapiFor(actions, { version: '0', defaults, chosen }))).paths
+const [paths, csvPaths] = [pathsFor({}), pathsFor({ export: 'csv' })]
 
 type Told = Parameter & { readonly schema: object; readonly action: string }
 
@@ -21,8 +23,10 @@ const parameters: readonly Told[] = [
   ...new Map(
     actions.flatMap(action =>
       parametersOf(action.params).map(parameter => {
-        const told: readonly { readonly name: string; readonly schema: object }[] =
-          paths[routeOf(action)].get.parameters
+        // Columns are chosen where there are some.
+        const told: readonly { readonly name: string; readonly schema: object }[] = (
+          parameter.name === 'csv' ? csvPaths : paths
+        )[routeOf(action)].get.parameters
         const schema = told.find(({ name }) => name === parameter.name)?.schema ?? {}
         const { name, word } = parameter
         return [

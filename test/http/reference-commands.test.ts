@@ -52,7 +52,7 @@ test('reference: the commands of all guides and actions answer as the service do
     blocksOf(page, /<pre class="sample(?: guide)?"[^>]*aria-label="curl">([^<]*)<\/pre>/g, at),
   )
   expect(chinese).toEqual(commands)
-  expect(commands.length).toBe(actions.length + 8)
+  expect(commands.length).toBe(actions.length + 10)
   for (const command of commands)
     expect([command, await runCurl(command)]).toEqual([command, await answerTo(command)])
 }, 300_000)

@@ -3,7 +3,7 @@ import { type BoundedCache, boundedCache } from '#store/bounded-cache.ts'
 /** A member of a ranking and its figure, in the smallest unit. */
 export type Ranked = readonly [name: string, units: bigint]
 
-/** Rankings of the past by token, height and hash of the block: what was so after an irreversible block stays so. */
+/** Rankings of the past by token or producer, height and hash of the block: what was so after an irreversible block stays so. */
 export type KeptRankings = BoundedCache<readonly Ranked[]>
 
 /** Characters of all rankings that are kept: some 10^6 holders. */

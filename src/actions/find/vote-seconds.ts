@@ -4,7 +4,7 @@ import type { View } from '#store/port.ts'
 import { timesOf } from '../list/changes.ts'
 import type { Moment } from './point.ts'
 import { isBy, partsInRuns, seriesIn } from './series.ts'
-import { votersThen } from './voters-then.ts'
+import { tallyThen } from './voters-then.ts'
 
 /** Votes of a voter between two blocks, in 10^-8 IOST. */
 export type Share = {
@@ -27,7 +27,7 @@ export const sharesBetween = async (
   [start, end]: readonly [Moment, Moment],
 ): Promise<readonly Share[]> => {
   const voters = new Map<string, Running>()
-  for (const [voter, votes] of await votersThen(view, producer, start.height))
+  for (const [voter, votes] of await tallyThen(view, { producer, height: start.height }))
     voters.set(voter, { first: votes, votes, since: start.time, weight: 0n })
   for await (const { voter, change, time } of changesWithin(view, producer, [start, end])) {
     const known = voters.get(voter) ?? { first: 0n, votes: 0n, since: time, weight: 0n }

@@ -1,37 +1,63 @@
+import { PublicFailure } from '#failure/failure.ts'
+import { blocks } from '#indices/block.ts'
+import { blockId } from '#indices/position.ts'
 import { type SeriesDoc, seriesOf } from '#indices/series.ts'
 import { entriesIn } from '#indices/series-entry.ts'
 import { votes } from '#indices/vote.ts'
 import type { View } from '#store/port.ts'
-import { wholeOrder } from '../list/whole-list.ts'
+import type { Context } from '../define.ts'
+import { orderInRuns } from '../list/whole-list.ts'
 import type { Ranked } from './kept-rankings.ts'
+import { type Part, rankingOf } from './ranking-then.ts'
 import { isBy, partsInRuns, seriesIn } from './series.ts'
 
 /** Votes by voter, in 10^-8. */
 type Tally = Map<string, bigint>
 
+type Asked = Parameters<typeof rankingOf>[0] & Pick<Context, 'view'>
+
 /**
  * Who voted for a producer after a block: votes descending, then by name. What changed until then is added up, or what
- * changed since is taken from the votes of now, whichever is less.
+ * changed since is taken from the votes of now, whichever is less. Throws 'unavailable' when it takes longer than a page
+ * may.
  */
 export const votersThen = async (
-  view: View,
+  context: Asked,
   producer: string,
   height: number,
+): Promise<readonly Ranked[]> => {
+  const { view } = context
+  const block = await view.get(blocks, blockId(height))
+  return rankingOf(context, {
+    key: `voters/${producer}/${height}/${block?.hash}`,
+    make: part => tallyThen(view, { producer, height, part }),
+    tooMuch: mostMs => tooMuch(producer, height, mostMs),
+  })
+}
+
+type Then = { readonly producer: string; readonly height: number; readonly part?: Part }
+
+/** The same within another work; `part` is called after each part of it. */
+export const tallyThen = async (
+  view: View,
+  { producer, height, part: done = async () => undefined }: Then,
 ): Promise<readonly Ranked[]> => {
   const series = await seriesIn(view, seriesOf.producer(producer))
   const [part] = (await series?.lastParts([isBy(height)])) ?? []
   if (series === undefined || part === undefined) return []
   const all = series.partCount
   const isUndone = all - part.part < part.part
-  const tally: Tally = isUndone ? await votersNow(view, producer) : new Map()
-  for await (const parts of partsInRuns(series, isUndone ? [part.part, all - 1] : [0, part.part]))
+  const tally: Tally = new Map()
+  if (isUndone)
+    for await (const docs of orderInRuns(view, { index: votes, order: 'voters', group: producer })) {
+      for (const doc of docs) tally.set(doc.voter, doc.votes)
+      await done()
+    }
+  for await (const parts of partsInRuns(series, isUndone ? [part.part, all - 1] : [0, part.part])) {
     for (const each of parts) count(tally, each, { height, isUndone })
+    await done()
+  }
   return rankedBy(tally)
-}
-
-const votersNow = async (view: View, producer: string): Promise<Tally> => {
-  const docs = await wholeOrder(view, { index: votes, order: 'voters', group: producer })
-  return new Map(docs.map(doc => [doc.voter, doc.votes]))
 }
 
 /** Adds the changes of a part up to a height, or takes back those after it. */
@@ -52,3 +78,13 @@ export const rankedBy = (figures: Iterable<Ranked>): readonly Ranked[] =>
   [...figures]
     .filter(([, units]) => units > 0n)
     .sort(([a, many], [b, other]) => (many === other ? (a < b ? -1 : 1) : many > other ? -1 : 1))
+
+const tooMuch = (producer: string, height: number, mostMs: number) =>
+  new PublicFailure(
+    'unavailable',
+    `The voters of producer '${producer}' at block ${height} take longer than ${mostMs / 1_000} s to find; request them with format=ndjson or format=csv, which have no such limit.`,
+    {
+      zh: `查找生产者 '${producer}' 在区块 ${height} 的投票者需要超过 ${mostMs / 1_000} 秒；请使用没有此限制的 format=ndjson 或 format=csv。`,
+      retryable: false,
+    },
+  )

@@ -1,5 +1,6 @@
 import type { HeadBlock } from '#head/shown.ts'
 import type { Moment, View } from '#store/port.ts'
+import type { Book } from '../books/book.ts'
 import type { Followed } from '../feed/followed.ts'
 import type { Rows } from './rows.ts'
 
@@ -15,6 +16,8 @@ export type Listing<D = unknown> = {
   /** Fields of an answer beside its rows. */
   readonly beside?: object
   readonly rows: (view: View, docs: readonly D[]) => Promise<Rows>
+  /** Its export in the columns of a program; absent: none is asked for. */
+  readonly book?: Book
   /** The id of the document of a row of history. */
   readonly idOf?: (doc: D) => string
   /** Absent: the rows of any thousand can be in memory ahead of their turn. */

@@ -1,4 +1,5 @@
 import type { View } from '#store/port.ts'
+import type { Book } from '../books/book.ts'
 import type { Merged } from './merge.ts'
 import type { Rows } from './rows.ts'
 
@@ -26,6 +27,8 @@ export type Searched = {
   readonly rowsOf: (view: View, found: readonly Merged[]) => Promise<Rows>
   /** Fields that rows have beside those of all lists of records. */
   readonly fields: readonly string[]
+  /** Its export in the columns of a program; absent: none is asked for. */
+  readonly book?: Book
   /** How rows that come later are found, behind those that the lists have now. */
   readonly later: Later
   readonly counts: readonly number[]

@@ -19,10 +19,19 @@ export const wholeOrder = async <I extends StateIndex>(
   { index, order, ...group }: Order<I>,
 ): Promise<readonly DocOf<I>[]> => {
   const docs: DocOf<I>[] = []
-  for (;;) {
-    const part = await view.page(index, order, { ...group, offset: docs.length, limit: CHUNK })
-    docs.push(...part)
-    if (part.length < CHUNK) return docs
+  for await (const part of orderInRuns(view, { index, order, ...group })) docs.push(...part)
+  return docs
+}
+
+/** The same in runs. */
+export const orderInRuns = async function* <I extends StateIndex>(
+  view: View,
+  { index, order, ...group }: Order<I>,
+): AsyncGenerator<readonly DocOf<I>[], void, void> {
+  for (let offset = 0; ; offset += CHUNK) {
+    const part = await view.page(index, order, { ...group, offset, limit: CHUNK })
+    yield part
+    if (part.length < CHUNK) return
   }
 }
 

@@ -68,10 +68,6 @@ export const word = <T>(of: Word<T>): TUnsafe<T> =>
     [WORD]: of,
   })
 
-/** The same parameter with a value for requests that leave it out. */
-export const withFallback = <T>(schema: TUnsafe<T>, fallback: T): TUnsafe<T> =>
-  word<T>({ ...(wordOf(schema) as Word<T>), fallback })
-
 /** A parameter that is 1 or 0; 0 when it is left out. */
 export const flag = (about: Pick<Word, 'description' | 'elsewhere'>): TUnsafe<number> =>
   word<number>({

@@ -24,7 +24,7 @@ test.each([
   ['acount', "Unknown parameter 'acount'; the nearest one is 'account'."],
   [
     '__proto__',
-    "Unknown parameter '__proto__'; this action takes account, accounts, direction, counterparty, token, func_name, failed, memo, memo_prefix, min_amount, page, size, sort, start_block, end_block, start_time, end_time, start_date, end_date, start_seq, end_seq, head, after, lang, format, compat, numbers.",
+    "Unknown parameter '__proto__'; this action takes account, accounts, direction, counterparty, token, func_name, failed, memo, memo_prefix, min_amount, page, size, sort, start_block, end_block, start_time, end_time, start_date, end_date, start_seq, end_seq, head, after, csv, lang, format, compat, numbers.",
   ],
 ])('readParams: a name that the action does not have, %j', (name, message) => {
   expect(refusal(getAccountTx.params, name)).toBe(message)

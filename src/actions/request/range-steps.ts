@@ -7,9 +7,24 @@ import type { Step } from './step.ts'
 /** The range of a history, and the length of its rows where they are steps. */
 export type RangeOfSteps = Range & { readonly step?: Step | undefined }
 
-/** Throws 'bad_request' for a range by blocks, times or numbers beside a step: steps are whole days. */
-export const checkSteps = ({ step, ...range }: RangeOfSteps): void => {
+/**
+ * Throws 'bad_request' for a range by blocks, times or numbers beside a step, since steps are whole days, and for columns
+ * that show single changes.
+ */
+export const checkSteps = ({
+  step,
+  csv,
+  ...range
+}: RangeOfSteps & { readonly csv?: string | undefined }): void => {
   if (step === undefined) return
+  if (csv !== undefined)
+    throw badRequest(
+      {
+        en: `Parameters 'step' and 'csv' cannot be combined: csv=${csv} has a line for each change; leave one of them out.`,
+        zh: `参数 'step' 与 'csv' 不能同时使用：csv=${csv} 每笔变动一行；请去掉其中一个。`,
+      },
+      { parameter: 'csv' },
+    )
   const other = RANGE_NAMES.find(name => !name.endsWith('_date') && range[name] !== undefined)
   if (other === undefined) return
   throw badRequest(

@@ -1,4 +1,4 @@
-import { fromUnits } from '#chain/amount.ts'
+import { fromUnits, sum } from '#chain/amount.ts'
 import { toIso } from '#chain/time.ts'
 import { recordId, transactionId } from '#indices/position.ts'
 import { type ListedRecord, records } from '#indices/record.ts'
@@ -6,6 +6,7 @@ import type { Cause, Entry } from '#indices/series-entry.ts'
 import { type Held, heldAfter, heldAt } from '#indices/series-replay.ts'
 import { missingData } from '#store/missing-data.ts'
 import type { View } from '#store/port.ts'
+import type { BookingsOf } from '../books/book.ts'
 import type { Compat } from '../define.ts'
 import { bodiesOf } from '../find/bodies.ts'
 import { textsOf } from '../find/overflow.ts'
@@ -62,6 +63,30 @@ export const balanceChangeRows =
     })
     return { rows }
   }
+
+/** The fields of a row that books are kept by. */
+type Row = {
+  readonly created_at: string
+  readonly action: string
+  readonly counterparty: string | null
+  readonly memo: string | null
+  readonly change: string
+  readonly balance: string
+  readonly frozen: string
+  readonly tx_hash: string | null
+}
+
+/** Rows of changes of one token as bookings. */
+export const changesIn =
+  (token: string): BookingsOf =>
+  ({ rows }) =>
+    (rows as readonly Row[])
+      .filter(({ change }) => change !== '0')
+      .map(({ created_at, balance, frozen, ...row }) => ({
+        ...{ time: created_at, token, action: row.action, change: row.change },
+        ...{ counterparty: row.counterparty, memo: row.memo, tx_hash: row.tx_hash },
+        balance: sum(balance, frozen),
+      }))
 
 /** Releases and the contribute of a block come from the chain itself: their base transaction is not stored. */
 const isByTransaction = ({ cause: { kind } }: Entry): boolean => kind !== 'due' && kind !== 'block'

@@ -52,7 +52,8 @@ const typesText = (action: Action): string => {
   const name = schemaName(action)
   const data = dataSchema(action, FORM)
   const row = action.list === undefined ? '' : `export type ${name}Row = ${name}['${action.list}'][number]\n`
-  const params = parametersOf(action.params)
+  // Columns are chosen for CSV, which the client does not read.
+  const params = parametersOf(action.params).filter(({ name }) => name !== 'csv')
   return `export type ${name}Params = ${params.length === 0 ? 'Record<string, never>' : `{\n${params.map(parameterText).join('')}}`}
 ${commentText({ description: action.title.en }, '')}export type ${name} = ${typeText(data)}
 ${row}`

@@ -1,7 +1,7 @@
 import type { AnswerDeps, Call, Turn } from '#actions/answer.ts'
-import { type Export, openExport } from '#actions/export.ts'
+import { type Export, openExport, type Ways } from '#actions/export.ts'
 import { ROWS_AT_ONCE } from '#actions/list/list-rows.ts'
-import { linesOf, type Rows } from '#actions/list/rows.ts'
+import { linesOf } from '#actions/list/rows.ts'
 import type { ExportFormat, Options } from '#actions/request/options.ts'
 import { writeJson } from '#chain/json.ts'
 import { toIso } from '#chain/time.ts'
@@ -10,17 +10,18 @@ import { missingData } from '#store/missing-data.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Reply } from '../reply.ts'
 import { acceptsGzip } from '../reply.ts'
+import { bookForm } from './book.ts'
 import { csvHead, csvRows } from './csv.ts'
+import type { Form, Formed, Written } from './form.ts'
 import { gzipPacker, packed, plainPacker } from './gzip.ts'
 import { streamOf } from './stream.ts'
-
-/** How an export is written and called. Throws where its list is not sent so. */
-export type Form = (opened: Export) => { readonly written: Written; readonly fileName: string }
 
 type Asked = {
   readonly exchange: Exchange
   /** Aborts at the deadline, which holds until the first row. */
   readonly signal: AbortSignal
+  /** Absent: the deadline holds, whatever takes long. */
+  readonly prolong?: Ways['prolong']
   readonly turns: Turns
   readonly stallMs: number
   /** Absent: as the call asks for it. */
@@ -34,7 +35,7 @@ type Asked = {
 export const exportReply = async (
   deps: AnswerDeps,
   call: Call & { readonly format: ExportFormat },
-  { exchange, signal, turns, stallMs, form = formOf(call) }: Asked,
+  { exchange, signal, prolong, turns, stallMs, form = formOf(call) }: Asked,
 ): Promise<Reply> => {
   const { request } = exchange
   const place = turns.export()
@@ -52,9 +53,10 @@ export const exportReply = async (
     const own = turns.store(reading.signal)
     const later = retried(own, deps.clock, reading.signal)
     const turn: Turn = () => (opened === undefined ? own : later)()
-    opened = await openExport(deps, call, { signal: reading.signal, turn })
+    opened = await openExport(deps, call, { signal: reading.signal, prolong, turn })
     signal.throwIfAborted()
-    const { written, fileName } = form(opened)
+    const formed = form(opened)
+    const { written } = formed
     if (opened.total !== undefined) turns.plan.require(Math.ceil(opened.total / ROWS_AT_ONCE) - 1)
     const packs = acceptsGzip(request.headers.get('accept-encoding'))
     const packer = packs ? gzipPacker() : plainPacker
@@ -68,7 +70,7 @@ export const exportReply = async (
         packer.close()
       },
     })
-    const headers = { ...headersOf(opened, fileName), ...(packs ? { 'Content-Encoding': 'gzip' } : {}) }
+    const headers = { ...headersOf(opened, formed), ...(packs ? { 'Content-Encoding': 'gzip' } : {}) }
     return { status: 200, type: written.type, body, headers, form: 'raw' }
   } catch (error) {
     free()
@@ -80,17 +82,23 @@ export const exportReply = async (
 
 const formOf =
   ({ format, options }: Call & { readonly format: ExportFormat }): Form =>
-  opened => ({
-    written: writtenAs[format](opened, options),
-    fileName: `${opened.action.action}-${opened.at.height}.${format}`,
-  })
+  opened =>
+    opened.book === undefined
+      ? {
+          written: writtenAs[format](opened, options),
+          fileName: `${opened.action.action}-${opened.at.height}.${format}`,
+        }
+      : bookForm(opened.book)
 
-const headersOf = ({ at, total }: Export, fileName: string): Readonly<Record<string, string>> => ({
+const headersOf = (
+  { at, total }: Export,
+  { fileName, isShorter }: Omit<Formed, 'written'>,
+): Readonly<Record<string, string>> => ({
   'Cache-Control': 'private, no-store',
   Vary: 'X-API-Key, Accept-Encoding',
   'X-Block-Height': String(at.height),
   'X-Block-Time': toIso(at.time),
-  ...(total === undefined ? {} : { 'X-Total-Count': String(total) }),
+  ...(total === undefined || isShorter === true ? {} : { 'X-Total-Count': String(total) }),
   // nginx would take the whole of it, into a file of its own, however slowly the client reads.
   'X-Accel-Buffering': 'no',
   'Content-Disposition': `attachment; filename="${fileName}"`,
@@ -112,16 +120,6 @@ const textsOf = async function* (
   if (opened.total !== undefined && sent !== opened.total)
     throw missingData(`${sent} of ${opened.total} rows were read.`)
   yield text + tail(sent)
-}
-
-/** How the rows of an export are written. */
-export type Written = {
-  readonly type: string
-  /** Before the first row. */
-  readonly head: string
-  readonly rows: (rows: Rows) => string
-  /** After the last of so many rows. */
-  readonly tail: (rows: number) => string
 }
 
 type Listed = Pick<Export, 'action' | 'columns' | 'at'>

@@ -52,13 +52,16 @@ export const actionOperation = (action: Action, described: Described): Json => {
   }
 }
 
-/** A list that is given whole has no pages and only irreversible rows; a feed has no pages, no end and one order. */
+/**
+ * A list that is given whole has no pages and only irreversible rows; a feed has no pages, no end and one order; only CSV
+ * has columns to choose.
+ */
 const leftOut = ({ export: exported }: Form): readonly string[] => {
-  if (exported === undefined) return []
+  if (exported === undefined) return ['csv']
   const paging = ['page', 'size']
   return exported === FEED_FORMAT
-    ? [...paging, 'sort', ...RANGE_NAMES.filter(name => name !== 'start_seq')]
-    : [...paging, 'head']
+    ? [...paging, 'csv', 'sort', ...RANGE_NAMES.filter(name => name !== 'start_seq')]
+    : [...paging, 'head', ...(exported === 'csv' ? [] : ['csv'])]
 }
 
 const LAST_EVENT_ID: Json = {

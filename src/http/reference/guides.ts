@@ -67,6 +67,39 @@ const guides: readonly Guide[] = [
     without: ['page'],
   },
   {
+    id: 'guide-year',
+    title: { en: "A year's statement", zh: '年度对账单' },
+    texts: [
+      {
+        en: 'get-account-assets with at_time at the end of the year before and at the end of the year gives the opening and the closing: all IOST by where it is, and every other token. Each answer names its block.',
+        zh: '以上一年年末与本年年末为 at_time 调用 get-account-assets，即得期初与期末：按所在之处分列的全部 IOST，以及其他代币。响应会注明所属区块。',
+      },
+      {
+        en: 'What happened between is a file: with format=csv, csv=koinly has the columns of Koinly, and csv=ledger on get-balance-history those of a general ledger, in which each balance is the one before it and the change. Days are UTC, and the name of the file says account, token and period. get-account-tx has all tokens in one file.',
+        zh: '其间的变动以文件取得：使用 format=csv 时，csv=koinly 采用 Koinly 的列；get-balance-history 的 csv=ledger 采用总账的列，每个余额等于上一个余额加上变动。日期为 UTC，文件名包含账户、代币与期间。get-account-tx 把所有代币放在同一文件中。',
+      },
+    ],
+    call: 'get-balance-history',
+    query: {
+      ...{ sort: 'asc', start_date: '2026-01-01', end_date: '2026-12-31' },
+      ...{ format: 'csv', csv: 'ledger' },
+    },
+    without: ['page', 'size'],
+  },
+  {
+    id: 'guide-wallet',
+    title: { en: "A wallet's first screen", zh: '钱包首页' },
+    texts: [
+      {
+        en: 'One call has everything that belongs to an account, of one block: IOST that is available, frozen, in votes, pledged for gas or waiting as a reward, with the total, and every other token. Only what is available can be spent at once. Beside it, get-account-tx with head=1 has the newest movements; rows with status PACKED are pending. The same query with format=sse says when there is a new one.',
+        zh: '一次调用取得账户在同一区块的全部资产：可用、冻结、投票、质押 gas 与待领取奖励的 IOST 及其总额，以及其他代币。只有可用部分可以立即使用。此外，get-account-tx 配合 head=1 返回最新的变动，状态为 PACKED 的记录待确认；同一查询使用 format=sse 即可得知新的记录。',
+      },
+    ],
+    call: 'get-account-assets',
+    query: { numbers: 'string' },
+    without: [],
+  },
+  {
     id: 'guide-voters',
     title: { en: 'Pay out voters', zh: '向投票者发放奖励' },
     texts: [

@@ -1,0 +1,35 @@
+import type { Moment } from '#store/port.ts'
+import type { Context } from '../define.ts'
+import type { Range } from '../request/range.ts'
+import type { Book, BookingsOf } from './book.ts'
+import { koinly } from './koinly.ts'
+import { ledger } from './ledger.ts'
+import { periodWords } from './period-words.ts'
+
+type Asked = {
+  readonly csv: 'koinly' | 'ledger'
+  /** The exact name of whose it is. */
+  readonly account: string
+  /** The tokens that it is of; none: all. */
+  readonly tokens: readonly string[]
+  readonly range: Range
+  readonly bookingsOf: BookingsOf
+}
+
+/** The book of an account. */
+export const openBook = (
+  { view, priceHistory }: Pick<Context, 'priceHistory'> & { readonly view: { readonly at: Moment } },
+  { csv, account, tokens, range, bookingsOf }: Asked,
+): Book => {
+  const { heads, cellsOf } = csv === 'koinly' ? koinly(priceHistory?.get()) : ledger
+  return {
+    heads,
+    linesOf: rows => bookingsOf(rows).map(cellsOf),
+    names: [
+      account,
+      tokens.length === 0 ? 'all-tokens' : tokens.join('_'),
+      ...periodWords(range, view.at),
+      csv,
+    ],
+  }
+}

@@ -1,0 +1,35 @@
+import { dateOf, dayOf, startOfDay, toIso } from '#chain/time.ts'
+import type { Moment } from '#store/port.ts'
+import type { Range } from '../request/range.ts'
+
+/** `from 2026-01-01 to 2026-12-31`: the period of a range as words of a file's name. It ends where the chain does, at the latest. */
+export const periodWords = (range: Range, at: Moment): readonly string[] => {
+  const { start_time, start_date, end_time, end_date } = range
+  const from = [
+    ...[start_time, start_date].flatMap(time => (time === undefined ? [] : startWord(time))),
+    ...numberWords('block', range.start_block),
+    ...numberWords('seq', range.start_seq),
+  ]
+  const until = [
+    ...[end_time, end_date].flatMap(time => (time === undefined ? [] : endWord(time, at))),
+    ...numberWords('block', range.end_block),
+    ...numberWords('seq', range.end_seq),
+  ]
+  const last = until.length === 0 ? [dateOf(dayOf(at.time))] : until
+  return [...(from.length === 0 ? [] : ['from', ...from]), 'to', ...last]
+}
+
+const numberWords = (word: string, value: bigint | undefined): readonly string[] =>
+  value === undefined ? [] : [word, String(value)]
+
+const isDay = (time: bigint): boolean => time === startOfDay(dayOf(time))
+
+const startWord = (time: bigint): string => (isDay(time) ? dateOf(dayOf(time)) : secondOf(time))
+
+/** A file that is named after a day that has not come would seem to have it. */
+const endWord = (time: bigint, at: Moment): string =>
+  time > at.time || isDay(time + 1n) ? dateOf(dayOf(time > at.time ? at.time : time)) : secondOf(time)
+
+/** `2026-11-21T082532Z`, since no system takes colons in names. */
+const secondOf = (time: bigint): string =>
+  `${toIso(time).slice(0, 'YYYY-MM-DDThh:mm:ss'.length).replaceAll(':', '')}Z`

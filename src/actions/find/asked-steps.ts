@@ -1,0 +1,86 @@
+import { dayOf, startOfDay } from '#chain/time.ts'
+import { blocks } from '#indices/block.ts'
+import { blockId } from '#indices/position.ts'
+import { missingData } from '#store/missing-data.ts'
+import type { View } from '#store/port.ts'
+import type { Context } from '../define.ts'
+import type { Dates } from '../request/dates.ts'
+import type { Range } from '../request/range.ts'
+import { type Days, type Step, stepsBetween } from '../request/step.ts'
+import { daysAsked } from './asked-days.ts'
+import { refuseWhileLoading } from './loading.ts'
+import { momentsAt } from './point.ts'
+
+/** Which blocks a history by steps is of, beside its days. */
+export type Blocks = Pick<Range, 'start_block' | 'end_block' | 'start_time' | 'end_time'>
+
+/** A step as far as it is asked for: blocks behind `before` (-1: none is before it) up to `until`. */
+export type AskedStep = Days & {
+  readonly before: number
+  readonly until: number
+  /** It is over, and asked for from its first to its last block. */
+  readonly isWhole: boolean
+}
+
+type Asked = Dates & Blocks & { readonly step: Step }
+
+/**
+ * The steps that have a day that is asked for, each whole unless the range of blocks or times begins or ends within it.
+ * `check` refuses days that are too many. Throws 'loading' for a range that may reach beyond the loaded blocks.
+ */
+export const stepsAsked = async (
+  context: Context,
+  { step, start_date, end_date, ...asked }: Asked,
+  check: (dates: Dates) => void,
+): Promise<readonly AskedStep[]> => {
+  const { view } = context
+  const { before, until } = await boundsOf(context, asked)
+  if (before >= until) return []
+  const { start, end } = {
+    start:
+      (asked.start_block ?? asked.start_time) === undefined
+        ? start_date
+        : Math.max(await dayAt(view, before + 1), start_date ?? 0),
+    end: until === view.at.height ? end_date : Math.min(await dayAt(view, until), end_date ?? Infinity),
+  }
+  if (start !== undefined && end !== undefined && start > end) return []
+  const { from, to, today } = await daysAsked(context, { start_date: start, end_date: end }, check)
+  const steps = stepsBetween(step, from, to)
+  const ends = [startOfDay(steps[0]?.first ?? from), ...steps.map(({ last: day }) => startOfDay(day + 1))]
+  const moments = await momentsAt(
+    view,
+    ends.map(time => time - 1n),
+  )
+  const heights = moments.map(moment => moment?.height ?? -1)
+  const within = (height: number): number => Math.min(Math.max(height, before), until)
+  return steps.map((days, at) => {
+    const [begin = -1, over = -1] = [heights[at], heights[at + 1]]
+    const isCut = within(begin) !== begin || within(over) !== over
+    return { ...days, before: within(begin), until: within(over), isWhole: days.last < today && !isCut }
+  })
+}
+
+/** The block before the first one that is asked for, and the last one. */
+const boundsOf = async (
+  context: Context,
+  { start_block, end_block, start_time, end_time }: Blocks,
+): Promise<{ readonly before: number; readonly until: number }> => {
+  const { view } = context
+  const { height, time } = view.at
+  if ((end_block ?? 0n) > BigInt(height) || (end_time ?? 0n) > time)
+    refuseWhileLoading(context, { en: 'The whole range', zh: '完整区间' })
+  const given = [start_time === undefined ? undefined : start_time - 1n, end_time].flatMap(each => each ?? [])
+  const heights = (given.length === 0 ? [] : await momentsAt(view, given)).map(each => each?.height ?? -1)
+  const early = start_time === undefined ? -1 : (heights[0] ?? -1)
+  const late = end_time === undefined ? height : (heights.at(-1) ?? -1)
+  return {
+    before: Math.max(early, Number(start_block ?? 0n) - 1),
+    until: Math.min(late, Number(end_block ?? height)),
+  }
+}
+
+const dayAt = async (view: View, height: number): Promise<number> => {
+  const block = await view.get(blocks, blockId(height))
+  if (block === undefined) throw missingData(`Block ${height} is not stored.`)
+  return dayOf(block.time)
+}

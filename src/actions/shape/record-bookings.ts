@@ -1,0 +1,38 @@
+import { RawJson } from '#chain/json.ts'
+import type { BookingsOf } from '../books/book.ts'
+import type { Booking } from '../books/booking.ts'
+import { partiesOf } from './row-facts.ts'
+
+/** The fields of a row of records that books are kept by; `data` stands beside it. */
+type Row = {
+  readonly created_at: string
+  readonly action_name: string
+  readonly tx_hash: string
+  readonly amount?: string | undefined
+  readonly token?: string | undefined
+  readonly memo?: string | undefined
+}
+
+/** Rows of records as the bookings of an account; what it moved to itself is none. */
+export const movementsOf =
+  (account: string): BookingsOf =>
+  ({ rows, data = [] }) =>
+    (rows as readonly Row[]).flatMap((row, at) => {
+      const own = data[at]
+      return bookingOf(row, own instanceof RawJson ? own.text : (own ?? ''), account) ?? []
+    })
+
+/** undefined: the row moved nothing of the account's. */
+const bookingOf = (row: Row, data: string, account: string): Booking | undefined => {
+  const { created_at, action_name, tx_hash, amount, token, memo } = row
+  // The amount of a vote or a pledge moves in a row of its own, which names the token.
+  if (amount === undefined || token === undefined) return undefined
+  const { from, to } = partiesOf({ action_name, data })
+  if (from === to || (from !== account && to !== account)) return undefined
+  const other = from === account ? to : from
+  return {
+    ...{ time: created_at, token, action: action_name, tx_hash, memo: memo ?? null },
+    change: from === account ? `-${amount}` : amount,
+    counterparty: other === '' ? null : other,
+  }
+}

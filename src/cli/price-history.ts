@@ -1,0 +1,51 @@
+import type { PriceHistory } from '#actions/define.ts'
+import { dayOfDate } from '#chain/time.ts'
+
+const DATE = /^\d{4}-\d\d-\d\d$/
+const PRICE = /^(?:0|[1-9]\d{0,17})(?:\.\d{1,18})?$/
+const CURRENCY = /^[A-Z]{3}$/
+const CURRENCY_DEFAULT = 'USD'
+
+/**
+ * Prices of IOST by UTC day as an operator gives them: lines `2026-11-21,0.0051`, optionally below one of `date,price` or
+ * `date,EUR`. All digits are kept. Throws at the first line that is none, with its number and the rule.
+ */
+export const parsePriceHistory = (text: string): NonNullable<ReturnType<PriceHistory['get']>> => {
+  const [first = '', ...others] = text.replace(/^\ufeff/, '').split(/\r?\n/)
+  const head = /^date,(.*)$/i.exec(first)?.[1]
+  const byDay = new Map<string, string>()
+  for (const [at, line] of (head === undefined ? [first, ...others] : others).entries()) {
+    if (line === '') continue
+    const [date = '', price = '', ...more] = line.split(',')
+    const isPair = line.includes(',') && more.length === 0
+    const fault = isPair
+      ? faultOf(date, price, byDay)
+      : 'is not a date and a price with one comma between them'
+    if (fault !== undefined)
+      throw new RangeError(`line ${at + (head === undefined ? 1 : 2)}, ${shown(line)}, ${fault}`)
+    byDay.set(date, price)
+  }
+  if (byDay.size === 0) throw new RangeError('it has no line with a date and a price')
+  return { currency: currencyIn(head), byDay }
+}
+
+/** What is wrong with a line; undefined: nothing. */
+const faultOf = (date: string, price: string, earlier: ReadonlyMap<string, string>): string | undefined => {
+  if (!DATE.test(date) || dayOfDate(date) === undefined)
+    return 'does not begin with a day that exists, such as 2026-11-21'
+  if (!PRICE.test(price))
+    return 'has no decimal price of at most 18 digits on each side of a point, such as 0.0051'
+  return earlier.has(date) ? 'has the day of an earlier line' : undefined
+}
+
+const currencyIn = (head: string | undefined): string => {
+  if (head === undefined || /^price$/i.test(head)) return CURRENCY_DEFAULT
+  const currency = head.toUpperCase()
+  if (!CURRENCY.test(currency))
+    throw new RangeError(`line 1 names ${shown(head)}, which is not price or a currency of three letters`)
+  return currency
+}
+
+const MOST_SHOWN = 60
+const shown = (text: string): string =>
+  JSON.stringify(text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text)

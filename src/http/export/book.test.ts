@@ -1,0 +1,28 @@
+import { expect, test } from 'bun:test'
+import { openBook } from '#actions/books/open-book.ts'
+import { readCsv } from '#test/support/read-csv.ts'
+import { bookForm } from './book.ts'
+
+const FORMULA = '=HYPERLINK("https://elsewhere.example","x")'
+
+const linesOf = (action: string, memo: string, csv: 'koinly' | 'ledger'): readonly string[] => {
+  const booking = {
+    ...{ time: '2026-11-21T08:25:32.500Z', token: 'iost', change: '-1.50', tx_hash: '-hash' },
+    ...{ action, counterparty: 'bobby', memo },
+  }
+  const at = { height: 1, time: 0n }
+  const book = openBook(
+    { view: { at } },
+    { csv, account: '../alice', tokens: [], range: {}, bookingsOf: () => [booking] },
+  )
+  const { written, fileName } = bookForm(book)
+  expect(fileName).toBe(`.._alice-all-tokens-to-1970-01-01-${csv}.csv`)
+  return readCsv(written.rows({ rows: [] }))[0] ?? []
+}
+
+test('a book: what a spreadsheet would run is shown, and amounts stay numbers', () => {
+  expect(linesOf('transfer', FORMULA, 'ledger')).toEqual([
+    ...['2026-11-21', `transfer to bobby: ${FORMULA}`, '-1.50', '', 'iost', "'-hash"],
+  ])
+  expect(linesOf('@run', '\u202etxt', 'koinly').slice(10)).toEqual(["'@run to bobby: \\u{202e}txt", "'-hash"])
+})

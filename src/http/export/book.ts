@@ -1,0 +1,20 @@
+import type { Book } from '#actions/books/book.ts'
+import { textCell } from '#explorer/download/cell.ts'
+import { fileStem } from '#explorer/download/download.ts'
+import { csvHead, csvTable } from './csv.ts'
+import type { Formed } from './form.ts'
+
+/** A list in the columns of a program, as a file: no text in it is one that a spreadsheet would run. */
+export const bookForm = ({ heads, linesOf, names }: Book): Formed => ({
+  fileName: `${fileStem(names)}.csv`,
+  isShorter: true,
+  written: {
+    type: 'text/csv; charset=utf-8; header=present',
+    head: csvHead(heads),
+    rows: rows =>
+      csvTable(
+        linesOf(rows).map(line => line.map(cell => (typeof cell === 'string' ? textCell(cell) : cell))),
+      ),
+    tail: () => '',
+  },
+})

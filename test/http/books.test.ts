@@ -1,0 +1,175 @@
+import { describe, expect, test } from 'bun:test'
+import { fromUnits, toUnits } from '#chain/amount.ts'
+import { recordedBlocks } from '#test/support/nodes/recording.ts'
+import { plainHeld, plainPast } from '#test/support/oracle/plain-past.ts'
+import { serviceOn } from '#test/support/processes/service.ts'
+import { readCsv } from '#test/support/read-csv.ts'
+import { seeded } from '#test/support/seeded.ts'
+import { loadedStore } from '#test/support/stores/loaded.ts'
+
+const blocks = (await recordedBlocks()).map(({ block }) => block)
+const past = plainPast(blocks)
+const last = blocks.length - 1
+const random = seeded(2230)
+const DAY = '2026-11-21'
+const PRICE = '0.004937000000000001'
+const store = await loadedStore()
+const { ask, key } = serviceOn(store, {
+  priceHistory: { get: () => ({ currency: 'EUR', byDay: new Map([[DAY, PRICE]]) }) },
+})
+
+type Params = Readonly<Record<string, string>>
+
+const fileOf = async (action: string, params: Params) => {
+  const query = new URLSearchParams({ apikey: key, module: 'account', action, format: 'csv', ...params })
+  const response = await ask(`/api/?${query}`)
+  const text = await response.text()
+  expect([response.status, text.slice(0, 1)]).toEqual([200, params['csv'] === 'ledger' ? 'd' : 'D'])
+  const [heads = [], ...lines] = readCsv(text)
+  const rows = lines.map(cells => Object.fromEntries(heads.map((head, at) => [head, cells[at] ?? ''])))
+  return { response, heads, rows }
+}
+
+const sorted = (rows: readonly object[]): readonly string[] => rows.map(row => JSON.stringify(row)).toSorted()
+
+/** Units of a signed decimal text. */
+const units = (text: string, decimals: number): bigint =>
+  text.startsWith('-') ? -toUnits(text.slice(1), decimals) : toUnits(text, decimals)
+
+const ids = [...past.changes.keys()].filter(id => !id.startsWith('ram/'))
+const chosen = [
+  ...new Set([
+    'iost/busyhub',
+    'contribute/producer000',
+    ...Array.from({ length: 40 }, () => ids[Math.floor(random() * ids.length)] ?? ''),
+  ]),
+]
+
+describe('csv=ledger', () => {
+  for (const id of chosen)
+    test(`${id}: the changes are those of a plain replay, each balance is the one before and the change`, async () => {
+      const [token = '', account = ''] = id.split('/')
+      const { heads, rows } = await fileOf('get-balance-history', {
+        account,
+        token,
+        csv: 'ledger',
+        sort: 'asc',
+      })
+      expect(heads).toEqual(['date', 'description', 'change', 'balance', 'token', 'tx'])
+      let sum = 0n
+      for (const { date, change = '', balance = '', token: named } of rows) {
+        sum += units(change, 18)
+        expect([date?.length, named, balance]).toEqual(['YYYY-MM-DD'.length, token, fromUnits(sum, 18)])
+      }
+      const held = plainHeld(past, id, last)
+      const plain = (past.changes.get(id) ?? []).filter(({ change }) => change !== 0n)
+      expect([rows.length, rows.map(({ change }) => change).includes('0')]).toEqual([plain.length, false])
+      const decimals = rows.length === 0 ? 0 : await decimalsOf(token)
+      expect(sum).toBe((held.available + held.frozen) * 10n ** BigInt(18 - decimals))
+    })
+})
+
+const decimalsOf = async (token: string): Promise<number> => {
+  const response = await ask(
+    `/api/?apikey=${key}&module=token&action=get-token-detail&token=${token}&format=bare`,
+  )
+  return ((await response.json()) as { decimal: number }).decimal
+}
+
+describe('csv=koinly', () => {
+  test('get-account-tx of one token has the lines of get-balance-history', async () => {
+    let compared = 0
+    for (const id of chosen.filter(each => each.startsWith('iost/'))) {
+      const [, account = ''] = id.split('/')
+      const asked = { account, token: 'iost', csv: 'koinly', sort: 'asc' }
+      const [byRecords, byChanges] = [
+        await fileOf('get-account-tx', asked),
+        await fileOf('get-balance-history', asked),
+      ]
+      // Within a transaction, actions come before what they led to; what changes a balance comes in its own order.
+      expect(sorted(byRecords.rows)).toEqual(sorted(byChanges.rows))
+      expect(byRecords.rows.map(row => row['Date'])).toEqual(byChanges.rows.map(row => row['Date']))
+      compared += byRecords.rows.length
+    }
+    expect(compared).toBeGreaterThan(500)
+  })
+
+  test('a line has one side, no fee, its time in UTC, and what it was worth to the last digit', async () => {
+    const { heads, rows, response } = await fileOf('get-balance-history', {
+      account: 'busyhub',
+      csv: 'koinly',
+    })
+    expect(heads.join()).toBe(
+      'Date,Sent Amount,Sent Currency,Received Amount,Received Currency,Fee Amount,Fee Currency,Net Worth Amount,Net Worth Currency,Label,Description,TxHash',
+    )
+    const [price = 0n] = [units(PRICE, 18)]
+    let [worth, held] = [0, 0n]
+    for (const row of rows) {
+      const [sent = '', received = ''] = [row['Sent Amount'], row['Received Amount']]
+      expect([sent === '', received === ''].toSorted()).toEqual([false, true])
+      held += sent === '' ? units(received, 8) : -units(sent, 8)
+      expect([row['Sent Currency'], row['Received Currency']].join('')).toBe('IOST')
+      expect([row['Fee Amount'], row['Fee Currency']]).toEqual(['', ''])
+      expect(row['Date']).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$/)
+      if (!row['Date']?.startsWith(DAY)) {
+        expect([row['Net Worth Amount'], row['Net Worth Currency']]).toEqual(['', ''])
+        continue
+      }
+      worth++
+      expect([row['Net Worth Amount'], row['Net Worth Currency']]).toEqual([
+        fromUnits(units(sent + received, 8) * price, 26),
+        'EUR',
+      ])
+    }
+    expect([rows.length > 100, worth > 0]).toEqual([true, true])
+    const { available, frozen } = plainHeld(past, 'iost/busyhub', last)
+    expect(held).toBe(available + frozen)
+    // Releases have no line, so the number of rows would say nothing.
+    expect(response.headers.get('x-total-count')).toBeNull()
+  })
+
+  test('without a file of prices a line says nothing of its worth', async () => {
+    const other = serviceOn(store)
+    const query = 'module=account&action=get-balance-history&account=busyhub&format=csv&csv=koinly'
+    const [, ...lines] = readCsv(await (await other.ask(`/api/?apikey=${other.key}&${query}`)).text())
+    expect(new Set(lines.map(cells => cells.slice(7, 9).join()))).toEqual(new Set([',']))
+  })
+
+  test('what is kept by votes and pledges is staked, what voters are paid is a reward', async () => {
+    const seen = new Map<string, Set<string>>()
+    for (const account of ['admin', 'whale_01', 'producer000', 'busyhub'])
+      for (const row of (await fileOf('get-balance-history', { account, csv: 'koinly' })).rows) {
+        const [, way = '', other = ''] = /^\w+ (to|from) (\S+?)(?::|$)/.exec(row['Description'] ?? '') ?? []
+        const label = row['Label'] ?? ''
+        const of = seen.get(label) ?? new Set()
+        seen.set(label, of.add(`${way} ${other}`))
+      }
+    expect([...(seen.get('stake') ?? [])].toSorted()).toEqual(['to gas.iost', 'to vote.iost'])
+    for (const from of seen.get('unstake') ?? []) expect(from).toMatch(/^from (?:gas|vote)\.iost$/)
+    for (const from of seen.get('reward') ?? []) expect(from).toMatch(/^from (?:vote_producer|bonus)\.iost$/)
+    for (const other of seen.get('') ?? []) expect(other).not.toMatch(/(?:gas|vote)\.iost|from bonus\.iost/)
+  })
+})
+
+test.each([
+  ['get-balance-history', { account: 'busyhub', csv: 'ledger' }, 'busyhub-iost-to-2026-11-21-ledger'],
+  [
+    'get-balance-history',
+    { account: 'busyhub', csv: 'koinly', start_date: '2026-11-01', end_date: '2026-12-31' },
+    'busyhub-iost-from-2026-11-01-to-2026-11-21-koinly',
+  ],
+  [
+    'get-balance-history',
+    { account: 'busyhub', csv: 'koinly', start_block: '100', end_time: '2026-11-21T08:00:00Z' },
+    'busyhub-iost-from-block-100-to-2026-11-21T080000Z-koinly',
+  ],
+  ['get-account-tx', { account: 'busyhub', csv: 'koinly' }, 'busyhub-all-tokens-to-2026-11-21-koinly'],
+  [
+    'get-account-tx',
+    { account: 'busyhub', token: 'iost,big8', csv: 'koinly', end_block: '4000', compat: 'iostabc' },
+    'busyhub-iost_big8-to-block-4000-koinly',
+  ],
+])('%s %j: its file says whose it is, of what and of when', async (action, params, name) => {
+  const { response } = await fileOf(action, params)
+  expect(response.headers.get('content-disposition')).toBe(`attachment; filename="${name}.csv"`)
+})
