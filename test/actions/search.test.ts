@@ -167,6 +167,75 @@ describe('search', () => {
     }
   })
 
+  test('search: hashes and ids of contracts by their beginning, and as lists shorten them', async () => {
+    const blocks = await recordedBlocks()
+    for (const { block } of blocks.filter((_, at) => at % 400 === 0)) {
+      const [{ hash: base = '' } = {}] = block.transactions
+      for (const [hash, type] of [
+        [block.hash, 'block'],
+        [base, 'transaction'],
+        [block.transactions.at(-1)?.hash ?? base, 'transaction'],
+      ] as const) {
+        const id = type === 'block' ? String(block.height) : hash
+        const found = {
+          ...named(type, id, true),
+          block_number: String(block.height),
+          hash,
+          status: 'IRREVERSIBLE',
+        }
+        const [begin, end] = [hash.slice(0, 10), hash.slice(-6)]
+        expect(await matchesOf(begin)).toEqual([{ ...found, exact: false }])
+        for (const text of [`${begin}…${end}`, `${begin}...${end}`, `${hash.slice(0, 20)}..${end}`])
+          expect([text, await matchesOf(text)]).toEqual([text, [found]])
+        expect(await matchesOf(`${begin}…`)).toEqual([{ ...found, exact: false }])
+        expect(await matchesOf(`${begin}…${end}1`)).toEqual([])
+        expect(await matchesOf(hash.slice(0, 9))).toEqual([])
+      }
+    }
+    const [id = ''] = (await kinds())[1][1].filter(each => each.startsWith('Contract'))
+    expect(await matchesOf(`${id.slice(0, 10)}…${id.slice(-6)}`)).toEqual([named('contract', id, true)])
+  })
+
+  test('search: tokens by their full name where no name begins so', async () => {
+    const { tokens } = await oracle()
+    const full = [...tokens].flatMap(([symbol, fields]) => {
+      const text = fields.get('fullName') ?? ''
+      return text === ''
+        ? []
+        : [[symbol, JSON.parse(text.startsWith('"') ? text : JSON.stringify(text))] as const]
+    })
+    const others = full.filter(([symbol, name]) => !symbol.startsWith(name.toLowerCase()))
+    expect(others.length).toBeGreaterThan(0)
+    for (const [symbol, name] of others)
+      for (const text of [name, name.toUpperCase(), name.slice(0, Math.max(3, name.length - 2))]) {
+        const all = expectedNames(await kinds(), text)
+        if (all.length === 0)
+          expect([text, (await matchesOf(text)).map(({ id }) => id)]).toEqual([
+            text,
+            expect.arrayContaining([symbol]),
+          ])
+      }
+  })
+
+  test('search: the key that signs blocks names the producer', async () => {
+    const { producers } = await oracle()
+    let found = 0
+    for (const name of producers.keys()) {
+      const { pubkey } = await ask('get-producer-detail', { producer: name })
+      const matches = await matchesOf(String(pubkey))
+      // Of several with one key, the one that registered it last signs with it.
+      for (const { type, id, exact } of matches.filter(each => each.type === 'producer')) {
+        expect([type, exact, (await ask('get-producer-detail', { producer: id })).pubkey]).toEqual([
+          'producer',
+          true,
+          pubkey,
+        ])
+        found += 1
+      }
+    }
+    expect(found).toBeGreaterThan(0)
+  })
+
   test('search: names that are traps elsewhere are names here', async () => {
     for (const text of ['__proto__', 'constructor', '12345', '_', 'null', '1e5'])
       expect([text, (await matchesOf(text)).filter(({ type }) => type !== 'block')]).toEqual([

@@ -1,13 +1,16 @@
-import { isHash } from '#chain/names.ts'
+import { isHash, isPublicKey } from '#chain/names.ts'
 import { Failure } from '#failure/failure.ts'
 import { accounts } from '#indices/account.ts'
+import { balances } from '#indices/balance.ts'
 import { contracts } from '#indices/contract.ts'
-import { producers } from '#indices/producer.ts'
+import { producerKeys, producers } from '#indices/producer.ts'
 import type { NamedIndex } from '#indices/registry.ts'
 import { tokens } from '#indices/token.ts'
 import type { View } from '#store/port.ts'
 import type { Context } from '../define.ts'
 import { type BlockName, findBlock } from './block.ts'
+import { symbolsByFullName } from './full-names.ts'
+import { likeHash, shortenedIn } from './like-hash.ts'
 import { findTransaction } from './transaction.ts'
 
 /** A thing that a text names, or whose name begins with it. */
@@ -37,10 +40,51 @@ const NAMED = [
 const TYPES: readonly Match['type'][] = ['account', 'block', 'transaction', 'contract', 'token', 'producer']
 
 /**
- * All that a text may mean, exact matches first, then by type and name. Throws 'unavailable' when it may be a block or
- * transaction that only the followed node knows, and the node cannot be asked.
+ * All that a text may mean, exact matches first, then by type and name; where no name begins with it, what it is a
+ * shortened hash or a full name of. Throws 'unavailable' when it may be a block or transaction that only the followed node
+ * knows, and the node cannot be asked.
  */
 export const matchesOf = async (context: Context, text: string): Promise<readonly Match[]> => {
+  const { view } = context
+  const ofKey = await ofKeyOf(view, text)
+  if (ofKey.length > 0) return ofKey
+  const named = await namedBy(context, text)
+  if (named.length > 0) return named
+  const shortened = await ofShortened(view, text)
+  if (shortened.length > 0) return shortened
+  const symbols = await symbolsByFullName(view, text)
+  return symbols.slice(0, MOST_OF_A_KIND).map(symbol => match('token', symbol, false))
+}
+
+/** What a public key names: the producer whose blocks it signs, and itself where it owns tokens. */
+const ofKeyOf = async (view: View, text: string): Promise<readonly Match[]> => {
+  if (!isPublicKey(text)) return []
+  const [signer, owned] = await Promise.all([
+    view.get(producerKeys, text),
+    view.page(balances, 'rowsOfOwner', { group: text, offset: 0, limit: 1 }),
+  ])
+  const account = signer?.account ?? ''
+  const producer = account === '' ? undefined : await view.get(producers, account)
+  return [
+    ...(owned.length === 0 ? [] : [match('account', text, true)]),
+    ...(producer?.listed === undefined ? [] : [match('producer', account, true)]),
+  ]
+}
+
+/** What has a hash or an id with the two ends of a text. */
+const ofShortened = async (view: View, text: string): Promise<readonly Match[]> => {
+  const shortened = shortenedIn(text)
+  const found = shortened === undefined ? [] : await likeHash(view, shortened)
+  const isNamed = shortened?.end !== ''
+  return found.slice(0, MOST_OF_A_KIND).map(one => {
+    if (one.type === 'contract') return match('contract', one.id, isNamed)
+    const { type, hash, height } = one
+    const id = type === 'block' ? String(height) : hash
+    return { ...match(type, id, isNamed), block_number: String(height), hash, status: 'IRREVERSIBLE' }
+  })
+}
+
+const namedBy = async (context: Context, text: string): Promise<readonly Match[]> => {
   if (!BEGINNING.test(text)) return []
   const [block, ofHash, ...named] = await Promise.all([
     NUMBER.test(text) ? blockOf(context, { number: BigInt(text) }) : [],

@@ -98,9 +98,12 @@ if (input instanceof HTMLInputElement) {
     if (option !== null) location.assign(/** @type {HTMLElement} */ (option).dataset['to'] ?? '')
   })
   document.addEventListener('keydown', event => {
-    const isFree = document.activeElement === document.body || document.activeElement === null
-    if (event.key !== '/' || !isFree || event.ctrlKey || event.metaKey || event.altKey) return
+    const { activeElement } = document
+    // From wherever the reader is, but where a slash is typed as a text.
+    const isTyped = activeElement?.matches('input, textarea, select') === true
+    if (event.key !== '/' || isTyped || event.ctrlKey || event.metaKey || event.altKey) return
     event.preventDefault()
     input.focus()
+    input.select()
   })
 }

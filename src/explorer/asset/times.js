@@ -33,8 +33,8 @@ const show = () => {
     const text = written(time.dateTime)
     if (time.classList.contains('at')) time.textContent = text
     else if (time.classList.contains('ago')) time.title = text
-    // To the minute, without the zone, which the switch names.
-    if (time.classList.contains('day')) time.textContent = text.slice(0, 16)
+    // Without the zone, which the switch names; to the second, as blocks come twice in one.
+    if (time.classList.contains('day')) time.textContent = text.slice(0, 19)
   }
 }
 

@@ -74,6 +74,17 @@ export type Signature = {
   readonly names: readonly string[]
 }
 
+/** Of an action whose contract is not asked. */
+export const UNKNOWN_SIGNATURE: Signature = { types: [], names: [] }
+
+const OWNERS: ReadonlySet<string> = new Set([
+  ...['account', 'from', 'to', 'issuer', 'payer', 'pledger', 'producer', 'receiver', 'voter'],
+])
+
+/** Whether an argument of a system contract names an owner. */
+export const isOwner = ({ name, isOfChain }: Pick<Argument, 'name' | 'isOfChain'>): boolean =>
+  isOfChain && OWNERS.has(name)
+
 /** The names of an action's arguments: those of the chain's own contracts, else those of the code; [] unless they fit the types. */
 export const namesOf = (
   { contract, action_name }: Pick<CalledAction, 'contract' | 'action_name'>,

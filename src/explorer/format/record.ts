@@ -16,6 +16,7 @@ export type Recorded = {
   readonly status_code: string
   readonly amount?: string | undefined
   readonly token?: string | undefined
+  readonly locked_until?: string | undefined
 }
 
 /** The tokens that a record moved. */
@@ -24,6 +25,21 @@ export type Moved = { readonly amount: string; readonly token: string }
 /** Amount and token of a record. Calls that have an amount and no token moved it in records of their own. */
 export const movedBy = ({ amount, token }: Pick<Recorded, 'amount' | 'token'>): Moved | undefined =>
   amount === undefined || token === undefined ? undefined : { amount, token }
+
+/** Calls of the RAM market, whose amount is in bytes; all others with an amount and no token are of IOST. */
+const IN_BYTES: ReadonlySet<string> = new Set(['buy', 'sell'])
+
+/** The amount that a call names while its tokens move in rows of their own: IOST of a vote or a pledge, bytes of RAM. */
+export const calledFor = ({
+  amount,
+  token,
+  action_name,
+}: Pick<Recorded, 'amount' | 'token' | 'action_name'>):
+  | { readonly amount: string; readonly unit: 'iost' | 'bytes' }
+  | undefined =>
+  amount === undefined || token !== undefined
+    ? undefined
+    : { amount, unit: IN_BYTES.has(action_name) ? 'bytes' : 'iost' }
 
 /** How a movement changed what an owner has of the token; `none`: others moved it, such as where the owner issued or signed. */
 export type Way = 'in' | 'out' | 'self' | 'none'

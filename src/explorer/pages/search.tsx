@@ -1,11 +1,22 @@
 /** @jsxImportSource @kitajs/html */
 import { MOST_OF_A_KIND } from '#actions/find/matches.ts'
-import { search } from '#actions/search.ts'
+import type { Text } from '#actions/text.ts'
+import { factsOf } from '../find/facts.ts'
+import { matchesMeant } from '../find/meant.ts'
 import { pathOf } from '../links.ts'
 import type { Page, Visit } from '../page.ts'
 import { Card } from '../part/card.tsx'
 import { kindOf, MatchRows } from '../part/match-rows.tsx'
 import { ChainText } from '../part/text.tsx'
+
+const MANY: Text = {
+  en: `At most ${MOST_OF_A_KIND} of each kind are shown; type more to narrow the results.`,
+  zh: `每类最多显示 ${MOST_OF_A_KIND} 个；输入更长的文本可缩小范围。`,
+}
+const FORMS: Text = {
+  en: 'The search takes names and their beginnings, numbers of blocks, hashes (of a shortened one at least the first 10 letters), full names of tokens, public keys of producers, and addresses of this and other explorers.',
+  zh: '可搜索名称或其开头、区块高度、哈希（缩写至少需前 10 个字符）、代币全名、生产者公钥，以及本浏览器或其他浏览器的网址。',
+}
 
 /** Search results: the page of the one thing that a text names exactly, or a list. */
 export const searchPage: Page = {
@@ -13,10 +24,11 @@ export const searchPage: Page = {
   show: async (visit: Visit) => {
     const { say, query } = visit
     const text = (query.get('text') ?? '').trim()
-    const { matches } = await visit.ask(search, { text })
+    const matches = await matchesMeant(visit, text)
     const exact = matches.filter(match => match.exact)
     const [only] = exact
     if (only !== undefined && exact.length === 1) return { to: pathOf(kindOf(only.type).kind, only.id) }
+    const facts = await factsOf(visit, matches)
     return {
       title: say({ en: `Search: ${text}`, zh: `搜索：${text}` }),
       isMinor: true,
@@ -27,17 +39,10 @@ export const searchPage: Page = {
             <ChainText visit={visit} text={text} isProse />
           </h1>
           <Card title={say({ en: 'Results', zh: '搜索结果' })}>
-            <MatchRows visit={visit} matches={matches} />
-            {matches.length === 0 ? (
-              ''
-            ) : (
-              <p class="none" safe>
-                {say({
-                  en: `At most ${MOST_OF_A_KIND} of each kind are shown; type more to narrow the results.`,
-                  zh: `每类最多显示 ${MOST_OF_A_KIND} 个；输入更长的文本可缩小范围。`,
-                })}
-              </p>
-            )}
+            <MatchRows visit={visit} matches={matches} facts={facts} />
+            <p class="none" safe>
+              {say(matches.length === 0 ? FORMS : MANY)}
+            </p>
           </Card>
         </>
       ),

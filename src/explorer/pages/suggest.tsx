@@ -1,8 +1,10 @@
 /** @jsxImportSource @kitajs/html */
-import { search } from '#actions/search.ts'
+import { factsOf } from '../find/facts.ts'
+import { matchesMeant } from '../find/meant.ts'
 import { visible } from '../format/visible.ts'
 import { hrefTo, pathOf } from '../links.ts'
 import type { Page } from '../page.ts'
+import { FactText } from '../part/fact-text.tsx'
 import { kindOf } from '../part/match-rows.tsx'
 
 /** Lines below the search box. */
@@ -13,15 +15,20 @@ export const suggestPage: Page = {
   path: '/suggest',
   show: async visit => {
     const text = (visit.query.get('text') ?? '').trim()
-    const { matches } = await visit.ask(search, { text })
+    const matches = (await matchesMeant(visit, text)).slice(0, MOST)
+    const facts = await factsOf(visit, matches)
     return {
       title: '',
       type: 'text/html; charset=utf-8',
       body: (
         <ul>
-          {matches.slice(0, MOST).map(({ type, id }) => (
-            <li data-to={hrefTo(visit, pathOf(kindOf(type).kind, id))}>
-              <bdi safe>{visible(id)}</bdi> <small safe>{visit.say(kindOf(type))}</small>
+          {matches.map((match, at) => (
+            <li data-to={hrefTo(visit, pathOf(kindOf(match.type).kind, match.id))}>
+              <bdi safe>{visible(match.id)}</bdi>{' '}
+              <small>
+                <span safe>{visit.say(kindOf(match.type))}</span>
+                <FactText visit={visit} fact={facts[at]} before=" · " />
+              </small>
             </li>
           ))}
         </ul>

@@ -4,10 +4,10 @@ import { getTransactionDetail } from '#actions/get-transaction-detail.ts'
 import type { Text } from '#actions/text.ts'
 import { isNamedByCode } from '../format/arguments.ts'
 import type { Movement } from '../format/movements.ts'
-import { reasonOf } from '../format/outcome.ts'
 import { isoOf } from '../format/time.ts'
 import { visible } from '../format/visible.ts'
 import { type KnownContracts, knownContracts, signatureIn } from '../known-contracts.ts'
+import { type KnownOwners, knownOwners } from '../known-owners.ts'
 import { movementsOf } from '../moved.ts'
 import type { Html, Page, Visit } from '../page.ts'
 import { Called, NamesOfCode } from '../part/called.tsx'
@@ -16,9 +16,10 @@ import { More } from '../part/more.tsx'
 import { Movements } from '../part/movements.tsx'
 import { Copied } from '../part/name.tsx'
 import { Outcome } from '../part/outcome.tsx'
-import { AllOfIt, Folded, isRaw, rawHref, rawText, spreadJson } from '../part/raw.tsx'
+import { Folded, isRaw, rawHref, rawText, spreadJson } from '../part/raw.tsx'
 import { Receipts } from '../part/receipts.tsx'
 import { type Transaction, TransactionFacts } from '../part/transaction-facts.tsx'
+import { failedAt, WhyFailed } from '../part/why-failed.tsx'
 
 /** Actions, movements and receipts that a page shows; a transaction of 64 KB may have a thousand. */
 const MOST = 50
@@ -31,10 +32,11 @@ export const transactionPage: Page = {
     const answer = await visit.ask(getTransactionDetail, { tx_hash: id })
     const { transaction, block_number } = answer
     if (isRaw(visit)) return rawText(transaction.hash, spreadJson(transaction), 'json')
-    const [moved, block, known] = await Promise.all([
+    const [moved, block, known, owners] = await Promise.all([
       movementsOf(visit, [transaction]),
       block_number === '-1' ? undefined : visit.ask(getBlockDetail, { number: block_number }),
       knownContracts(visit, transaction.actions),
+      knownOwners(visit, transaction),
     ])
     const title = say({ en: 'Transaction', zh: '交易' })
     return {
@@ -63,7 +65,13 @@ export const transactionPage: Page = {
               time={isoOf(block?.block.time ?? transaction.time)}
             />
           </section>
-          <Actions visit={visit} transaction={transaction} blockNumber={block_number} known={known} />
+          <Actions
+            visit={visit}
+            transaction={transaction}
+            blockNumber={block_number}
+            known={known}
+            owners={owners}
+          />
           <Receipts visit={visit} receipts={transaction.tx_receipt.receipts ?? []} most={MOST} />
           <Folded
             visit={visit}
@@ -89,7 +97,6 @@ const Summary = ({ visit, status, transaction, movements }: SummaryProps): Html 
   const { say } = visit
   const { tx_receipt } = transaction
   const code = tx_receipt.status_code
-  const reason = reasonOf(tx_receipt.message ?? '')
   const isFailed = code !== undefined && code !== 'SUCCESS'
   return (
     <Card
@@ -104,18 +111,7 @@ const Summary = ({ visit, status, transaction, movements }: SummaryProps): Html 
       }
     >
       {isFailed ? (
-        <div class="reason">
-          <pre class="bad chain" safe>
-            {`${visible(reason.text)}${reason.isWhole ? '' : '…'}`}
-          </pre>
-          {reason.isWhole ? '' : <AllOfIt visit={visit} href={rawHref(visit)} />}
-          <p safe>
-            {say({
-              en: 'Nothing moved: only the gas was charged.',
-              zh: '没有代币变动：仅扣除了 gas。',
-            })}
-          </p>
-        </div>
+        <WhyFailed visit={visit} transaction={transaction} />
       ) : (
         <Movements
           visit={visit}
@@ -159,10 +155,12 @@ type ActionsProps = {
   /** `-1`: it is in no irreversible block. */
   readonly blockNumber: string
   readonly known: KnownContracts
+  readonly owners: KnownOwners
 }
 
-const Actions = ({ visit, transaction, blockNumber, known }: ActionsProps): Html => {
-  const { actions, tx_receipt } = transaction
+const Actions = ({ visit, transaction, blockNumber, known, owners }: ActionsProps): Html => {
+  const { actions } = transaction
+  const failed = failedAt(transaction)
   const shown = actions.slice(0, MOST).map(action => ({ action, ...signatureIn(known, action) }))
   const isNamed = shown.some(({ action, signature }) => isNamedByCode(action, signature))
   const isLater = (block: string): boolean => blockNumber !== '-1' && Number(block) > Number(blockNumber)
@@ -174,13 +172,15 @@ const Actions = ({ visit, transaction, blockNumber, known }: ActionsProps): Html
         </p>
       ) : (
         <div>
-          {shown.map(({ action, signature, block }) => (
+          {shown.map(({ action, signature, block }, at) => (
             <Called
               visit={visit}
               action={action}
               signature={signature}
               changedIn={block !== undefined && isLater(block) ? block : undefined}
-              isDone={tx_receipt.status_code === 'SUCCESS'}
+              owners={owners}
+              number={at + 1}
+              isFailed={at === failed}
             />
           ))}
         </div>

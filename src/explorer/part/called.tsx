@@ -5,10 +5,13 @@ import {
   argumentsIn,
   type CalledAction,
   isNamedByCode,
+  isOwner,
   type Signature,
+  UNKNOWN_SIGNATURE,
 } from '../format/arguments.ts'
 import { isNanoseconds, isoOf } from '../format/time.ts'
 import { visible } from '../format/visible.ts'
+import type { KnownOwners } from '../known-owners.ts'
 import type { Html, Visit } from '../page.ts'
 import { Count } from './amount.tsx'
 import { Name, Owner } from './name.tsx'
@@ -24,16 +27,22 @@ type CalledProps = {
   readonly signature: Signature | undefined
   /** The block in which the contract's code was changed after the action, if that is known. */
   readonly changedIn: string | undefined
-  /** Whether the things that it names are on the chain: those of a failed transaction may not be. */
-  readonly isDone: boolean
+  readonly owners: KnownOwners
+  /** Its place among the actions, from 1. */
+  readonly number: number
+  /** Whether the transaction failed in it. */
+  readonly isFailed: boolean
 }
 
 /** An action with its arguments. */
-export const Called = ({ visit, action, signature, changedIn, isDone }: CalledProps): Html => {
+export const Called = (props: CalledProps): Html => {
+  const { visit, action, signature, changedIn, owners, number, isFailed } = props
   const { say } = visit
-  const args = argumentsIn(action, signature ?? UNKNOWN)
+  // What a failed transaction names may not be there.
+  const isDone = owners === 'all'
+  const args = argumentsIn(action, signature ?? UNKNOWN_SIGNATURE)
   return (
-    <section class="called">
+    <section class={isFailed ? 'called failed' : 'called'} id={`action-${number}`}>
       <h3>
         {signature === undefined && !isDone ? (
           <bdi safe>{visible(action.contract)}</bdi>
@@ -41,6 +50,16 @@ export const Called = ({ visit, action, signature, changedIn, isDone }: CalledPr
           <Name visit={visit} kind="contract" id={action.contract} />
         )}{' '}
         <bdi safe>{visible(action.action_name)}</bdi>
+        {isFailed ? (
+          <>
+            {' '}
+            <span class="badge bad" safe>
+              {say({ en: 'Failed here', zh: '在此失败' })}
+            </span>
+          </>
+        ) : (
+          ''
+        )}
       </h3>
       {args === undefined ? (
         <ChainText visit={visit} text={action.data} whole={rawHref(visit)} />
@@ -59,7 +78,7 @@ export const Called = ({ visit, action, signature, changedIn, isDone }: CalledPr
             [
               'Value',
               '值',
-              argument => <Value visit={visit} argument={argument} isDone={isDone} />,
+              argument => <Value visit={visit} argument={argument} owners={owners} />,
               {
                 place: 'bare',
               },
@@ -84,8 +103,6 @@ export const Called = ({ visit, action, signature, changedIn, isDone }: CalledPr
   )
 }
 
-const UNKNOWN: Signature = { types: [], names: [] }
-
 /** Says where the names of arguments come from. */
 export const NamesOfCode = ({ visit: { say } }: { readonly visit: Pick<Visit, 'say'> }): Html => (
   <p class="none" safe>
@@ -96,16 +113,15 @@ export const NamesOfCode = ({ visit: { say } }: { readonly visit: Pick<Visit, 's
   </p>
 )
 
-const OWNERS: ReadonlySet<string> = new Set([
-  ...['account', 'from', 'to', 'issuer', 'payer', 'pledger', 'producer', 'receiver', 'voter'],
-])
-
-type ValueProps = { readonly visit: Visit; readonly argument: Argument; readonly isDone: boolean }
+type ValueProps = { readonly visit: Visit; readonly argument: Argument; readonly owners: KnownOwners }
 
 /** The value of an argument; one that names a thing of the chain links to its page. */
-const Value = ({ visit, argument: { name: given, value, isOfChain }, isDone }: ValueProps): Html => {
-  const name = isOfChain ? given : ''
-  if (isDone && OWNERS.has(name) && isPossibleName(value)) return <Owner visit={visit} id={value} />
+const Value = ({ visit, argument, owners }: ValueProps): Html => {
+  const { value } = argument
+  const name = argument.isOfChain ? argument.name : ''
+  const isDone = owners === 'all'
+  if (isOwner(argument) && isPossibleName(value) && (isDone || owners.has(value)))
+    return <Owner visit={visit} id={value} />
   if (isDone && name === 'token' && isTokenSymbol(value))
     return <Name visit={visit} kind="token" id={value} />
   if ((name === 'amount' || name === 'bytes') && /^\d+(?:\.\d+)?$/.test(value)) return <Count value={value} />

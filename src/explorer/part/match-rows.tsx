@@ -1,14 +1,12 @@
 /** @jsxImportSource @kitajs/html */
-import type { AnswerOf } from '#actions/ask.ts'
-import type { search } from '#actions/search.ts'
+import type { Fact } from '../find/facts.ts'
+import type { Match } from '../find/reading.ts'
 import { visible } from '../format/visible.ts'
 import type { Kind } from '../links.ts'
 import type { Html, Visit } from '../page.ts'
+import { FactText } from './fact-text.tsx'
 import { Name } from './name.tsx'
-import { Rows } from './rows.tsx'
-
-/** A row of search. */
-type Match = AnswerOf<typeof search>['matches'][number]
+import { type Column, Rows } from './rows.tsx'
 
 const KINDS: ReadonlyMap<string, { readonly kind: Kind; readonly en: string; readonly zh: string }> = new Map(
   [
@@ -27,15 +25,18 @@ export const kindOf = (type: string) => KINDS.get(type) ?? { kind: 'account' as 
 type MatchRowsProps = {
   readonly visit: Pick<Visit, 'root' | 'lang' | 'say'>
   readonly matches: readonly Match[]
+  /** What is known of the first of them, in their order. */
+  readonly facts?: readonly (Fact | undefined)[]
 }
 
 /** Things that a text may mean, a line each. */
-export const MatchRows = ({ visit, matches }: MatchRowsProps): Html => {
+export const MatchRows = ({ visit, matches, facts = [] }: MatchRowsProps): Html => {
   const { say } = visit
+  const rows = matches.map((match, at) => ({ ...match, fact: facts[at] }))
   return (
     <Rows
       visit={visit}
-      rows={matches}
+      rows={rows}
       none={{
         en: 'Nothing has this name, number or hash.',
         zh: '没有对应此名称、高度或哈希的对象。',
@@ -50,7 +51,15 @@ export const MatchRows = ({ visit, matches }: MatchRowsProps): Html => {
             place: 'end',
           },
         ],
+        ...(rows.some(({ fact }) => fact !== undefined) ? [factColumn(visit)] : []),
       ]}
     />
   )
 }
+
+const factColumn = (visit: MatchRowsProps['visit']): Column<{ readonly fact: Fact | undefined }> => [
+  'In brief',
+  '概况',
+  ({ fact }) => <FactText visit={visit} fact={fact} />,
+  { place: 'bare' },
+]

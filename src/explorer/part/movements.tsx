@@ -29,7 +29,7 @@ export const Movements = ({ visit, movements, none }: MovementsProps): Html => {
       columns={[
         [
           'From',
-          '从',
+          '转出方',
           ({ from }) =>
             from === '' ? (
               <span class="none" safe>
@@ -42,7 +42,7 @@ export const Movements = ({ visit, movements, none }: MovementsProps): Html => {
         ],
         [
           'To',
-          '到',
+          '转入方',
           ({ to }) =>
             to === '' ? (
               <span class="none" safe>

@@ -1,8 +1,9 @@
 /** @jsxImportSource @kitajs/html */
-import { memoOf, movedBy, type Recorded, WAYS, wayOf } from '../format/record.ts'
+import { calledFor, memoOf, movedBy, type Recorded, WAYS, wayOf } from '../format/record.ts'
+import { absolute, isNanoseconds, isoOf } from '../format/time.ts'
 import { beginningOf, shortened, visible } from '../format/visible.ts'
 import type { Html, Visit } from '../page.ts'
-import { Amount } from './amount.tsx'
+import { Amount, Count } from './amount.tsx'
 import { Name, Owner } from './name.tsx'
 import { None } from './none.tsx'
 import { Failed } from './outcome.tsx'
@@ -26,9 +27,9 @@ export const RecordRows = ({ visit, rows, owner, live }: RecordRowsProps): Html 
     ['Transaction', '交易', row => <Name visit={visit} kind="tx" id={row.tx_hash} />, { place: 'base' }],
     ['Time', '时间', row => <Ago visit={visit} iso={row.created_at} />, { place: 'base' }],
     ['Action', '方法', row => <What visit={visit} row={row} />, { place: 'lead' }],
-    ['From', '从', row => <Party visit={visit} id={row.from} owner={owner} />, { place: 'bare' }],
+    ['From', '转出方', row => <Party visit={visit} id={row.from} owner={owner} />, { place: 'bare' }],
     ...(owner === undefined ? [] : [directionColumn(visit, owner)]),
-    ['To', '到', row => <Party visit={visit} id={row.to} owner={owner} />, { place: 'to' }],
+    ['To', '转入方', row => <Party visit={visit} id={row.to} owner={owner} />, { place: 'to' }],
     [
       'Amount',
       '数量',
@@ -112,9 +113,51 @@ type MovementProps = { readonly visit: Visit; readonly row: Recorded; readonly o
 
 const Movement = ({ visit, row, owner }: MovementProps): Html => {
   const moved = movedBy(row)
-  if (moved === undefined) return <None />
+  if (moved === undefined) return <CalledFor visit={visit} row={row} />
   const amount = <Amount visit={visit} value={moved.amount} token={moved.token} />
   const way = owner === undefined ? undefined : wayOf(row, owner)
-  if (way === 'out') return <span class="out">−{amount as 'safe'}</span>
-  return way === 'in' ? <span class="in good">+{amount as 'safe'}</span> : amount
+  const lock = <Lock visit={visit} until={row.locked_until} />
+  if (way === 'out')
+    return (
+      <>
+        <span class="out">−{amount as 'safe'}</span>
+        {lock as 'safe'}
+      </>
+    )
+  return (
+    <>
+      {way === 'in' ? <span class="in good">+{amount as 'safe'}</span> : (amount as 'safe')}
+      {lock as 'safe'}
+    </>
+  )
 }
+
+/** The amount that a call names, without a sign: what it moved stands in rows of its own. */
+const CalledFor = ({ visit: { say }, row }: Omit<MovementProps, 'owner'>): Html => {
+  const named = calledFor(row)
+  if (named === undefined) return <None />
+  return (
+    <span
+      class="amount named"
+      title={say({ en: 'What it moved stands in a row of its own', zh: '其代币变动另有记录' })}
+    >
+      <Count value={named.amount} />{' '}
+      <span safe>{named.unit === 'iost' ? 'iost' : say({ en: 'bytes', zh: '字节' })}</span>
+    </span>
+  )
+}
+
+type LockProps = { readonly visit: Visit; readonly until: string | undefined }
+
+/** Until when the receiver cannot use what moved, apart from the memo, which anybody may write. */
+const Lock = ({ visit: { say }, until }: LockProps): Html =>
+  until === undefined || !isNanoseconds(until) ? (
+    ''
+  ) : (
+    <small class="lock">
+      <span safe>{say({ en: 'locked until ', zh: '锁定至 ' })}</span>
+      <time class="at" datetime={isoOf(until)} safe>
+        {`${absolute(isoOf(until))} UTC`}
+      </time>
+    </small>
+  )

@@ -8,16 +8,13 @@ type TimeProps = { readonly visit: Visit; readonly iso: string }
 export const Ago = ({ visit, iso }: TimeProps): Html =>
   isOld(iso, visit.now) ? (
     <time class="ago day" datetime={iso} title={`${absolute(iso)} UTC`} safe>
-      {absolute(iso).slice(0, TO_MINUTES)}
+      {absolute(iso)}
     </time>
   ) : (
     <time class="ago" datetime={iso} title={`${absolute(iso)} UTC`} safe>
       {relative(iso, visit.now, visit.lang)}
     </time>
   )
-
-/** Letters of `2026-11-22 13:04`. */
-const TO_MINUTES = 16
 
 /** A time by itself. */
 export const At = ({ iso }: Pick<TimeProps, 'iso'>): Html => (

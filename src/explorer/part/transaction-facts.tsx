@@ -1,7 +1,9 @@
 /** @jsxImportSource @kitajs/html */
 import type { AnswerOf } from '#actions/ask.ts'
 import type { getTransactionDetail } from '#actions/get-transaction-detail.ts'
+import { contractsMade } from '../format/made.ts'
 import { limitText } from '../format/spending.ts'
+import { isNanoseconds, isoOf } from '../format/time.ts'
 import { visible } from '../format/visible.ts'
 import type { Html, Visit } from '../page.ts'
 import { Count } from './amount.tsx'
@@ -25,13 +27,15 @@ type TransactionFactsProps = {
 /** When, by whom, and at what cost. */
 export const TransactionFacts = ({ visit, transaction, blockNumber, time }: TransactionFactsProps): Html => {
   const { say } = visit
-  const { publisher, signers, gas_limit, gas_ratio, tx_receipt, amount_limit, referred_tx } = transaction
+  const { publisher, signers, gas_limit, gas_ratio, tx_receipt, amount_limit, referred_tx, expiration } =
+    transaction
   const facts: Fact[] = [
     [
       say({ en: 'Block', zh: '区块' }),
       blockNumber === '-1' ? <None /> : <Name visit={visit} kind="block" id={blockNumber} isWhole />,
     ],
     [say({ en: 'Time', zh: '时间' }), <When visit={visit} iso={time} />],
+    [say({ en: 'Valid until', zh: '有效期至' }), <Expiry visit={visit} until={String(expiration)} />],
     [say({ en: 'Publisher', zh: '发布者' }), <Owner visit={visit} id={publisher} />],
     [say({ en: 'Other signers', zh: '其他签名者' }), <Texts texts={signers.map(visible)} />],
     [
@@ -50,10 +54,22 @@ export const TransactionFacts = ({ visit, transaction, blockNumber, time }: Tran
     ],
     ['RAM', <Ram visit={visit} usage={Object.entries(tx_receipt.ram_usage ?? {})} />],
     [
-      say({ en: 'Spending limit', zh: '可动用上限' }),
+      say({ en: 'Spending limit', zh: '授权限额' }),
       <Texts texts={amount_limit.map(limit => limitText(limit, say))} />,
     ],
   ]
+  const made = contractsMade(transaction)
+  if (made.length > 0)
+    facts.push([
+      say({ en: 'Deployed', zh: '部署的合约' }),
+      <div>
+        {made.map(id => (
+          <div>
+            <Name visit={visit} kind="contract" id={id} isWhole />
+          </div>
+        ))}
+      </div>,
+    ])
   if (referred_tx !== '')
     facts.push([
       say({ en: 'Executes', zh: '所执行的延迟交易' }),
@@ -61,6 +77,10 @@ export const TransactionFacts = ({ visit, transaction, blockNumber, time }: Tran
     ])
   return <Facts facts={facts} />
 }
+
+/** Until when a block could take the transaction; genesis has no such time. */
+const Expiry = ({ visit, until }: { readonly visit: Visit; readonly until: string }): Html =>
+  isNanoseconds(until) && until !== '0' ? <When visit={visit} iso={isoOf(until)} /> : <None />
 
 type RamProps = {
   readonly visit: Visit

@@ -1,0 +1,18 @@
+import { tokens } from '#indices/token.ts'
+import type { View } from '#store/port.ts'
+
+/** Tokens whose full names are compared, those with the most holders: no list is sorted by full names. */
+export const MOST_COMPARED = 500
+/** Letters that a full name is looked for by. */
+const LEAST = 2
+const MOST = 100
+
+/** Symbols of the tokens whose full names begin with a text, capitals and small letters alike; most holders first. */
+export const symbolsByFullName = async (view: View, text: string): Promise<readonly string[]> => {
+  if (text.length < LEAST || text.length > MOST) return []
+  const beginning = text.toLowerCase()
+  const known = await view.page(tokens, 'byHolders', { offset: 0, limit: MOST_COMPARED })
+  return known
+    .filter(({ full_name }) => full_name.toLowerCase().startsWith(beginning))
+    .map(({ symbol }) => symbol)
+}

@@ -1,0 +1,48 @@
+import { hash8sBeginningWith } from '#chain/hash-beginning.ts'
+import { blocks } from '#indices/block.ts'
+import { contracts } from '#indices/contract.ts'
+import { transactions } from '#indices/transaction.ts'
+import type { View } from '#store/port.ts'
+
+/** A hash or an id as lists print it: its beginning and its end; the end is `""` where only the beginning is given. */
+export type Shortened = { readonly beginning: string; readonly end: string }
+
+const SHORTENED = /^([1-9A-HJ-NP-Za-km-z]{1,98})(?:(?:…|\.{2,3})([1-9A-HJ-NP-Za-km-z]*))?$/
+
+/** The two ends of a text that may be a shortened hash; undefined: it cannot be one. */
+export const shortenedIn = (text: string): Shortened | undefined => {
+  const [, beginning = '', end = ''] = SHORTENED.exec(text) ?? []
+  return beginning === '' ? undefined : { beginning, end }
+}
+
+/** A block or a transaction with a hash of these two ends, or a contract with such an id. */
+export type LikeHash =
+  | { readonly type: 'block' | 'transaction'; readonly hash: string; readonly height: number }
+  | { readonly type: 'contract'; readonly id: string }
+
+/** Contracts that are looked through: `Contract` and two letters of its id have far fewer. */
+const MOST_CONTRACTS = 500
+
+/** What has such a hash or id: blocks, transactions and base transactions of the store. */
+export const likeHash = async (view: View, { beginning, end }: Shortened): Promise<readonly LikeHash[]> => {
+  if (beginning.startsWith('Contract')) {
+    const found = await view.startingWith(contracts, beginning, MOST_CONTRACTS)
+    return found.filter(({ id }) => id.endsWith(end)).map(({ id }) => ({ type: 'contract', id }))
+  }
+  const keys = hash8sBeginningWith(beginning)
+  if (keys.length === 0) return []
+  const [ofBlocks, ofBase, ofTransactions] = await Promise.all([
+    view.findAny(blocks, 'hash8', keys),
+    view.findAny(blocks, 'base_hash8', keys),
+    view.findAny(transactions, 'hash8', keys),
+  ])
+  const all: readonly LikeHash[] = [
+    ...ofBlocks.map(({ hash, height }) => ({ type: 'block' as const, hash, height })),
+    ...ofBase.map(({ tx_hashes, height }) => {
+      const [hash = ''] = tx_hashes.split(' ', 1)
+      return { type: 'transaction' as const, hash, height }
+    }),
+    ...ofTransactions.map(({ hash, height }) => ({ type: 'transaction' as const, hash, height })),
+  ]
+  return all.filter(one => 'hash' in one && one.hash.startsWith(beginning) && one.hash.endsWith(end))
+}

@@ -1,0 +1,61 @@
+import { getBalances } from '#actions/get-balances.ts'
+import { getBlockDetail } from '#actions/get-block-detail.ts'
+import { getContractDetail } from '#actions/get-contract-detail.ts'
+import { getProducerDetail } from '#actions/get-producer-detail.ts'
+import { getTokenDetail } from '#actions/get-token-detail.ts'
+import { getTransactionDetail } from '#actions/get-transaction-detail.ts'
+import type { Text } from '#actions/text.ts'
+import { isoOf } from '../format/time.ts'
+import { ifFound } from '../found.ts'
+import type { Visit } from '../page.ts'
+import type { Match } from './reading.ts'
+
+/** The one fact by which a person knows a thing again: an amount, a count, or a time. */
+export type Fact =
+  | { readonly amount: string; readonly of: Text }
+  | { readonly iso: string; readonly isFailed?: boolean }
+
+/** Matches of which a fact is asked for: one call for all accounts, one for each other thing. */
+const MOST = 8
+
+/** A fact of each of the first matches, in their order: balance, holders, votes, or when it was made. */
+export const factsOf = async (
+  visit: Pick<Visit, 'ask'>,
+  matches: readonly Match[],
+): Promise<readonly (Fact | undefined)[]> => {
+  const first = matches.slice(0, MOST)
+  const accounts = first.filter(({ type }) => type === 'account').map(({ id }) => id)
+  const balances =
+    accounts.length === 0
+      ? []
+      : ((await ifFound(visit.ask(getBalances, { accounts: accounts.join(',') })))?.balances ?? [])
+  const byAccount = new Map(balances.flatMap(each => (each === null ? [] : [[each.account, each] as const])))
+  return Promise.all(
+    first.map(async match => {
+      if (match.type !== 'account') return ifFound(factOf(visit, match))
+      const found = byAccount.get(match.id)
+      return found && { amount: found.balance, of: { en: 'iost', zh: 'iost' } }
+    }),
+  )
+}
+
+const factOf = async (
+  { ask }: Pick<Visit, 'ask'>,
+  { type, id, status }: Match,
+): Promise<Fact | undefined> => {
+  if (type === 'token') {
+    const { holder_count } = await ask(getTokenDetail, { token: id })
+    return { amount: String(holder_count), of: { en: 'holders', zh: '个持有者' } }
+  }
+  if (type === 'producer') {
+    const { votes } = await ask(getProducerDetail, { producer: id })
+    return { amount: votes, of: { en: 'votes', zh: '票' } }
+  }
+  if (type === 'contract') return { iso: (await ask(getContractDetail, { contract: id })).created_at }
+  if (type === 'block') return { iso: isoOf((await ask(getBlockDetail, { number: id })).block.time) }
+  // What waits in a pool has no block, so no time that the chain agreed on.
+  if (status === 'PENDING') return undefined
+  const { transaction } = await ask(getTransactionDetail, { tx_hash: id })
+  const { status_code } = transaction.tx_receipt
+  return { iso: isoOf(transaction.time), isFailed: status_code !== undefined && status_code !== 'SUCCESS' }
+}

@@ -1,0 +1,35 @@
+import { search } from '#actions/search.ts'
+import { Failure } from '#failure/failure.ts'
+import type { Visit } from '../page.ts'
+import type { Match, Reading } from './reading.ts'
+import { readingsOf } from './readings.ts'
+
+/** Ways to understand a text that are tried: each is a search. */
+const MOST_READINGS = 6
+
+/**
+ * What a text that was typed or pasted may mean: the matches of the first way to understand it that names something exactly,
+ * else of the first that has any. Throws what search throws, such as 'loading', where no other way has matches either.
+ */
+export const matchesMeant = async (visit: Pick<Visit, 'ask'>, text: string): Promise<readonly Match[]> => {
+  let failure: Failure | undefined
+  let begun: readonly Match[] = []
+  for (const reading of readingsOf(text).slice(0, MOST_READINGS)) {
+    try {
+      const { matches } = await visit.ask(search, { text: reading.text })
+      if (matches.some(({ exact }) => exact)) return ofKind(matches, reading)
+      if (begun.length === 0) begun = matches
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error
+      failure ??= error
+    }
+  }
+  if (failure !== undefined && begun.length === 0) throw failure
+  return begun
+}
+
+/** Where the text says what kind of thing it names, and that is there, others do not count. */
+const ofKind = (matches: readonly Match[], { kind }: Reading): readonly Match[] => {
+  const meant = matches.filter(({ type, exact }) => exact && type === kind)
+  return meant.length > 0 ? meant : matches
+}

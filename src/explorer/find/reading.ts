@@ -1,0 +1,10 @@
+import type { AnswerOf } from '#actions/ask.ts'
+import type { search } from '#actions/search.ts'
+
+/** A row of search. */
+export type Match = AnswerOf<typeof search>['matches'][number]
+
+export type Kind = Match['type']
+
+/** One way to understand a text: what to search for, and the kind of thing that it says it is; absent: any. */
+export type Reading = { readonly text: string; readonly kind?: Kind }

@@ -1,0 +1,26 @@
+import { getBalances } from '#actions/get-balances.ts'
+import { isPossibleName } from '#chain/names.ts'
+import { argumentsIn, isOwner, UNKNOWN_SIGNATURE } from './format/arguments.ts'
+import { ifFound } from './found.ts'
+import type { Visit } from './page.ts'
+import type { Transaction } from './part/transaction-facts.tsx'
+
+/** The owners among the arguments of a transaction that have a page; `all`: whatever they name is on the chain. */
+export type KnownOwners = ReadonlySet<string> | 'all'
+
+/** Owners that are asked for: one call answers them all. */
+const MOST = 50
+
+/** What a successful transaction names is there. What a failed one names may not be, so it is asked for. */
+export const knownOwners = async (
+  visit: Pick<Visit, 'ask'>,
+  transaction: Transaction,
+): Promise<KnownOwners> => {
+  const { actions, tx_receipt } = transaction
+  if (tx_receipt.status_code === 'SUCCESS') return 'all'
+  const named = actions.flatMap(action => argumentsIn(action, UNKNOWN_SIGNATURE) ?? []).filter(isOwner)
+  const names = [...new Set(named.map(({ value }) => value))].filter(isPossibleName).slice(0, MOST)
+  if (names.length === 0) return new Set()
+  const found = await ifFound(visit.ask(getBalances, { accounts: names.join(',') }))
+  return new Set(names.filter((_name, at) => (found?.balances[at] ?? null) !== null))
+}

@@ -1,0 +1,93 @@
+import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { type Explorer, explorerOn } from './served.ts'
+
+// Makes the file of the whole chain where it is not there yet; a test that hangs still ends.
+setDefaultTimeout(600_000)
+
+const HASH = '9PuqyNavM7r8jMAwpzuaEp9syibZRaURXwgHbckve53p'
+const CONTRACT = 'Contract5aHQiyi3zX8bwRWao4fMvxFi5UabjPPaqhUJ8eyUb9RW'
+
+let explorer: Explorer
+beforeAll(async () => {
+  explorer = await explorerOn()
+})
+
+/** Where the search for a text leads; `undefined`: to a list of results. */
+const ledTo = async (text: string, prefix = ''): Promise<string | undefined> => {
+  const { response } = await explorer.visit(`${prefix}/search?text=${encodeURIComponent(text)}`)
+  const location = response.headers.get('location')
+  return location === null ? undefined : new URL(location, `http://127.0.0.1${prefix}/search`).pathname
+}
+
+test.each([
+  ['IOST', '/token/iost'],
+  ['USER_004', '/account/user_004'],
+  [' user_004 \n', '/account/user_004'],
+  ['4,824', '/block/4824'],
+  ['#4824', '/block/4824'],
+  ['区块 4,824', '/block/4824'],
+  [HASH, `/tx/${HASH}`],
+  [`${HASH.slice(0, 10)}…${HASH.slice(-6)}`, `/tx/${HASH}`],
+  [`${HASH.slice(0, 12)}...${HASH.slice(-4)}`, `/tx/${HASH}`],
+  [`https://explorer.example/#/tx/${HASH}?lang=en`, `/tx/${HASH}`],
+  ['http://127.0.0.1:8080/zh/account/user_004?token=iost', '/account/user_004'],
+  ['https://explorer.example/block/4824', '/block/4824'],
+  [CONTRACT, `/contract/${CONTRACT}`],
+  [`${CONTRACT.slice(0, 10)}…${CONTRACT.slice(-6)}`, `/contract/${CONTRACT}`],
+  ['TOKEN.IOST', '/contract/token.iost'],
+])('search: %s leads to its page, in both languages', async (text, path) => {
+  expect(await ledTo(text)).toBe(path)
+  expect(await ledTo(text, '/zh')).toBe(`/zh${path}`)
+})
+
+test('search: the key of a producer leads to it', async () => {
+  const { pubkey } = await explorer.call<{ pubkey: string }>('producer/get-producer-detail', {
+    producer: 'producer000',
+  })
+  expect(await ledTo(pubkey)).toBe('/producer/producer000')
+})
+
+test('search: a full name lists its token, with its holders', async () => {
+  const { tokens } = await explorer.call<{
+    tokens: readonly { symbol: string; full_name: string; holder_count: number }[]
+  }>('base/get-token-list', { size: '500' })
+  const named = tokens.filter(({ symbol, full_name }) => / /.test(full_name) && symbol !== 'iost')
+  expect(named.length).toBeGreaterThan(0)
+  for (const { symbol, full_name, holder_count } of named.slice(0, 3)) {
+    const { html } = await explorer.visit(`/search?text=${encodeURIComponent(full_name.toUpperCase())}`)
+    expect(html).toContain(`"token/${symbol}"`)
+    expect(html).toContain(`<data value="${holder_count}"`)
+  }
+})
+
+test('search: suggestions say what each thing is and one fact of it, in both languages', async () => {
+  const linesOf = async (text: string, prefix = ''): Promise<readonly string[]> => {
+    const response = await explorer.ask(`${prefix}/suggest?text=${encodeURIComponent(text)}`)
+    const html = await response.text()
+    return [...html.matchAll(/<li[^>]*>(.*?)<\/li>/gs)].map(([, line = '']) =>
+      line.replaceAll(/<[^>]*>/g, ''),
+    )
+  }
+  const { balances } = await explorer.call<{ balances: readonly { balance: string }[] }>(
+    'account/get-balances',
+    {
+      accounts: 'busyhub',
+    },
+  )
+  const [whole = ''] = (balances[0]?.balance ?? '').split('.', 1)
+  const [line = ''] = await linesOf('BUSYHUB')
+  expect(line).toStartWith('busyhub Account · ')
+  expect(line.replaceAll(',', '')).toContain(whole)
+  expect(line).toEndWith(' iost')
+  expect((await linesOf('busyhub', '/zh'))[0]).toStartWith('busyhub 账户 · ')
+  expect((await linesOf('iost'))[0]).toMatch(/^iost Token · [\d,]+ holders$/)
+  expect((await linesOf('4,824'))[0]).toMatch(/^4824 Block · 20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC$/)
+  expect((await linesOf(HASH))[0]).toMatch(/^\S+ Transaction · 20\S+ \S+ UTC · failed$/)
+  expect((await linesOf(HASH, '/zh'))[0]).toEndWith(' UTC · 失败')
+})
+
+test('search: what is nowhere says in which forms things are found', async () => {
+  const { text } = await explorer.visit(`/search?text=${encodeURIComponent('no such thing')}`)
+  expect(text).toContain('Nothing has this name, number or hash.')
+  expect(text).toContain('first 10 letters')
+})
