@@ -1,3 +1,4 @@
+import { Failure } from '#failure/failure.ts'
 import type { DocOf } from '#indices/define.ts'
 import { records } from '#indices/record.ts'
 import type { AnyIndex } from '#indices/registry.ts'
@@ -30,7 +31,7 @@ export const openAudit = (path: string, name: string): Audit => {
       getMany: async (index, ids) =>
         guarded(name, () => ids.map(id => readable(() => getById(connection, index, id)))) as never,
       existing: async (index, ids) => guarded(name, () => existing(connection, index, ids)),
-      placed: async range => guarded(name, () => placed(connection, range)),
+      placed: async range => guarded(name, () => placed(connection, name, range)),
       close: async () => connection.close(),
     }
   } catch (error) {
@@ -60,10 +61,22 @@ const scan = async function* <I extends AnyIndex>(
     const last = rows.at(-1)
     if (last === undefined) return
     yield rows.map(cells => ({
-      id: idOfKey(table, cells.slice(0, keys)),
+      id: idIn(name, table, cells.slice(0, keys)),
       doc: readable(() => toDoc(table, cells.slice(keys))) as DocOf<I>,
     }))
     after = last.slice(0, keys)
+  }
+}
+
+/** Throws 'damaged' for a key that no document has. */
+const idIn = (name: string, table: Table, key: readonly Cell[]): string => {
+  try {
+    return idOfKey(table, key)
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    throw new Failure('damaged', `${name}: table ${table.name} has a row with the key ${key.join(', ')}.`, {
+      help: 'The file is damaged: restore it from a copy, or run iostlens load with another --store.',
+    })
   }
 }
 
@@ -96,9 +109,10 @@ const placedSql =
 
 const placed = (
   connection: Connection,
+  name: string,
   { after, until, limit }: Parameters<Audit['placed']>[0],
 ): readonly Placed[] =>
   connection.rows(placedSql, after, until, BigInt(limit) + 1n).map(([place, ...key]: readonly Cell[]) => ({
     place: place as bigint,
-    id: key[0] === null ? '' : idOfKey(recordsTable, key),
+    id: key[0] === null ? '' : idIn(name, recordsTable, key),
   }))
