@@ -110,20 +110,27 @@ test('/account: what is frozen of any token has its time', async () => {
   expect(compared).toBeGreaterThan(0)
 })
 
-test('/account: the form keeps what was given, and says that filters cannot be combined', async () => {
+test('/account: the form keeps what was given, and says which filters no row passes together', async () => {
   const { html, response } = await explorer.visit(
-    '/account/busyhub?token=iost&func_name=token.iost%2Fissue&failed=1',
+    '/account/busyhub?token=iost&func_name=token.iost%2Fissue&failed=1&direction=in&counterparty=admin',
   )
   expect(response.status).toBe(200)
-  expect(html).toContain('“Token”, “Called action” and “Failed only” cannot be combined')
+  expect(html).toContain(
+    'Failed transactions moved nothing: leave out “Failed only”, or direction and token.',
+  )
   expect(hashesOf(html)).toEqual([])
-  expect(html).toMatch(/<input name="token" type="text" value="iost"/)
+  expect(html).toContain('<option value="iost" selected>iost</option>')
+  expect(html).toContain('<option value="in" selected>In</option>')
+  expect(html).toMatch(/<input name="counterparty" type="text" value="admin"/)
   expect(html).toMatch(/<input name="func_name" type="text" value="token.iost\/issue"/)
   expect(html).toMatch(/<input name="failed" type="checkbox" value="1" checked\/>/)
-  const zh = await explorer.visit('/zh/account/busyhub?token=iost&failed=1')
-  expect(zh.text).toContain('不能同时使用')
+  const zh = await explorer.visit('/zh/account/busyhub?token=iost&func_name=gas.iost%2Fpledge')
+  expect(zh.text).toContain('该合约的调用所引起的代币变动另有记录')
   const plain = await explorer.visit('/account/busyhub')
   expect(plain.html).toMatch(/<input name="failed" type="checkbox" value="1"\/>/)
+  // A token that the account no longer has is not lost from the form.
+  const gone = await explorer.visit('/account/busyhub?token=neverissued')
+  expect(gone.html).toContain('<option value="neverissued" selected>neverissued</option>')
 })
 
 test('/account: its plot has the records of each day, and is absent where there are none', async () => {

@@ -40,12 +40,20 @@ export const listFile = <Row>(list: ListFile<Row>): Download => {
       ...filters.flatMap(name => {
         const value = asked.query.get(name) ?? ''
         if (value === '') return []
-        return name === 'failed' ? ['failed'] : [name === 'token' ? 'token' : 'action', value]
+        return name === 'failed' ? ['failed'] : [...(WORDS.get(name) ?? [name]), value]
       }),
       ...(isOfTime ? periodOf(asked, at) : ['block', String(at.height)]),
     ],
   }
 }
+
+/** What stands before the value of a filter in the name of a file, where it is not the filter's own name. */
+const WORDS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['direction', []],
+  ['counterparty', ['with']],
+  ['func_name', ['action']],
+  ['action_name', ['action']],
+])
 
 /** Which days or blocks a file is of. */
 const periodOf = ({ query }: AskedFile, at: Published): readonly string[] => {

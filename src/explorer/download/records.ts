@@ -13,8 +13,9 @@ import { listFile } from './list-file.ts'
 import { column, type FileColumn, numberCell, timeCell } from './table.ts'
 
 /** Filters of an account's records. */
-export const ACCOUNT_FILTERS = ['token', 'func_name', 'failed']
-export const CONTRACT_FILTERS = ['action_name']
+export const ACCOUNT_FILTERS = ['direction', 'counterparty', 'token', 'func_name', 'failed']
+export const CONTRACT_FILTERS = ['action_name', 'counterparty', 'failed']
+export const TOKEN_FILTERS = ['counterparty', 'func_name']
 
 /** The rows with their arguments, which rows of an export have beside them. */
 const recordsIn = ({ rows, data = [] }: Rows): readonly Recorded[] =>
@@ -100,5 +101,5 @@ export const contractRecords = recordFile({
 
 export const tokenMovements = recordFile({
   ...{ path: '/token/{id}/movements.csv', action: getTokenTx, of: 'token' },
-  columns: ofMany,
+  ...{ filters: TOKEN_FILTERS, columns: ofMany },
 })

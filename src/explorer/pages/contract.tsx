@@ -15,9 +15,9 @@ import { Card } from '../part/card.tsx'
 import { Facts } from '../part/facts.tsx'
 import { Files } from '../part/files.tsx'
 import { Filters, filtersGiven, rangeFields } from '../part/filters.tsx'
+import { partGiven, RecordPager } from '../part/found-records.tsx'
 import { Copied, Name, Owner } from '../part/name.tsx'
 import { None } from '../part/none.tsx'
-import { Pager, pageGiven } from '../part/pager.tsx'
 import { Folded, isRaw, rawText } from '../part/raw.tsx'
 import { RecordRows } from '../part/record-rows.tsx'
 import { When } from '../part/time.tsx'
@@ -37,7 +37,7 @@ export const contractPage: Page = {
     const filters = filtersGiven(visit, CONTRACT_FILTERS)
     const [{ abis }, records, held] = await Promise.all([
       visit.ask(getContractAbi, { contract }),
-      visit.ask(getContractTx, { contract, ...filters, ...pageGiven(visit) }),
+      visit.ask(getContractTx, { contract, ...filters, ...partGiven(visit) }),
       ifFound(visit.ask(getTokenList, { account: contract })),
     ])
     const name = visible(contract)
@@ -143,15 +143,17 @@ const Records = ({ visit, records, names, contract }: RecordsProps): Html => {
           {
             name: 'action_name',
             label: say({ en: 'Action', zh: '方法' }),
-            type: 'text',
+            type: 'select',
             choices: names,
           },
+          { name: 'counterparty', label: say({ en: 'Party', zh: '参与方' }), type: 'text' },
           ...rangeFields(visit),
+          { name: 'failed', label: say({ en: 'Failed only', zh: '只看失败' }), type: 'checkbox' },
         ]}
       />
-      <Files visit={visit} file={contractRecords} id={contract} total={records.total ?? 0} />
+      <Files visit={visit} file={contractRecords} id={contract} total={records.total ?? null} />
       <RecordRows visit={visit} rows={records.transactions} live="records" />
-      <Pager visit={visit} total={records.total ?? 0} />
+      <RecordPager visit={visit} listed={records} />
     </Card>
   )
 }

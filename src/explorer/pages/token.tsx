@@ -3,7 +3,7 @@ import type { AnswerOf } from '#actions/ask.ts'
 import { getTokenDetail } from '#actions/get-token-detail.ts'
 import { getTokenHolder } from '#actions/get-token-holder.ts'
 import { getTokenTx } from '#actions/get-token-tx.ts'
-import { tokenMovements } from '../download/records.ts'
+import { TOKEN_FILTERS, tokenMovements } from '../download/records.ts'
 import { holderFile } from '../download/states.ts'
 import { decimalsOf } from '../format/amount.ts'
 import { transferabilityOf } from '../format/transferability.ts'
@@ -14,6 +14,8 @@ import { Amount, Count, Place } from '../part/amount.tsx'
 import { Card } from '../part/card.tsx'
 import { Facts } from '../part/facts.tsx'
 import { Files } from '../part/files.tsx'
+import { Filters, filtersGiven, rangeFields } from '../part/filters.tsx'
+import { partGiven, RecordPager } from '../part/found-records.tsx'
 import { Largest } from '../part/largest.tsx'
 import { Name, Owner } from '../part/name.tsx'
 import { Pager, pageGiven, rankOf } from '../part/pager.tsx'
@@ -144,13 +146,26 @@ const Tabs = ({ visit, isOfHolders }: { readonly visit: Visit; readonly isOfHold
   )
 }
 
+/** What token.iost records of a token. */
+const RECORDED = ['transfer', 'transferFreeze', 'issue', 'destroy'].map(name => `token.iost/${name}`)
+
 const Movements = async ({ visit }: { readonly visit: Visit }): Promise<string> => {
-  const { transactions, total } = await visit.ask(getTokenTx, { token: visit.id, ...pageGiven(visit) })
+  const { say, id: token } = visit
+  const filters = filtersGiven(visit, TOKEN_FILTERS)
+  const found = await visit.ask(getTokenTx, { token, ...filters, ...partGiven(visit) })
   return (
-    <Card title={visit.say({ en: 'Movements, newest first', zh: '变动记录（最新的在前）' })}>
-      <Files visit={visit} file={tokenMovements} id={visit.id} total={total ?? 0} />
-      <RecordRows visit={visit} rows={transactions} live="movements" />
-      <Pager visit={visit} total={total ?? 0} />
+    <Card title={say({ en: 'Movements, newest first', zh: '变动记录（最新的在前）' })}>
+      <Filters
+        visit={visit}
+        fields={[
+          { name: 'counterparty', label: say({ en: 'Party', zh: '参与方' }), type: 'text' },
+          { name: 'func_name', label: say({ en: 'Action', zh: '方法' }), type: 'select', choices: RECORDED },
+          ...rangeFields(visit),
+        ]}
+      />
+      <Files visit={visit} file={tokenMovements} id={token} total={found.total ?? null} />
+      <RecordRows visit={visit} rows={found.transactions} live="movements" />
+      <RecordPager visit={visit} listed={found} />
     </Card>
   )
 }

@@ -1,14 +1,15 @@
 /** @jsxImportSource @kitajs/html */
 import type { AnswerOf, CallParameters } from '#actions/ask.ts'
 import { getAccountTx } from '#actions/get-account-tx.ts'
+import type { Text } from '#actions/text.ts'
 import { isActionName, isContractId, isSystemContract } from '#chain/names.ts'
 import { ACCOUNT_FILTERS, accountRecords } from '../download/records.ts'
-import type { Recorded } from '../format/record.ts'
+import { partiesOf, type Recorded, WAYS } from '../format/record.ts'
 import type { Html, Visit } from '../page.ts'
 import { Card } from './card.tsx'
 import { Files } from './files.tsx'
 import { type Field, Filters, filtersGiven, rangeFields } from './filters.tsx'
-import { Pager, pageGiven } from './pager.tsx'
+import { partGiven, RecordPager } from './found-records.tsx'
 import { RecordRows } from './record-rows.tsx'
 
 type Records = AnswerOf<typeof getAccountTx>
@@ -16,21 +17,34 @@ type Records = AnswerOf<typeof getAccountTx>
 /** The records that the address asks for: parameters and answer of the API. */
 export type AskedRecords = {
   readonly given: CallParameters & { readonly account: string }
-  /** undefined: filters are given that the API does not combine, and the form says so. */
-  readonly answer: Records | undefined
+  /** Why no row can pass these filters, in place of an answer. */
+  readonly answer: Records | Text
 }
 
 /** The page of an account's records that the address asks for. */
 export const recordsAsked = async (visit: Visit, account: string): Promise<AskedRecords> => {
   const filters = filtersGiven(visit, ACCOUNT_FILTERS)
   const given = { account, ...filters }
-  // The API has lists for each of them; what it searches for has no pages that one can leaf through.
-  const isOne =
-    ACCOUNT_FILTERS.filter(name => name in filters).length <= 1 && filters['token']?.includes(',') !== true
-  return {
-    given,
-    answer: isOne ? await visit.ask(getAccountTx, { ...given, ...pageGiven(visit) }) : undefined,
-  }
+  const why = whyNone(filters)
+  return { given, answer: why ?? (await visit.ask(getAccountTx, { ...given, ...partGiven(visit) })) }
+}
+
+/** Why no row can pass filters together; the API refuses them. */
+const whyNone = (filters: CallParameters): Text | undefined => {
+  const isMoving = filters['direction'] !== undefined || filters['token'] !== undefined
+  if (!isMoving) return undefined
+  if (filters['failed'] === '1')
+    return {
+      en: 'Failed transactions moved nothing: leave out “Failed only”, or direction and token.',
+      zh: '失败的交易没有代币变动：请去掉“只看失败”，或去掉方向与代币。',
+    }
+  const func = filters['func_name']
+  return func === undefined || func.startsWith('token.iost/')
+    ? undefined
+    : {
+        en: 'What a call of this contract moves stands in rows of its own: leave out the action, or direction and token.',
+        zh: '该合约的调用所引起的代币变动另有记录：请去掉方法，或去掉方向与代币。',
+      }
 }
 
 type AccountRecordsProps = {
@@ -53,24 +67,24 @@ export const AccountRecords = ({
   return (
     <Card title={say({ en: 'Records: payments and calls', zh: '记录：收付款与方法调用' })}>
       {children as 'safe'}
-      <Filters visit={visit} fields={fieldsOf(visit, tokens, answer?.transactions ?? [])} />
-      <Files visit={visit} file={accountRecords} id={given.account} total={answer?.total ?? undefined} />
-      {answer === undefined ? (
-        <p class="warn" role="alert" safe>
-          {say({
-            en: '“Token”, “Called action” and “Failed only” cannot be combined: use one of them, with any period.',
-            zh: '“代币”“调用的方法”与“只看失败”不能同时使用：请只填其中一项，可与任意区间搭配。',
-          })}
-        </p>
-      ) : (
+      <Filters visit={visit} fields={fieldsOf(visit, tokens, rowsIn(answer))} />
+      {'transactions' in answer ? (
         <>
+          <Files visit={visit} file={accountRecords} id={given.account} total={answer.total ?? null} />
           <RecordRows visit={visit} rows={answer.transactions} owner={given.account} live="records" />
-          <Pager visit={visit} total={answer.total ?? 0} />
+          <RecordPager visit={visit} listed={answer} />
         </>
+      ) : (
+        <p class="warn" role="alert" safe>
+          {say(answer)}
+        </p>
       )}
     </Card>
   )
 }
+
+const rowsIn = (answer: Records | Text): readonly Recorded[] =>
+  'transactions' in answer ? answer.transactions : []
 
 /** Choices that a filter offers. */
 const MOST_CHOICES = 50
@@ -90,16 +104,36 @@ const fieldsOf = (visit: Visit, tokens: readonly string[], rows: readonly Record
   const seen = rows
     .filter(({ to, action_name }) => isContractId(to) && !isSystemContract(to) && isActionName(action_name))
     .map(({ to, action_name }) => `${to}/${action_name}`)
+  const others = rows
+    .flatMap(row => Object.values(partiesOf(row)))
+    .filter(name => name !== '' && name !== visit.id)
+  const moved = rows.flatMap(({ token }) => (token === undefined ? [] : [token]))
   return [
+    {
+      name: 'direction',
+      label: say({ en: 'Direction', zh: '方向' }),
+      type: 'select',
+      choices: ['in', 'out'],
+      words: new Map([
+        ['in', say(WAYS.in)],
+        ['out', say(WAYS.out)],
+      ]),
+    },
+    {
+      name: 'counterparty',
+      label: say({ en: 'Counterparty', zh: '对方' }),
+      type: 'text',
+      choices: [...new Set(others)].toSorted(),
+    },
     {
       name: 'token',
       label: say({ en: 'Token', zh: '代币' }),
-      type: 'text',
-      choices: tokens.slice(0, MOST_CHOICES),
+      type: 'select',
+      choices: [...new Set(['iost', ...tokens.slice(0, MOST_CHOICES), ...moved])],
     },
     {
       name: 'func_name',
-      label: say({ en: 'Called action', zh: '调用的方法' }),
+      label: say({ en: 'Action', zh: '方法' }),
       type: 'text',
       choices: [...new Set([...seen, ...USUAL])],
     },

@@ -11,8 +11,8 @@ type FilesProps = {
   readonly file: Pick<Download, 'path' | 'isOfTime' | 'narrowedBy'>
   /** The exact name of what the file is of; absent: its path says it. */
   readonly id?: string
-  /** Rows of the list as the address asks for it; undefined: it cannot be asked for so. */
-  readonly total: number | undefined
+  /** Rows of the list as the address asks for it; null: they are not counted. */
+  readonly total: number | null
 }
 
 /** The list of a page as a file: as it is shown, and, where it has a range of time, of the usual periods with the same filters. */
@@ -28,11 +28,10 @@ export const Files = ({ visit, file, id = '', total }: FilesProps): Html => {
       `${file.path.replace('{id}', encodeURIComponent(id))}${text === '' ? '' : `?${text}`}`,
     )
   }
-  if (total === undefined) return ''
   return (
     <p class="files">
       <span safe>{say({ en: 'Download as CSV:', zh: '下载 CSV：' })}</span>{' '}
-      {total > MOST_ROWS ? (
+      {total !== null && total > MOST_ROWS ? (
         <span safe>{say(beyond(total, file))}</span>
       ) : (
         <a href={to({})} rel="nofollow" safe>
@@ -51,7 +50,11 @@ export const Files = ({ visit, file, id = '', total }: FilesProps): Html => {
   )
 }
 
-const shownRows = (total: number): Text => {
+const shownRows = (total: number | null): Text => {
+  if (total === null) {
+    const most = grouped(String(MOST_ROWS))
+    return { en: `All rows that pass, up to ${most}`, zh: `符合条件的全部记录（最多 ${most} 条）` }
+  }
   const rows = grouped(String(total))
   return { en: total === 1 ? 'This row' : `These ${rows} rows`, zh: `当前列表（${rows} 条）` }
 }

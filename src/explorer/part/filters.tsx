@@ -9,9 +9,11 @@ export type Field = {
   readonly name: string
   readonly label: string
   /** A checkbox gives 1. */
-  readonly type: 'text' | 'date' | 'number' | 'checkbox'
-  /** Suggestions while a visitor types. */
+  readonly type: 'text' | 'date' | 'number' | 'checkbox' | 'select'
+  /** Suggestions while a visitor types, or all that can be chosen. */
   readonly choices?: readonly string[]
+  /** Words for choices; absent: they are shown as they are. */
+  readonly words?: ReadonlyMap<string, string>
 }
 
 type FiltersProps = { readonly visit: Visit; readonly fields: readonly Field[] }
@@ -23,7 +25,7 @@ export const Filters = ({ visit, fields }: FiltersProps): Html => {
   return (
     <form class="filters" action={hrefTo(visit, visit.path)} method="get" autocomplete="off">
       {fields.map(field => (
-        <FilterField query={query} field={field} />
+        <FilterField visit={visit} field={field} />
       ))}
       <button type="submit" safe>
         {say({ en: 'Apply', zh: '应用' })}
@@ -47,7 +49,7 @@ const LENGTHS = [7, 30] as const
 const Lately = ({ visit }: { readonly visit: Visit }): Html => {
   const to = (days: number): string => {
     const query = new URLSearchParams(visit.query)
-    for (const name of ['to', 'page']) query.delete(name)
+    for (const name of ['to', 'page', 'after']) query.delete(name)
     query.set('from', lately(visit, days).start_date)
     return hrefTo(visit, `${visit.path}?${query}`)
   }
@@ -62,31 +64,55 @@ const Lately = ({ visit }: { readonly visit: Visit }): Html => {
   )
 }
 
-type FilterFieldProps = { readonly query: URLSearchParams; readonly field: Field }
+type FilterFieldProps = { readonly visit: Pick<Visit, 'query' | 'say'>; readonly field: Field }
 
-const FilterField = ({ query, field: { name, label, type, choices = [] } }: FilterFieldProps): Html => (
-  <label class={type === 'checkbox' ? 'check' : undefined}>
-    <span safe>{label}</span>
-    <input
-      name={name}
-      type={type}
-      {...(type === 'checkbox'
-        ? { value: '1', checked: query.get(name) === '1' }
-        : { value: query.get(name) ?? '' })}
-      {...(type === 'number' ? { min: '0', step: '1' } : {})}
-      {...(choices.length === 0 ? {} : { list: `${name}-choices` })}
-    />
-    {choices.length === 0 ? (
-      ''
-    ) : (
-      <datalist id={`${name}-choices`}>
-        {choices.map(choice => (
-          <option safe>{visible(choice)}</option>
+const FilterField = ({ visit, field }: FilterFieldProps): Html => {
+  const { name, label, type, choices = [] } = field
+  const value = visit.query.get(name) ?? ''
+  if (type === 'select') return <Choice visit={visit} field={field} />
+  return (
+    <label class={type === 'checkbox' ? 'check' : undefined}>
+      <span safe>{label}</span>
+      <input
+        name={name}
+        type={type}
+        {...(type === 'checkbox' ? { value: '1', checked: value === '1' } : { value })}
+        {...(type === 'number' ? { min: '0', step: '1' } : {})}
+        {...(choices.length === 0 ? {} : { list: `${name}-choices` })}
+      />
+      {choices.length === 0 ? (
+        ''
+      ) : (
+        <datalist id={`${name}-choices`}>
+          {choices.map(choice => (
+            <option safe>{visible(choice)}</option>
+          ))}
+        </datalist>
+      )}
+    </label>
+  )
+}
+
+/** One of several values, or any; a value that the address has stays, whatever it is. */
+const Choice = ({ visit, field: { name, label, choices = [], words } }: FilterFieldProps): Html => {
+  const value = visit.query.get(name) ?? ''
+  const all = value === '' || choices.includes(value) ? choices : [value, ...choices]
+  return (
+    <label>
+      <span safe>{label}</span>
+      <select name={name}>
+        <option value="" safe>
+          {visit.say({ en: 'Any', zh: '不限' })}
+        </option>
+        {all.map(choice => (
+          <option value={choice} selected={choice === value} safe>
+            {visible(words?.get(choice) ?? choice)}
+          </option>
         ))}
-      </datalist>
-    )}
-  </label>
-)
+      </select>
+    </label>
+  )
+}
 
 /** The fields of a range of blocks and days. */
 export const rangeFields = ({ say }: Pick<Visit, 'say'>): readonly Field[] => [

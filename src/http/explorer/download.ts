@@ -77,6 +77,8 @@ const formOf =
         rows: rows => {
           const before = sent
           sent += rows.rows.length
+          // Rows that are searched for are counted as they are found; the client sees that the file has no end.
+          if (sent > MOST_ROWS) throw beyond(undefined, file, asked)
           return csvTable(cellsOf(rows, before))
         },
         tail: () => '',
@@ -86,16 +88,23 @@ const formOf =
 
 /** A file that ended there would look like the whole. */
 const refuseBeyond = ({ total }: Export, file: Download, asked: AskedFile): void => {
-  if (total !== undefined && total <= MOST_ROWS) return
+  if (total !== undefined && total > MOST_ROWS) throw beyond(total, file, asked)
+}
+
+const beyond = (total: number | undefined, file: Download, asked: AskedFile): Failure => {
   const { module, action } = file.action
   const call = `api/${module}/${action}?${new URLSearchParams({ ...file.given(asked), format: 'csv' })}`
   const shorter = file.isOfTime
     ? { en: 'Choose a shorter period, or take', zh: '请选择较短的区间，或' }
     : { en: 'Take', zh: '请' }
-  throw badRequest(
+  const rows =
+    total === undefined
+      ? { en: `More than ${MOST_ROWS} rows pass these filters`, zh: `符合这些筛选条件的超过 ${MOST_ROWS} 条` }
+      : { en: `This list has ${total} rows`, zh: `此列表共 ${total} 条` }
+  return badRequest(
     {
-      en: `${total === undefined ? 'How many rows pass these filters is not known' : `This list has ${total} rows`}; a file has at most ${MOST_ROWS}. ${shorter.en} the whole list from the API with a key: ${call}`,
-      zh: `${total === undefined ? '符合这些筛选条件的条数未知' : `此列表共 ${total} 条`}；单个文件最多 ${MOST_ROWS} 条。${shorter.zh}使用 API key 通过 API 获取完整列表：${call}`,
+      en: `${rows.en}; a file has at most ${MOST_ROWS}. ${shorter.en} the whole list from the API with a key: ${call}`,
+      zh: `${rows.zh}；单个文件最多 ${MOST_ROWS} 条。${shorter.zh}使用 API key 通过 API 获取完整列表：${call}`,
     },
     file.isOfTime ? { parameter: 'from' } : {},
   )
