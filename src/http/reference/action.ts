@@ -4,9 +4,9 @@ import { type Parameter, parametersOf } from '#actions/request/query.ts'
 import { toIso } from '#chain/time.ts'
 import { codesOf } from '../codes.ts'
 import { routeOf } from '../openapi/action-operation.ts'
+import { exampleText } from './example-text.ts'
 import { actionForm } from './form.ts'
 import { breakable, type Html, html, named, type Part } from './html.ts'
-import { prettyJson } from './pretty.ts'
 import { type Call, type Sample, samplesOf, urlOf } from './samples.ts'
 import { type FieldRow, fieldsOf } from './schema-fields.ts'
 import { words } from './text.ts'
@@ -61,25 +61,16 @@ const numbersHint = (exact: readonly FieldRow[], lang: Lang): Html => {
   return html`<p class="hint">${words.numbersHint[lang]}${lang === 'zh' ? '' : ' '}<code>numbers=string</code>${lang === 'zh' ? '。' : '. '}${words.numbersFields[lang]}${lang === 'zh' ? '' : ' '}${named(names, lang)}${lang === 'zh' ? '。' : '.'}</p>`
 }
 
-/** Lines of an example answer that the page shows. */
-const SHOWN_LINES = 60
-
 const exampleAnswer = (
   { data, at }: Example,
   { lang, format, action }: Pick<SectionOptions, 'lang' | 'format'> & { readonly action: Action },
 ): Html => {
   const body = format === 'bare' ? data : `{"code":0,"message":"OK","data":${data}}`
-  const lines = prettyJson(body).split('\n').map(shortened)
-  const rest = lines.length - SHOWN_LINES
-  const text = rest > 0 ? [...lines.slice(0, SHOWN_LINES), '…'].join('\n') : lines.join('\n')
+  const { text, isShorter } = exampleText(body)
   return html`<p>${words.answerAt[lang]}${lang === 'zh' ? '' : ' '}<code>X-Block-Height</code> ${at.height}${lang === 'zh' ? '，' : ', '}<code>X-Block-Time</code> ${toIso(at.time)}</p>
 <pre class="json" tabindex="0" aria-label="${words.answerTo[lang]} ${action.action}">${text}</pre>
-${rest > 0 ? html`<p><small>${words.shortened[lang]}</small></p>` : html``}`
+${isShorter ? html`<p><small>${words.shortened[lang]}</small></p>` : html``}`
 }
-
-/** Contracts and their code are texts of any length. */
-const LINE = 300
-const shortened = (line: string): string => (line.length > LINE ? `${line.slice(0, LINE)}…` : line)
 
 const sampleBox = ({ language, text }: Sample, lang: Lang): Html =>
   html`<details class="sample"><summary>${language}</summary><pre class="sample" tabindex="0" aria-label="${language}">${text}</pre><button type="button" class="copy">${words.copy[lang]}</button></details>

@@ -53,8 +53,8 @@ export const words = {
     '暂无示例：已加载的链上还没有可供此查询返回的内容。',
   ),
   shortened: say(
-    'Shortened here; the form shows the complete response.',
-    '此处仅显示开头部分；使用上方表单可查看完整响应。',
+    'Shown with fewer rows or shorter texts; the form shows the complete response.',
+    '此处只列出部分行，较长的文本有所截短；使用上方表单可查看完整响应。',
   ),
   samples: say('Samples', '代码示例'),
   copy: say('Copy', '复制'),
