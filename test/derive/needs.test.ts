@@ -88,6 +88,7 @@ describe('needsOf: names all state of a block but what the block cannot tell', (
         'how many transactions there were before': 3_576,
         'the key that a producer had before': 2,
         'the contract that updated code names inside': 2,
+        'the producers that a voter who withdraws has votes for, and nothing from': 204,
       },
     })
   })
