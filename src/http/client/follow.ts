@@ -162,7 +162,7 @@ const takenBack = ({ status, headers }: Response, seq: number): IostlensError =>
     retryAfter: undefined,
   })
 
-const followedList = <D extends Paged, R extends Partial<Seq>>(ask: Ask, path: string, rows: RowsOf<D, R>) =>
+const followedList = <D extends Paged, R extends object>(ask: Ask, path: string, rows: RowsOf<D, R>) =>
   Object.assign(numberedList(ask, path, rows), {
     follow: following<R & Seq>(ask, path),
     followHead: followingHead<R>(ask, path),

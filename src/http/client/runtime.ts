@@ -201,11 +201,7 @@ const list = <D extends Paged, R>(ask: Ask, path: string, rowsOf: RowsOf<D, R>) 
   })
 }
 
-const numberedList = <D extends Paged, R extends Partial<Seq>>(
-  ask: Ask,
-  path: string,
-  rowsOf: RowsOf<D, R>,
-) => {
+const numberedList = <D extends Paged, R extends object>(ask: Ask, path: string, rowsOf: RowsOf<D, R>) => {
   const get = call<D>(ask, path)
   return Object.assign(wholeList<D, R & Seq>(ask, path), {
     pages: list(ask, path, rowsOf).pages,
@@ -237,7 +233,7 @@ const pagesOf = async function* <D extends Paged, R>(
 }
 
 /** Reads on behind the last row by its number: forwards with sort=asc, else backwards. */
-const rowsBySeq = async function* <D extends Paged, R extends Partial<Seq>>(
+const rowsBySeq = async function* <D extends Paged, R extends object>(
   { get, rowsOf }: { readonly get: Get<D>; readonly rowsOf: RowsOf<D, R> },
   params: Params,
   options: CallOptions | undefined,
@@ -245,10 +241,12 @@ const rowsBySeq = async function* <D extends Paged, R extends Partial<Seq>>(
   let range: Params = {}
   for (;;) {
     const data = await get({ size: MOST_ROWS, ...params, ...range, head: undefined }, options)
-    const rows = rowsOf(data).filter((row): row is R & Seq => row.seq !== undefined)
+    const rows = rowsOf(data).filter((row): row is R & Seq => 'seq' in row && row.seq !== undefined)
     yield* rows
     if (data.next !== undefined || data.total === null || (rows.length === 0 && rowsOf(data).length > 0))
-      throw new TypeError('Rows that are searched for have no seq: read them with pages or whole.')
+      throw new TypeError(
+        'Rows that are searched for, and steps, have no seq: read them with pages or whole.',
+      )
     const last = rows.at(-1)
     if (last === undefined || rows.length >= data.total) return
     range = params['sort'] === 'asc' ? { start_seq: last.seq + 1 } : { end_seq: last.seq - 1 }
