@@ -37,13 +37,10 @@ type Doc = Change['doc']
 type Cell = { doc: Doc | undefined; readonly before: Doc | undefined; isListed: boolean }
 type Undo = { readonly index: StateIndex; readonly of: Cell; readonly before: Doc | undefined }
 
-/** A `State` over fetched documents: a document that was put is seen immediately, and taken back by `rollback`. */
-export const workingState = (lookup: Lookup, lookupRange: LookupRange = () => UNKNOWN): WorkingState => {
+/** The documents of a batch that were looked up or put, by index and id. */
+const cellsOver = (lookup: Lookup) => {
   const cells = new Map<StateIndex, Map<string, Cell>>()
-  /** Those that were put, in the order in which each was put first. */
-  const written = new Map<StateIndex, Cell[]>()
-  let undo: Undo[] = []
-  let size = 0
+  const find = (index: StateIndex, id: string): Cell | undefined => cells.get(index)?.get(id)
   const open = (index: StateIndex, id: string, before: Doc | undefined): Cell => {
     const ofIndex = cells.get(index) ?? new Map<string, Cell>()
     const cell: Cell = { doc: undefined, before, isListed: false }
@@ -51,13 +48,23 @@ export const workingState = (lookup: Lookup, lookupRange: LookupRange = () => UN
     return cell
   }
   /** What is looked up is kept until the batch ends: it may be forgotten elsewhere, and nearly all is asked for again. */
-  const cellOf = (index: StateIndex, id: string): Cell => {
-    const known = cells.get(index)?.get(id)
+  const lookUp = (index: StateIndex, id: string): Cell => {
+    const known = find(index, id)
     if (known !== undefined) return known
     const doc = lookup(index, id)
     if (doc === UNKNOWN) throw new Missing([{ index, id } satisfies Key])
     return open(index, id, doc)
   }
+  return { find, open, lookUp }
+}
+
+/** A `State` over fetched documents: a document that was put is seen immediately, and taken back by `rollback`. */
+export const workingState = (lookup: Lookup, lookupRange: LookupRange = () => UNKNOWN): WorkingState => {
+  const { find, open, lookUp } = cellsOver(lookup)
+  /** Those that were put, in the order in which each was put first. */
+  const written = new Map<StateIndex, Cell[]>()
+  let undo: Undo[] = []
+  let size = 0
   const write = (index: StateIndex, of: Cell, doc: Doc): void => {
     undo.push({ index, of, before: of.doc })
     if (of.doc === undefined) size += 1
@@ -70,17 +77,16 @@ export const workingState = (lookup: Lookup, lookupRange: LookupRange = () => UN
   }
   return {
     get: <I extends StateIndex>(index: I, id: string) => {
-      const { doc, before } = cellOf(index, id)
+      const { doc, before } = lookUp(index, id)
       return (doc ?? before) as unknown as DocOf<I> | undefined
     },
     put: <I extends StateIndex>(index: I, doc: DocOf<I>) => {
-      const of = cellOf(index, doc.id)
+      const of = lookUp(index, doc.id)
       const last = of.doc ?? of.before
       write(index, of, doc as unknown as Doc)
       return last as unknown as DocOf<I> | undefined
     },
-    add: (index, doc) =>
-      write(index, cells.get(index)?.get(doc.id) ?? open(index, doc.id, undefined), doc as Doc),
+    add: (index, doc) => write(index, find(index, doc.id) ?? open(index, doc.id, undefined), doc as Doc),
     members: range => {
       const fetched = lookupRange(range)
       if (fetched === UNKNOWN) throw new Missing([], [range])
@@ -102,7 +108,7 @@ export const workingState = (lookup: Lookup, lookupRange: LookupRange = () => UN
       return [...changed].map(({ doc }) => doc as unknown as DocOf<I>)
     },
     atMark: <I extends StateIndex>(index: I, id: string) => {
-      const of = cells.get(index)?.get(id)
+      const of = find(index, id)
       const first = undo.find(each => each.of === of)
       const doc = first === undefined ? of?.doc : (first.before ?? of?.before)
       return doc as unknown as DocOf<I> | undefined

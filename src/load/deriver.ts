@@ -64,11 +64,10 @@ export const deriver = (writer: Writer, partition: () => number): Deriver => {
       await ahead?.fetched
       known.trim()
       await due.extend(last.block.time, unwritten(known, state))
-      // Whichever block of the run they fall in.
-      const falling = due.peek(last.block.time).flatMap(needsOfDue)
+      const inRun = due.peek(last.block.time).flatMap(needsOfDue)
       // What was fetched ahead is still there, unless a batch was cut or documents were forgotten meanwhile.
       const isKnown = ahead !== undefined && ahead.losses === known.losses
-      await known.fetch(isKnown ? falling : [...falling, ...keysOf(run, known)])
+      await known.fetch(isKnown ? inRun : [...inRun, ...keysOf(run, known)])
     },
     derive: async loaded => {
       const taken = due.take(loaded.block.time)

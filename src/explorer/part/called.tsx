@@ -38,29 +38,10 @@ type CalledProps = {
 export const Called = (props: CalledProps): Html => {
   const { visit, action, signature, changedIn, owners, number, isFailed } = props
   const { say } = visit
-  // What a failed transaction names may not be there.
-  const isDone = owners === 'all'
   const args = argumentsIn(action, signature ?? UNKNOWN_SIGNATURE)
   return (
     <section class={isFailed ? 'called failed' : 'called'} id={`action-${number}`}>
-      <h3>
-        {signature === undefined && !isDone ? (
-          <bdi safe>{visible(action.contract)}</bdi>
-        ) : (
-          <Name visit={visit} kind="contract" id={action.contract} />
-        )}{' '}
-        <bdi safe>{visible(action.action_name)}</bdi>
-        {isFailed ? (
-          <>
-            {' '}
-            <span class="badge bad" safe>
-              {say({ en: 'Failed here', zh: '在此失败' })}
-            </span>
-          </>
-        ) : (
-          ''
-        )}
-      </h3>
+      <Heading {...props} />
       {args === undefined ? (
         <ChainText visit={visit} text={action.data} whole={rawHref(visit)} />
       ) : (
@@ -100,6 +81,33 @@ export const Called = (props: CalledProps): Html => {
         ''
       )}
     </section>
+  )
+}
+
+/** Contract and action; a contract links to its page where it is there. */
+const Heading = ({ visit, action, signature, owners, isFailed }: CalledProps): Html => {
+  const { say } = visit
+  // What a failed transaction names may not be there.
+  const isDone = owners === 'all'
+  return (
+    <h3>
+      {signature === undefined && !isDone ? (
+        <bdi safe>{visible(action.contract)}</bdi>
+      ) : (
+        <Name visit={visit} kind="contract" id={action.contract} />
+      )}{' '}
+      <bdi safe>{visible(action.action_name)}</bdi>
+      {isFailed ? (
+        <>
+          {' '}
+          <span class="badge bad" safe>
+            {say({ en: 'Failed here', zh: '在此失败' })}
+          </span>
+        </>
+      ) : (
+        ''
+      )}
+    </h3>
   )
 }
 

@@ -42,29 +42,9 @@ export type ReadOptions = HeightOptions & {
  * What fails or finds nothing counts only if the store has lost no data.
  */
 export const consistentReads = (options: ReadOptions) => {
-  const { open, whole, now, sleep, readPublished, onRead } = options
+  const { open, whole, now, onRead } = options
   const height = knownHeight(options)
-  /** Why an attempt failed, or found nothing; undefined: what it gave is right. */
-  const failureOf = async (failure: unknown, tried: Attempt): Promise<unknown> => {
-    const { at, damaged, foundNothing, signal } = tried
-    if (isMissingIndex(failure) && (await readPublished(undefined))?.batch !== at.batch) return new Newer()
-    if (!damaged && (foundNothing || isNotFound(failure)))
-      await untilAborted(whole.requireNow(), signal, STORE_SEEN)
-    return failure
-  }
-  /** Returns when a read that failed may begin again; throws where it will not go well then. */
-  const waitToRepeat = async (failure: unknown, tried: Attempt): Promise<void> => {
-    const { at, attempt, since, signal } = tried
-    const isNewer = failure instanceof Newer
-    const isOld = failure instanceof OutOfDate
-    const isAborted = signal?.aborted === true
-    const mayGoWell = isNewer || (isOld && attempt + 1 < COPIES_TRIED)
-    if (mayGoWell && !isAborted && now() - since <= options.timeoutMs) return sleep(waitMs(attempt))
-    // No copy was whole: servers are cut off, unless the store turns out to have lost data.
-    if (isOld) await untilAborted(whole.requireNow(), signal, STORE_SEEN)
-    if (!isNewer) throw failure
-    throw isAborted ? replaced(at) : unpublished(at)
-  }
+  const { failureOf, waitToRepeat } = repeating(options)
   /** The height that a read begins with, and the published one, which may still be read. */
   const begin = async ({ signal, damaged }: OpenOptions) => {
     const what = 'the store was checked'
@@ -110,6 +90,31 @@ export const consistentReads = (options: ReadOptions) => {
   const { lookAgain, fresh, readUnrepaired } = height
   return { read, lookAgain, fresh, readUnrepaired }
 }
+
+/** What becomes of a try that failed or found nothing. */
+const repeating = ({ whole, now, sleep, readPublished, timeoutMs }: ReadOptions) => ({
+  /** Why an attempt failed, or found nothing; undefined: what it gave is right. */
+  failureOf: async (failure: unknown, tried: Attempt): Promise<unknown> => {
+    const { at, damaged, foundNothing, signal } = tried
+    if (isMissingIndex(failure) && (await readPublished(undefined))?.batch !== at.batch) return new Newer()
+    if (!damaged && (foundNothing || isNotFound(failure)))
+      await untilAborted(whole.requireNow(), signal, STORE_SEEN)
+    return failure
+  },
+  /** Returns when a read that failed may begin again; throws where it will not go well then. */
+  waitToRepeat: async (failure: unknown, tried: Attempt): Promise<void> => {
+    const { at, attempt, since, signal } = tried
+    const isNewer = failure instanceof Newer
+    const isOld = failure instanceof OutOfDate
+    const isAborted = signal?.aborted === true
+    const mayGoWell = isNewer || (isOld && attempt + 1 < COPIES_TRIED)
+    if (mayGoWell && !isAborted && now() - since <= timeoutMs) return sleep(waitMs(attempt))
+    // No copy was whole: servers are cut off, unless the store turns out to have lost data.
+    if (isOld) await untilAborted(whole.requireNow(), signal, STORE_SEEN)
+    if (!isNewer) throw failure
+    throw isAborted ? replaced(at) : unpublished(at)
+  },
+})
 
 /** One try of a read. */
 type Attempt = {

@@ -48,12 +48,7 @@ export const knownHeight = ({ readPublished, sleep, now, nothing, underRepair }:
     signal: AbortSignal | undefined,
   ): Promise<PublishedMeta> => {
     const least = stampOrNone(before)
-    let read = found
-    // Replicas lag: a read may return an older height, and we never go back. If it stays lower, the store was recreated.
-    for (let attempt = 0; attempt < LAG_TRIES && stampOrNone(read) < least; attempt++) {
-      await sleep(waitMs(attempt))
-      read = await readPublished(signal)
-    }
+    const read = await notBelow(least, found, { sleep, again: () => readPublished(signal) })
     // A read that began later and ended sooner may have brought a newer height meanwhile.
     if (known !== undefined && read !== undefined && stampOf(known) > least && stampOf(read) < stampOf(known))
       return known
@@ -67,23 +62,16 @@ export const knownHeight = ({ readPublished, sleep, now, nothing, underRepair }:
     const at = now()
     if (look !== undefined && Math.abs(at - look.at) < LOOK_SERVES_MS)
       return look.isDone && known !== undefined ? known : afterThat(look, signal)
-    const mine: Shared = { at, isDone: false, reading: fresh(signal) }
-    look = mine
-    mine.reading.then(
-      () => {
-        mine.isDone = true
-      },
-      () => undefined,
-    )
-    return mine.reading
+    look = shared(at, fresh(signal))
+    return look.reading
   }
   /** A read that failed, or whose caller gave up, counts for nobody else. */
   const afterThat = async ({ reading }: Shared, signal: AbortSignal | undefined): Promise<PublishedMeta> => {
-    const failed = await reading.then(
-      () => false,
+    const isRead = await reading.then(
       () => true,
+      () => false,
     )
-    return failed || known === undefined ? fresh(signal) : known
+    return isRead && known !== undefined ? known : fresh(signal)
   }
   return {
     known: () => known,
@@ -100,8 +88,32 @@ export const knownHeight = ({ readPublished, sleep, now, nothing, underRepair }:
   }
 }
 
+/** Replicas lag: a read may return an older height, and we never go back. If it stays lower, the store was recreated. */
+const notBelow = async (
+  least: number,
+  found: PublishedMeta | undefined,
+  { sleep, again }: Pick<HeightOptions, 'sleep'> & { readonly again: () => ReturnType<Look> },
+): Promise<PublishedMeta | undefined> => {
+  let read = found
+  for (let attempt = 0; attempt < LAG_TRIES && stampOrNone(read) < least; attempt++) {
+    await sleep(waitMs(attempt))
+    read = await again()
+  }
+  return read
+}
+
 /** A read of the height that several callers wait for. */
 type Shared = { readonly at: number; isDone: boolean; readonly reading: Promise<PublishedMeta> }
+const shared = (at: number, reading: Promise<PublishedMeta>): Shared => {
+  const made: Shared = { at, isDone: false, reading }
+  reading.then(
+    () => {
+      made.isDone = true
+    },
+    () => undefined,
+  )
+  return made
+}
 
 type Look = HeightOptions['readPublished']
 
