@@ -29,33 +29,41 @@ export const fetchBlock = async (
 export type FetchedRange = Range & {
   /** No block is asked for behind it. */
   readonly ends: boolean
-  /** Absent: there are none, so the blocks are asked for one by one. */
   readonly answers?: BulkAnswers | 'too_large'
   /** What a thread has made of them. */
   readonly proved?: BlockMessage
+  /** The blocks themselves, where there were no bulk answers. */
+  readonly blocks?: readonly Proven[]
 }
 
-/** Asks for the bulk answers of a range, and has them proved where there is a thread for it. */
+/**
+ * Asks for the bulk answers of a range, and has them proved where there is a thread for it. Without such answers the blocks
+ * are asked for one by one at once: several ranges are under way then, too.
+ */
 export const fetchRange = async (
   fetching: Fetching,
   range: Range & { readonly ends: boolean },
 ): Promise<FetchedRange> => {
   const { asking, size, provers, prove } = fetching
   const { from, to } = range
-  if (from === to || !size.bulk()) return range
+  const singly = async (answers?: 'too_large'): Promise<FetchedRange> => ({
+    ...range,
+    blocks: await blocksIn(fetching, answers === undefined ? range : { ...range, answers }),
+  })
+  if (from === to || !size.bulk()) return singly()
   try {
     const [heads, lists] = await Promise.all([
       orNothing(size, ask(asking, { ...headsQuestion(range), decode: asItIs })),
       orNothing(size, fetchLists(fetching, range, asItIs)),
     ])
-    if (heads === undefined || lists === undefined) return range
+    if (heads === undefined || lists === undefined) return await singly()
     const answers = { from, to, prove, heads, lists }
     const proved = await provers?.prove(answers)
-    return { ...range, answers, ...(proved === undefined ? {} : { proved }) }
+    return proved === undefined ? { ...range, answers } : { ...range, proved }
   } catch (error) {
     if (!(error instanceof TooLarge)) throw error
     size.tooLarge(to - from + 1)
-    return { ...range, answers: 'too_large' }
+    return singly('too_large')
   }
 }
 
@@ -67,6 +75,7 @@ const asItIs = (text: string): string => text
  * large is halved.
  */
 export const blocksIn = async (fetching: Fetching, fetched: FetchedRange): Promise<readonly Proven[]> => {
+  if (fetched.blocks !== undefined) return fetched.blocks
   const { from, to, ends } = fetched
   const found = fetched.answers === 'too_large' ? 'too_large' : await partsIn(fetching, fetched)
   if (found === 'too_large') {
@@ -130,7 +139,7 @@ const readParts = (answers: BulkAnswers): readonly Part[] | undefined => {
 const askedAgain = async (given: Fetching, range: Range): Promise<readonly Part[] | undefined> => {
   const { size, asking } = given
   // One try was the range's own.
-  const fetching = { ...given, asking: { ...asking, tries: asking.tries - 1 } }
+  const fetching = { ...given, asking: { ...asking, tries: Math.max(1, asking.tries - 1) } }
   const [heads, lists] = await Promise.all([
     orNothing(size, fetchHeads(fetching, range)),
     orNothing(size, fetchLists(fetching, range, decodeBlockTransactions)),

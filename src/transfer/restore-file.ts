@@ -1,6 +1,7 @@
 import { existsSync, linkSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { Failure } from '#failure/failure.ts'
 import type { Node } from '#node/port.ts'
+import { acquireLock } from '#store/sqlite/lock.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { describedStore, manifestPath, megabytes } from './backup-file.ts'
 import type { Digesting } from './digest.ts'
@@ -22,10 +23,28 @@ export type RestoredFile = { readonly manifest: Manifest; readonly isThere: bool
 export const restoreFile = async (file: string, path: string, how: Restoring): Promise<RestoredFile> => {
   const { manifest, isSealed } = manifestOfFile(file)
   await requireOnChain(how.node, manifest, how.signal)
-  if (existsSync(path)) {
+  const unlock = acquireLock(path, path)
+  if (unlock === undefined)
+    throw new Failure('usage', `Another program writes to ${path}.`, {
+      help: 'Stop it, or set --store to a file that is not there yet.',
+    })
+  try {
+    if (!existsSync(path)) return await copyInto(path, { file, manifest, isSealed }, how)
     await requireRestored(path, manifest, how)
     return { manifest, isThere: true }
+  } finally {
+    unlock()
   }
+}
+
+type Copy = { readonly file: string; readonly manifest: Manifest; readonly isSealed: boolean }
+
+/** Under the lock of the place, so that neither a loader nor another restore writes there meanwhile. */
+const copyInto = async (
+  path: string,
+  { file, manifest, isSealed }: Copy,
+  how: Restoring,
+): Promise<RestoredFile> => {
   const partial = `${path}.partial`
   rmSync(partial, { force: true })
   try {

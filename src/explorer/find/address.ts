@@ -4,12 +4,12 @@ import type { Reading } from './reading.ts'
 
 /** What the segment before an id says of it, as addresses of this and other explorers do: `/account/x`, `/#/txDetail/x`. */
 const KINDS = [
-  [/^block/i, 'block'],
-  [/^(?:tx|transaction)/i, 'transaction'],
-  [/^(?:account|address)/i, 'account'],
-  [/^contract/i, 'contract'],
-  [/^token/i, 'token'],
-  [/^(?:producer|node|vote)/i, 'producer'],
+  [/^block(?:s|detail)?$/i, 'block'],
+  [/^(?:tx|transaction)(?:s|detail)?$/i, 'transaction'],
+  [/^(?:account|address)(?:s|es|detail)?$/i, 'account'],
+  [/^contract(?:s|detail)?$/i, 'contract'],
+  [/^token(?:s|detail)?$/i, 'token'],
+  [/^(?:producer|node|vote)(?:s|detail)?$/i, 'producer'],
 ] as const
 
 /** What the address of a page names; none: the text is no address, or is that of no thing. */

@@ -4,7 +4,7 @@ import { ask } from '../client/ask.ts'
 import type { Cluster } from '../schema/cluster.ts'
 import { listIndices } from '../schema/list-indices.ts'
 import { inParts } from '../schema/names.ts'
-import { pathOf } from './take-snapshot.ts'
+import { pathOf, requireOf } from './take-snapshot.ts'
 
 const POLL_MS = 200
 /** Looks at shards that nothing is done about, after which they are lost: the server tries five times by itself. */
@@ -39,7 +39,7 @@ export const restoreSnapshot = async (
     const { open, ...progress } = await stateOf(cluster, indices)
     onProgress(progress)
     const [first] = open
-    if (first === undefined) return
+    if (first === undefined) return requireOf(cluster, snapshot)
     idle = (await isWorking(cluster)) ? 0 : idle + 1
     if (idle === IDLE_LOOKS)
       throw new Failure('damaged', `${first} could not be restored from the snapshot ${snapshot.name}.`, {

@@ -7,6 +7,8 @@ import { listIndices } from '../schema/list-indices.ts'
 import { keptText } from './kept-text.ts'
 
 const POLL_MS = 200
+/** Stricter than the server, which takes other names for patterns or refuses them. */
+const NAME = /^[a-z0-9][a-z0-9._-]{0,127}$/
 
 type Sizes = { readonly size_in_bytes?: number }
 type Status = {
@@ -16,6 +18,7 @@ type Status = {
 }
 type Info = {
   readonly snapshots: readonly {
+    readonly snapshot: string
     readonly state: string
     readonly metadata?: { readonly iostlens?: string }
     readonly failures?: readonly { readonly index?: string; readonly reason?: string }[]
@@ -32,6 +35,11 @@ export const takeSnapshot = async (
   { signal, onProgress }: SnapshotOptions,
 ): Promise<void> => {
   const { connection, clock } = cluster
+  if (!NAME.test(snapshot.name))
+    throw new Failure(
+      'usage',
+      `The name of the snapshot is '${snapshot.name}'; it must match ${NAME.source}.`,
+    )
   const mark = await markOf(cluster)
   await begin(cluster, snapshot, mark)
   const what = `take the snapshot ${snapshot.name}`
@@ -57,6 +65,21 @@ export const takeSnapshot = async (
 /** Tells snapshots of one state of the store from others. */
 const markOf = async (cluster: Cluster): Promise<string> =>
   new Bun.CryptoHasher('sha256').update((await keptText(cluster)) ?? '').digest('hex')
+
+/**
+ * Throws 'usage' unless the store is what was put into a snapshot of this name. Its indices may have been restored by hand, or
+ * from another snapshot by a run that was killed.
+ */
+export const requireOf = async (cluster: Cluster, snapshot: Named): Promise<void> => {
+  const { connection, names } = cluster
+  const what = `see the snapshot ${snapshot.name}`
+  const { snapshots } = await ask<Info>(connection, { what, method: 'GET', path: pathOf(snapshot) })
+  const found = snapshots.find(each => each.snapshot === snapshot.name)
+  if (found?.metadata?.iostlens === (await markOf(cluster))) return
+  throw new Failure('usage', `${names.prefix} is not what the snapshot ${snapshot.name} has.`, {
+    help: 'Name the snapshot that its indices were restored from, or delete the indices to restore this one.',
+  })
+}
 
 const begin = async (cluster: Cluster, snapshot: Named, mark: string): Promise<void> => {
   const { connection, names, writeTimeoutMs } = cluster
