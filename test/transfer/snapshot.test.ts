@@ -91,6 +91,22 @@ describe.skipIf(url === undefined)('snapshots of Elasticsearch', () => {
     expect(await loadFrom(ARCHIVED, place.store, { to: HEIGHT + 10 })).toBe(HEIGHT + 10)
   })
 
+  test('indices of one snapshot are not taken for those of another, and a name is no pattern', async () => {
+    await loseAll()
+    await onServer()
+    for (const [name, message] of [
+      ['fir*', 'is not what the snapshot fir* has'],
+      ['none', 'none'],
+    ] as const)
+      await expect(
+        restoreFromSnapshot(snapshots(), { repository, name }, { ...quietly, node }),
+      ).rejects.toThrow(message)
+    await expect(snapshots().snapshots.take({ repository, name: 'fir*' }, quietly)).rejects.toThrow(
+      'must match',
+    )
+    expect(await restored()).toBe(HEIGHT)
+  })
+
   test('a document that is missing, changed or doubled is refused with the name of its index', async () => {
     await loseAll()
     await onServer()
