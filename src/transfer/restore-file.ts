@@ -23,18 +23,25 @@ export type RestoredFile = { readonly manifest: Manifest; readonly isThere: bool
 export const restoreFile = async (file: string, path: string, how: Restoring): Promise<RestoredFile> => {
   const { manifest, isSealed } = manifestOfFile(file)
   await requireOnChain(how.node, manifest, how.signal)
+  if (existsSync(path)) return found(path, manifest, how)
   const unlock = acquireLock(path, path)
   if (unlock === undefined)
     throw new Failure('usage', `Another program writes to ${path}.`, {
       help: 'Stop it, or set --store to a file that is not there yet.',
     })
   try {
-    if (!existsSync(path)) return await copyInto(path, { file, manifest, isSealed }, how)
-    await requireRestored(path, manifest, how)
-    return { manifest, isThere: true }
+    return existsSync(path)
+      ? await found(path, manifest, how)
+      : await copyInto(path, { file, manifest, isSealed }, how)
   } finally {
     unlock()
   }
+}
+
+/** The store that is in the place already. */
+const found = async (path: string, manifest: Manifest, how: Restoring): Promise<RestoredFile> => {
+  await requireRestored(path, manifest, how)
+  return { manifest, isThere: true }
 }
 
 type Copy = { readonly file: string; readonly manifest: Manifest; readonly isSealed: boolean }
