@@ -1,13 +1,14 @@
 import { Type } from '@sinclair/typebox'
 import { fromUnits } from '#chain/amount.ts'
+import { dateOf } from '#chain/time.ts'
 import { balanceId } from '#indices/balance.ts'
 import { seriesOf } from '#indices/series.ts'
 import { tokens } from '#indices/token.ts'
 import { openBook } from './books/open-book.ts'
 import type { Context } from './define.ts'
+import { heightsOf, stepsAsked } from './find/asked-steps.ts'
 import { ownerOf } from './find/owner.ts'
 import { flowsThen, NO_FLOWS } from './find/series.ts'
-import { stepsAsked } from './find/steps.ts'
 import { unknown } from './find/unknown.ts'
 import { type Change, changesOf } from './list/changes.ts'
 import type { Listing, Numbered } from './list/list-rows.ts'
@@ -128,13 +129,14 @@ const stepsOf = async (
   { step: by, sort: order, ...asked }: Asked,
   { id, decimal }: Balance,
 ): Promise<Listing<Numbered<Change>>> => {
-  const { steps, heights } = await stepsAsked(context, by, datesOf(asked))
-  const flows = await flowsThen(context.view, seriesOf.balance(id), heights)
+  const steps = await stepsAsked(context, { step: by, ...datesOf(asked) })
+  const flows = await flowsThen(context.view, seriesOf.balance(id), heightsOf(steps))
   const shown = (units: bigint): string => fromUnits(units, decimal)
-  const rows = steps.map((of, at) => {
+  const rows = steps.map(({ first, isWhole }, at) => {
     const [before = NO_FLOWS, after = NO_FLOWS] = [flows[at], flows[at + 1]]
     return {
-      ...of,
+      date: dateOf(first),
+      complete: isWhole,
       opening: shown(before.gained - before.lost),
       in: shown(after.gained - before.gained),
       out: shown(after.lost - before.lost),

@@ -4,24 +4,21 @@ import { dateOf, startOfDay } from '#chain/time.ts'
 import { seriesOf } from '#indices/series.ts'
 import { tokens } from '#indices/token.ts'
 import { defineAction } from './define.ts'
-import { stepsAsked } from './find/asked-steps.ts'
-import { flowsThen } from './find/series.ts'
+import { checkStepDates, heightsOf, stepsAsked } from './find/asked-steps.ts'
+import { flowsThen, NO_FLOWS } from './find/series.ts'
 import { unknown } from './find/unknown.ts'
 import { wholeOf } from './list/paging.ts'
-import { type Dates, dates, datesWithin } from './request/dates.ts'
+import { type Dates, dates } from './request/dates.ts'
 import { token } from './request/parameter-types.ts'
 import { checkRange, type Range, range } from './request/range.ts'
 import { step } from './request/step.ts'
 import { count, flag, listOfRows, shape, text } from './shape/results.ts'
 
-/** Days of 400 months: steps are counted by themselves. */
-const checkDates = datesWithin(400 * 31)
-
 const { start_block, end_block, start_time, end_time } = range
 const blockRange = { start_block, end_block, start_time, end_time }
 
 const checkAsked = ({ start_date, end_date, ...blocks }: Dates & Omit<Range, 'start_date' | 'end_date'>) => {
-  checkDates({ start_date, end_date })
+  checkStepDates({ start_date, end_date })
   checkRange({
     ...blocks,
     ...(start_date === undefined ? {} : { start_date: startOfDay(start_date) }),
@@ -58,15 +55,19 @@ export const getSupplyHistory = defineAction({
     const { view } = context
     const found = await view.get(tokens, symbol)
     if (found === undefined) throw unknown(context, 'token', symbol)
-    const steps = await stepsAsked(context, { step: by, ...asked }, checkDates)
-    const heights = [steps[0]?.before ?? -1, ...steps.map(({ until }) => until)]
+    const steps = await stepsAsked(context, { step: by, ...asked })
+    const heights = heightsOf(steps)
     const [supply, holders] = await Promise.all([
       flowsThen(view, seriesOf.supply(symbol), heights),
       flowsThen(view, seriesOf.holders(symbol), heights),
     ])
     const shown = (units: bigint) => fromUnits(units, found.decimal)
     const rows = steps.map(({ first, isWhole }, at) => {
-      const [before = NONE, after = NONE, held = NONE] = [supply[at], supply[at + 1], holders[at + 1]]
+      const [before = NO_FLOWS, after = NO_FLOWS, held = NO_FLOWS] = [
+        supply[at],
+        supply[at + 1],
+        holders[at + 1],
+      ]
       return {
         date: dateOf(first),
         complete: isWhole,
@@ -82,5 +83,3 @@ export const getSupplyHistory = defineAction({
   fails: ['not_found', 'loading'],
   example: { token: 'iost', step: 'day' },
 })
-
-const NONE = { gained: 0n, lost: 0n }

@@ -29,7 +29,7 @@ export const fetchBlock = async (
 export type FetchedRange = Range & {
   /** No block is asked for behind it. */
   readonly ends: boolean
-  readonly answers?: BulkAnswers | 'too_large'
+  readonly answers?: BulkAnswers
   /** What a thread has made of them. */
   readonly proved?: BlockMessage
   /** The blocks themselves, where there were no bulk answers. */
@@ -46,10 +46,7 @@ export const fetchRange = async (
 ): Promise<FetchedRange> => {
   const { asking, size, provers, prove } = fetching
   const { from, to } = range
-  const singly = async (answers?: 'too_large'): Promise<FetchedRange> => ({
-    ...range,
-    blocks: await blocksIn(fetching, answers === undefined ? range : { ...range, answers }),
-  })
+  const singly = async () => ({ ...range, blocks: await blocksIn(fetching, range) })
   if (from === to || !size.bulk()) return singly()
   try {
     const [heads, lists] = await Promise.all([
@@ -63,7 +60,7 @@ export const fetchRange = async (
   } catch (error) {
     if (!(error instanceof TooLarge)) throw error
     size.tooLarge(to - from + 1)
-    return singly('too_large')
+    return { ...range, blocks: await inHalves(fetching, range) }
   }
 }
 
@@ -76,15 +73,9 @@ const asItIs = (text: string): string => text
  */
 export const blocksIn = async (fetching: Fetching, fetched: FetchedRange): Promise<readonly Proven[]> => {
   if (fetched.blocks !== undefined) return fetched.blocks
-  const { from, to, ends } = fetched
-  const found = fetched.answers === 'too_large' ? 'too_large' : await partsIn(fetching, fetched)
-  if (found === 'too_large') {
-    const middle = Math.floor((from + to) / 2)
-    const lower = await fetchRange(fetching, { from, to: middle, ends: false })
-    const blocks = await blocksIn(fetching, lower)
-    const upper = await fetchRange(fetching, { from: middle + 1, to, ends })
-    return [...blocks, ...(await blocksIn(fetching, upper))]
-  }
+  const { from, ends } = fetched
+  const found = await partsIn(fetching, fetched)
+  if (found === 'too_large') return inHalves(fetching, fetched)
   // Without its signature, nothing but the node's word of its hash proves a head that has no child yet.
   const parts = fetching.prove === 'linked' && ends ? found.with(-1, {}) : found
   const whole: (Found | undefined)[] = parts.map(foundIn)
@@ -100,6 +91,18 @@ export const blocksIn = async (fetching: Fetching, fetched: FetchedRange): Promi
   return proveBlocks(fetching, await linked(run, { fetch: single }))
 }
 
+/** The blocks of a range whose answer is too large. */
+const inHalves = async (
+  fetching: Fetching,
+  { from, to, ends }: Pick<FetchedRange, 'from' | 'to' | 'ends'>,
+): Promise<readonly Proven[]> => {
+  const middle = Math.floor((from + to) / 2)
+  const lower = await fetchRange(fetching, { from, to: middle, ends: false })
+  const blocks = await blocksIn(fetching, lower)
+  const upper = await fetchRange(fetching, { from: middle + 1, to, ends })
+  return [...blocks, ...(await blocksIn(fetching, upper))]
+}
+
 /** undefined: the block is to be asked for by itself. */
 const foundIn = ({ head, block }: Part): Found | undefined => {
   if (block === undefined) return undefined
@@ -112,7 +115,7 @@ const partsIn = async (
 ): Promise<readonly Part[] | 'too_large'> => {
   const { from, to } = range
   const { size } = fetching
-  const read = proved === undefined ? answers && readParts(answers as BulkAnswers) : unpacked(proved)
+  const read = proved === undefined ? answers && readParts(answers) : unpacked(proved)
   if (read !== undefined) return read
   const none = Array.from({ length: to - from + 1 }, (): Part => ({}))
   if (from === to || !size.bulk()) return none

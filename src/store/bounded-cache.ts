@@ -7,7 +7,7 @@ export type BoundedCache<T> = {
 }
 
 /** Size of an entry without text. */
-const ENTRY_CHARACTERS = 200
+export const ENTRY_CHARACTERS = 200
 
 export const boundedCache = <T>(maxCharacters: number): BoundedCache<T> => {
   const entries = new Map<string, { readonly value: T; readonly characters: number }>()

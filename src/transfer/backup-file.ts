@@ -1,6 +1,7 @@
 import { renameSync, statSync } from 'node:fs'
 import { nothingLoaded } from '#store/nothing-loaded.ts'
 import type { Identity, Store } from '#store/port.ts'
+import { sync } from '#store/sqlite/backup.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { type Digesting, digestsOf } from './digest.ts'
 import { readThrough } from './file-digest.ts'
@@ -35,6 +36,7 @@ export const describeCopy = async (partial: string, file: string, how: Digesting
     const manifest = { ...described, file: digest }
     const path = manifestPath(file)
     await Bun.write(`${path}.partial`, manifestText(manifest))
+    sync(`${path}.partial`)
     renameSync(`${path}.partial`, path)
     return manifest
   } finally {

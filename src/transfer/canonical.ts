@@ -38,7 +38,7 @@ const known = new WeakMap<AnyIndex, readonly Part[]>()
 
 /**
  * A document as one text that is the same in every store, and the text of no other document: its id, then its fields in the
- * order of the index; `-` stands for a field that is absent.
+ * order of the index; `~`, with which no value begins, stands for a field that is absent.
  */
 export const canonicalText = (index: AnyIndex, doc: { readonly id: string }): string => {
   let parts = known.get(index)
@@ -50,7 +50,7 @@ export const canonicalText = (index: AnyIndex, doc: { readonly id: string }): st
   let text = measured(doc.id)
   for (const part of parts) {
     const value = values[part.name]
-    text += value === undefined ? '-' : part.text(value)
+    text += value === undefined ? '~' : part.text(value)
   }
   return text
 }

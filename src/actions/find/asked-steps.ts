@@ -4,7 +4,7 @@ import { blockId } from '#indices/position.ts'
 import { missingData } from '#store/missing-data.ts'
 import type { View } from '#store/port.ts'
 import type { Context } from '../define.ts'
-import type { Dates } from '../request/dates.ts'
+import { type Dates, datesWithin } from '../request/dates.ts'
 import type { Range } from '../request/range.ts'
 import { type Days, type Step, stepsBetween } from '../request/step.ts'
 import { daysAsked } from './asked-days.ts'
@@ -24,14 +24,22 @@ export type AskedStep = Days & {
 
 type Asked = Dates & Blocks & { readonly step: Step }
 
+/** Throws 'bad_request' for days that are too many even for 400 months: steps are counted by themselves. */
+export const checkStepDates = datesWithin(400 * 31)
+
+/** The heights between which the steps are: the last block before the first step, and the last one of each; -1: none. */
+export const heightsOf = (steps: readonly AskedStep[]): readonly number[] => [
+  steps[0]?.before ?? -1,
+  ...steps.map(({ until }) => until),
+]
+
 /**
  * The steps that have a day that is asked for, each whole unless the range of blocks or times begins or ends within it.
- * `check` refuses days that are too many. Throws 'loading' for a range that may reach beyond the loaded blocks.
+ * Throws 'loading' for a range that may reach beyond the loaded blocks, 'bad_request' as `checkStepDates` and `stepsBetween`.
  */
 export const stepsAsked = async (
   context: Context,
   { step, start_date, end_date, ...asked }: Asked,
-  check: (dates: Dates) => void,
 ): Promise<readonly AskedStep[]> => {
   const { view } = context
   const { before, until } = await boundsOf(context, asked)
@@ -44,7 +52,7 @@ export const stepsAsked = async (
     end: until === view.at.height ? end_date : Math.min(await dayAt(view, until), end_date ?? Infinity),
   }
   if (start !== undefined && end !== undefined && start > end) return []
-  const { from, to, today } = await daysAsked(context, { start_date: start, end_date: end }, check)
+  const { from, to, today } = await daysAsked(context, { start_date: start, end_date: end }, checkStepDates)
   const steps = stepsBetween(step, from, to)
   const ends = [startOfDay(steps[0]?.first ?? from), ...steps.map(({ last: day }) => startOfDay(day + 1))]
   const moments = await momentsAt(

@@ -1,3 +1,4 @@
+import { dateOf } from '#chain/time.ts'
 import { balanceId } from '#indices/balance.ts'
 import { seriesOf } from '#indices/series.ts'
 import { type Entry, entriesIn } from '#indices/series-entry.ts'
@@ -11,8 +12,8 @@ import type { Step } from '../request/step.ts'
 import { exact, shape } from '../shape/results.ts'
 import { stepFields } from '../shape/steps.ts'
 import { amountOf, iostOf } from '../shape/values.ts'
+import { heightsOf, stepsAsked } from './asked-steps.ts'
 import { flowsThen, isBy, NO_FLOWS, partsInRuns, seriesIn } from './series.ts'
-import { stepsAsked } from './steps.ts'
 
 /** A step of what a producer and its voters were given and took. */
 export const rewardStep = shape({
@@ -53,18 +54,20 @@ export const rewardSteps = async <D>(
   { step, sort, ...asked }: Asked,
 ): Promise<Listing<D>> => {
   const { view } = context
-  const { steps, heights } = await stepsAsked(context, step, datesOf(asked))
+  const steps = await stepsAsked(context, { step, ...datesOf(asked) })
+  const heights = heightsOf(steps)
   const [sums, contribute, token] = await Promise.all([
     sumsBetween(view, producer, heights),
     flowsThen(view, seriesOf.balance(balanceId('contribute', producer)), heights),
     view.get(tokens, 'contribute'),
   ])
   const decimal = token?.decimal ?? 0
-  const rows = steps.map((of, at) => {
+  const rows = steps.map(({ first, isWhole }, at) => {
     const [before = NO_FLOWS, after = NO_FLOWS] = [contribute[at], contribute[at + 1]]
     const { exchanged, candidate, added, taken } = sums[at] ?? NONE
     return {
-      ...of,
+      date: dateOf(first),
+      complete: isWhole,
       contribute_made: amountOf(after.gained - before.gained, decimal),
       contribute_exchanged: amountOf(after.lost - before.lost, decimal),
       exchanged: iostOf(exchanged),

@@ -30,6 +30,8 @@ test.each([
   '区块 4824',
   '高度：4824',
   'no. 4824',
+  '"4,824"',
+  '(Block 4,824),',
 ])('readingsOf: %s is the number of a block first', given => {
   expect(readingsOf(given)[0]).toEqual({ text: '4824', kind: 'block' })
 })

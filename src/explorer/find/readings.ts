@@ -29,7 +29,9 @@ export const readingsOf = (given: string): readonly Reading[] => {
   const inner = text.replaceAll(AROUND, '').trim()
   const address = readingsOfAddress(inner)
   const all =
-    address.length > 0 ? address : [...numberIn(text), { text }, ...labelled(inner), { text: inner }]
+    address.length > 0
+      ? address
+      : [...numberIn(text), ...numberIn(inner), { text }, ...labelled(inner), { text: inner }]
   // Names have small letters; hashes and ids of contracts have both.
   const small = all.map(({ text: each, ...of }) => ({ ...of, text: each.toLowerCase() }))
   const readings = new Map<string, Reading>()

@@ -72,7 +72,7 @@ const checkedHeight = (partial: string): number => {
 }
 
 /** Until a file and its folder are synced, power loss may take them. */
-const sync = (file: string): void => {
+export const sync = (file: string): void => {
   const handle = openSync(file, 'r+')
   fsyncSync(handle)
   closeSync(handle)

@@ -59,11 +59,12 @@ export const consistentReads = (options: ReadOptions) => {
   const read: Store['read'] = async (work, how = {}) => {
     const { signal, damaged = false } = how
     const since = now()
-    const end: { -readonly [name in keyof ReadEnd]: ReadEnd[name] } = { since: performance.now() }
-    let tries = 0
+    const begun = performance.now()
+    let retries = 0
+    let error: unknown
     try {
       let { at, current } = await begin(how)
-      for (let attempt = 0; ; tries++) {
+      for (let attempt = 0; ; retries++) {
         const opened = open(at, how)
         const { value, failure } = await settled(work(opened.view), signal, at)
         current = await seen(current, signal)
@@ -79,12 +80,11 @@ export const consistentReads = (options: ReadOptions) => {
         attempt += 1
         current = at = await seen(height.fresh(signal), signal)
       }
-    } catch (error) {
-      end.error = error
-      throw error
+    } catch (thrown) {
+      error = thrown
+      throw thrown
     } finally {
-      end.retries = tries
-      onRead?.(end)
+      onRead?.({ since: begun, error, retries })
     }
   }
   const { lookAgain, fresh, readUnrepaired } = height

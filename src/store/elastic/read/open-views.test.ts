@@ -15,8 +15,8 @@ const metaOf = (batch: string): PublishedMeta => ({
 
 test('rememberState: a missing document is remembered too; index and id are separate', () => {
   const docs = rememberState()
-  docs.put(lists, 'a', doc)
-  docs.put(lists, 'none', undefined)
+  docs.put(lists, 'a', { doc, characters: 1 })
+  docs.put(lists, 'none', { doc: undefined, characters: 0 })
   expect(docs.get(lists, 'a')?.value).toEqual(doc)
   expect(docs.get(lists, 'none')?.value).toBeUndefined()
   expect(docs.get(lists, 'none')).toBeDefined()
@@ -26,9 +26,9 @@ test('rememberState: a missing document is remembered too; index and id are sepa
 test('rememberState: tells of hits and misses, and takes no more once it is full', () => {
   const looks: boolean[] = []
   const docs = rememberState(isHit => looks.push(isHit))
-  for (let at = 0; at < 30_000; at++) docs.put(lists, String(at), doc)
-  expect(docs.get(lists, '0')).toBeDefined()
-  expect(docs.get(lists, '29999')).toBeUndefined()
+  for (const id of ['0', '1', '2']) docs.put(lists, id, { doc, characters: 3_999_000 })
+  expect(docs.get(lists, '1')).toBeDefined()
+  expect(docs.get(lists, '2')).toBeUndefined()
   expect(looks).toEqual([true, false])
 })
 

@@ -1,4 +1,5 @@
 import { records } from '#indices/record.ts'
+import { ENTRY_CHARACTERS } from '#store/bounded-cache.ts'
 import type { Hints } from '#store/ranking-start.ts'
 import { type LastDocuments, lastDocuments, type PublishedMeta } from '../schema/checkpoint-record.ts'
 import type { Cluster } from '../schema/cluster.ts'
@@ -9,8 +10,8 @@ import { openView } from './view.ts'
 
 /** Only a repair changes documents of a published batch; its changes are seen after this time at the latest. */
 const KEPT_MS = 1_000
-/** Documents that are kept: with texts of some hundred characters they take 10 MB of memory. */
-const MAX_DOCUMENTS = 20_000
+/** Maximum characters that are kept; 8,000,000 take at most 20 MB of memory. */
+const MAX_CHARACTERS = 8_000_000
 
 /** What all views of a published height have in common. */
 type Height = {
@@ -77,14 +78,18 @@ const NOTHING: Remembered = { get: () => undefined, put: () => undefined }
 /** Once it is full it takes no more: a second later it is given up anyway. */
 export const rememberState = (onLook: (isHit: boolean) => void = () => undefined): Remembered => {
   const docs = new Map<string, NonNullable<ReturnType<Remembered['get']>>>()
+  let kept = 0
   return {
     get: (index, id) => {
       const known = docs.get(`${index.name}/${id}`)
       onLook(known !== undefined)
       return known
     },
-    put: (index, id, value) => {
-      if (docs.size < MAX_DOCUMENTS) docs.set(`${index.name}/${id}`, { value })
+    put: (index, id, { doc: value, characters }) => {
+      const size = ENTRY_CHARACTERS + characters
+      if (kept + size > MAX_CHARACTERS) return
+      kept += size
+      docs.set(`${index.name}/${id}`, { value })
     },
   }
 }

@@ -22,7 +22,8 @@ type Named = Pick<AnyIndex, 'name'>
 /** State documents as they were read; `value` undefined: there is none with that id. */
 export type Remembered = {
   get(index: Named, id: string): { readonly value: Doc | undefined } | undefined
-  put(index: Named, id: string, doc: Doc | undefined): void
+  /** `characters`: the size of its text. */
+  put(index: Named, id: string, read: { readonly doc: Doc | undefined; readonly characters: number }): void
 }
 
 /** What a view reads with. */

@@ -3,6 +3,7 @@ import { type ListDoc, placeOf } from '#indices/list.ts'
 import { records } from '#indices/record.ts'
 import type { AnyIndex, HistoryIndex, StateIndex } from '#indices/registry.ts'
 import { segments } from '#indices/segment.ts'
+import { charactersOf } from '#store/bounded-cache.ts'
 import { missingData } from '#store/missing-data.ts'
 import type { Moment, View } from '#store/port.ts'
 import { rankingPage } from '#store/ranking-page.ts'
@@ -91,7 +92,7 @@ const ofState = <I extends AnyIndex>(
 ): DocOf<I> | undefined => {
   if (got !== undefined && got.version > versionAt(stampOf(published))) throw new Newer()
   const doc = got === undefined ? undefined : decode(index, id, got.source)
-  remembered.put(index, id, doc)
+  remembered.put(index, id, { doc, characters: charactersOf(got?.source) })
   return doc
 }
 
