@@ -28,7 +28,7 @@ type Height = {
  * the next height is published, and each was checked when it was read. A view keeps the cache that it was opened with; a
  * view of another height gets a new one.
  */
-export const viewsOf = ({ connection, names, clock, onCacheLook }: ViewsOptions) => {
+export const viewsOf = ({ connection, names, clock, onCacheRead }: ViewsOptions) => {
   const hints: Hints = new Map()
   let height: Height | undefined
   const heightOf = (published: PublishedMeta): Height => {
@@ -41,7 +41,7 @@ export const viewsOf = ({ connection, names, clock, onCacheLook }: ViewsOptions)
         names: own,
         last: lastDocuments(published),
         recordIndices: published.partitions.map((_, partition) => own.partition(records, partition)),
-        remembered: rememberState(onCacheLook),
+        remembered: rememberState(onCacheRead),
       }
     }
     return height
@@ -68,7 +68,7 @@ export const viewsOf = ({ connection, names, clock, onCacheLook }: ViewsOptions)
   }
 }
 
-type ViewsOptions = Pick<Cluster, 'connection' | 'names' | 'onCacheLook'> & {
+type ViewsOptions = Pick<Cluster, 'connection' | 'names' | 'onCacheRead'> & {
   readonly clock: Pick<Cluster['clock'], 'now'>
 }
 
@@ -76,13 +76,13 @@ type ViewsOptions = Pick<Cluster, 'connection' | 'names' | 'onCacheLook'> & {
 const NOTHING: Remembered = { get: () => undefined, put: () => undefined }
 
 /** Once it is full it takes no more: a second later it is given up anyway. */
-export const rememberState = (onLook: (isHit: boolean) => void = () => undefined): Remembered => {
+export const rememberState = (onRead: (isHit: boolean) => void = () => undefined): Remembered => {
   const docs = new Map<string, NonNullable<ReturnType<Remembered['get']>>>()
   let kept = 0
   return {
     get: (index, id) => {
       const known = docs.get(`${index.name}/${id}`)
-      onLook(known !== undefined)
+      onRead(known !== undefined)
       return known
     },
     put: (index, id, { doc: value, characters }) => {
