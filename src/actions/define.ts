@@ -43,7 +43,7 @@ export type Context = {
   readonly rankings?: KeptRankings | undefined
   /** Work for a page of a ranking of the past, ms; absent: as much as it takes. */
   readonly rankingMs?: number | undefined
-  /** Gives the answer so much time beyond its deadline, ms; undefined: as much as it takes. Absent: there is no deadline. */
+  /** Extends the deadline of the answer by this time, ms; undefined: as much as it takes. Absent: there is no deadline. */
   readonly prolong?: ((ms: number | undefined) => void) | undefined
   /** Every wait for a node goes through it. */
   readonly apart: Apart

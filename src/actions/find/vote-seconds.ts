@@ -1,7 +1,7 @@
 import { seriesOf } from '#indices/series.ts'
 import { entriesIn } from '#indices/series-entry.ts'
 import type { View } from '#store/port.ts'
-import { timesOf } from '../list/changes.ts'
+import { timesOf } from './blocks-at.ts'
 import type { Moment } from './point.ts'
 import { isBy, partsInRuns, seriesIn } from './series.ts'
 import { tallyThen } from './voters-then.ts'
