@@ -50,7 +50,7 @@ export type AppOptions = {
   readonly maxFeedsPerKey: number
   /** Absent: the service never stops. */
   readonly stopping?: Stopping
-  /** An export or a feed is cut off when its client takes nothing for so long. */
+  /** Time after which an export or a feed is cut off whose client takes nothing. */
   readonly stallMs: number
   /** `/ready` is 503 while the last loaded block is older; absent: however old it is. */
   readonly maxLagMs?: number | undefined

@@ -20,7 +20,7 @@ export type Deadline = {
   readonly signal: AbortSignal
   /** Rejects then, whether the work heeds the signal or not: 'deadline', ClientGone, or why the service ends the request. */
   readonly over: Promise<never>
-  /** Gives so much time beyond the usual one from now on; undefined: as much as it takes. It is never shortened. */
+  /** Extends the deadline to this time plus the usual one, from now on; undefined: without limit. It is never shortened. */
   readonly prolong: (ms: number | undefined) => void
   /** The answer is there. */
   end(): void
