@@ -55,9 +55,17 @@ export const rankingOf = async (
   if (known !== undefined) return known.value
   if (isLook === true) return []
   const mostMs = isWhole === true ? undefined : rankingMs
-  prolong?.(mostMs)
-  const found = await make(partsOf(context, mostMs, tooMuch))
+  const restore = prolong?.(mostMs)
+  try {
+    const found = await make(partsOf(context, mostMs, tooMuch))
+    keep(rankings, key, found)
+    return found
+  } finally {
+    restore?.()
+  }
+}
+
+const keep = (rankings: Context['rankings'], key: string, found: readonly Ranked[]): void => {
   const characters = found.reduce((sum, [name]) => sum + name.length + 16, 0)
   rankings?.put(key, found, characters)
-  return found
 }
