@@ -2,7 +2,7 @@ import { Failure, PublicFailure } from '#failure/failure.ts'
 import { blocks } from '#indices/block.ts'
 import { blockId } from '#indices/position.ts'
 import type { StateIndex } from '#indices/registry.ts'
-import type { View } from '#store/port.ts'
+import type { Held, View } from '#store/port.ts'
 import type { Context } from '../define.ts'
 import type { Ranked } from './kept-rankings.ts'
 
@@ -54,18 +54,19 @@ type Asked = Working & Pick<Context, 'view' | 'isWhole' | 'rankingMs' | 'prolong
 export const doneThen = async <T>(context: Asked, { what, height, state, make }: PastWork<T>): Promise<T> => {
   const { view, isWhole, rankingMs, prolong } = context
   const mostMs = isWhole === true ? undefined : rankingMs
-  prolong?.(mostMs)
-  const part = partsOf(context, mostMs, what)
-  const held = await view.hold?.(state)
-  if (held === undefined) return make(view, part)
+  const restore = prolong?.(mostMs)
+  let held: Held | undefined
   try {
+    held = await view.hold?.(state)
+    const part = partsOf(context, mostMs, what)
+    if (held === undefined) return await make(view, part)
     const hash = await hashAt(view, height)
     const made = await make(held.view, part)
-    if ((await hashAt(held.view, height)) !== hash)
-      throw new Failure('unavailable', `Block ${height} was taken back by a repair while its state was read.`)
-    return made
+    if ((await hashAt(held.view, height)) === hash) return made
+    throw new Failure('unavailable', `Block ${height} was taken back by a repair while its state was read.`)
   } finally {
-    held.close()
+    held?.close()
+    restore?.()
   }
 }
 
