@@ -8,7 +8,7 @@ import type { TransactionDoc } from '#indices/transaction.ts'
 import { RUN_LENGTH, runId, transactionRuns, withStretch } from '#indices/transaction-run.ts'
 import { blockDocument, countBlock, isBase } from './block-document.ts'
 import { foundSystem } from './contract.ts'
-import { dayDraft, settleDay } from './day.ts'
+import { dayDraft, settleDay, settleTokenDays } from './day.ts'
 import { ledger } from './ledger.ts'
 import { listCounts } from './list-counts.ts'
 import { rankedState } from './rankings.ts'
@@ -145,6 +145,7 @@ const settle = (scope: Scope): void => {
   scope.series.settle()
   scope.lists.settle()
   settleDay(scope, scope.state.get(statistics, STATISTICS) ?? FIRST)
+  settleTokenDays(scope)
   scope.state.put(statistics, scope.statistics)
 }
 

@@ -10,7 +10,13 @@ import type { VoteBonuses } from './vote-bonuses.ts'
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
 /** What a block adds to its day, as far as neither the block nor the figures of the chain show it. */
-export type DayDraft = { movements: number; moved: bigint; ramFees: bigint }
+export type DayDraft = {
+  movements: number
+  moved: bigint
+  ramFees: bigint
+  /** Transfers by token. */
+  readonly transfers: Map<string, { count: number; volume: bigint }>
+}
 
 /** All that a block's derivation works on. Drafts are put into `state` once, at the end of the block (`settle`). */
 export type Scope = {
