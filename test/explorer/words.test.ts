@@ -117,6 +117,17 @@ test('words: rows of all transactions say what each moved, and nothing of a fail
   expect(records.some(({ token }) => token !== undefined)).toBe(true)
 })
 
+test('words: an account that is made shows the pledge and the payment inside its receipt', async () => {
+  const { transactions } = await explorer.call<{ transactions: readonly { readonly tx_hash: string }[] }>(
+    'contract/get-contract-tx',
+    { contract: 'auth.iost', action_name: 'signUp', size: '5' },
+  )
+  const { html } = await explorer.visit(`/tx/${transactions[0]?.tx_hash}`)
+  const names = [...html.matchAll(/<(ul class="calls"|\/ul)>|<li><span class="what">.*?<bdi>(\w+)<\/bdi>/g)]
+  const drawn = names.map(([, list, name]) => name ?? (list === '/ul' ? ')' : '(')).join(' ')
+  expect(drawn).toContain('signUp ( pledge ( transfer ) )')
+})
+
 test('words: a block counts its transactions as their list does', async () => {
   const blocks = (await recordedBlocks()).slice(-25).toReversed()
   const { html } = await explorer.visit('/blocks')
