@@ -116,6 +116,7 @@ const appOptionsOf = (
     prices: { get: () => files().prices },
     priceHistory: { get: () => files().priceHistory },
     profiles: { get: producer => files().profiles?.get(producer) },
+    labels: files().labels,
     defaults: { format: values.format, compat: values.compat },
     basePath: values['base-path'],
     deadlineMs: values.deadline,

@@ -1,5 +1,6 @@
 import type { PriceHistory, Prices, Profiles } from '#actions/define.ts'
 import type { OptionDefaults } from '#actions/request/options.ts'
+import type { Labels } from '#explorer/page.ts'
 import type { Log } from '#failure/log.ts'
 import type { AddressLimits } from '#gate/networks.ts'
 import type { QueuePlaces } from '#gate/queues.ts'
@@ -69,6 +70,8 @@ export type AppOptions = {
   readonly testKey?: string
   /** Whether there are pages for people. */
   readonly explorer?: boolean
+  /** The operator's names for accounts and contracts, by account or contract; absent: there are none. */
+  readonly labels?: Labels | undefined
   /** Where the service is found on the web, with a slash at its end; absent: nobody said. */
   readonly publicUrl?: string | undefined
 }
