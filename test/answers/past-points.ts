@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { heldThenAll } from '#actions/find/series.ts'
-import type { ReadPort } from '#store/port.ts'
+import type { Store } from '#store/port.ts'
 import { recordedBlocks } from '../support/nodes/recording.ts'
 import { plainHeld, plainPast } from '../support/oracle/plain-past.ts'
 import { seeded } from '../support/seeded.ts'
@@ -11,7 +11,7 @@ const ids = [...past.changes.keys()]
 const busy = ids.filter(id => (past.changes.get(id)?.length ?? 0) > 100)
 
 type Options = {
-  readonly store: () => ReadPort
+  readonly store: () => Pick<Store, 'read'>
   /** Points by chance. */
   readonly points: number
   readonly seed: number
