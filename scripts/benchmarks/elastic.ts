@@ -73,15 +73,6 @@ export function* bodiesOf(
   if (body !== '') yield body
 }
 
-/** Bytes on disk of some indices, copies left out. */
-export const bytesOf = async (elastic: Elastic, indices: string): Promise<number> => {
-  type Stats = {
-    readonly _all: { readonly primaries: { readonly store: { readonly size_in_bytes: number } } }
-  }
-  const { _all } = await elastic.json<Stats>('GET', `/${indices}/_stats/store`)
-  return _all.primaries.store.size_in_bytes
-}
-
 /** Removes every index of a prefix. */
 export const removeIndices = async (elastic: Elastic, prefix: string): Promise<void> => {
   const names = Object.keys(await elastic.json<object>('GET', `/${prefix}*`))
