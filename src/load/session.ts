@@ -80,7 +80,7 @@ const stagesOver = (
     {
       ...{ writer, deriver: derive, proof, partitions, clock },
       bounds: options.batch ?? writer.bounds,
-      collect: collector(),
+      collect: options.collect ?? collector(),
     },
     ({ end: { height, lib }, ...counts }) =>
       onProgress({
