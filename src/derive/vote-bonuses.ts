@@ -128,7 +128,8 @@ const namedOf = (state: State, past: SeriesDrafts) => {
     get,
     count,
     add: (key: string, name: string, change: bigint): void => {
-      count(key, name, change)
+      const sums = all(key)
+      sums.set(name, (sums.get(name) ?? 0n) + change)
       past.note(past.open(key), change, name === '' ? TX : { ...TX, more: [name] })
     },
   }
