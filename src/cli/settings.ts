@@ -131,7 +131,7 @@ export const settings = {
     reader: duration(10, 60 * MINUTE_MS),
     value: 'TIME',
     about:
-      'Time limit of the work for one page of a ranking of the past (get-token-holder and get-producer-voter with at_block or at_time), beside --deadline; beyond it the response is 503 and names the export, which has no limit.',
+      'Time limit of the work for one page of a ranking of the past (get-token-holder and get-producer-voter with at_block or at_time, and get-reward-shares), beside --deadline; beyond it the response is 503 and names the export, which has no limit.',
     fallback: '60s',
   }),
   'max-in-flight': given({

@@ -9,7 +9,7 @@ import { STATISTICS, type StatisticsDoc, statistics } from '#indices/statistics.
 import type { TransactionDoc } from '#indices/transaction.ts'
 import { RUN_LENGTH, runId, transactionRuns, withStretch } from '#indices/transaction-run.ts'
 import { foundSystem } from './contract.ts'
-import { dayDraft, settleDay } from './day.ts'
+import { dayDraft, settleDay, settleTokenDays } from './day.ts'
 import { ledger } from './ledger.ts'
 import { producerOf } from './producer.ts'
 import { rankedState } from './rankings.ts'
@@ -181,6 +181,7 @@ const settle = (scope: Scope): void => {
   scope.series.settle()
   scope.lists.settle()
   settleDay(scope, scope.state.get(statistics, STATISTICS) ?? FIRST)
+  settleTokenDays(scope)
   scope.state.put(statistics, scope.statistics)
 }
 

@@ -9,7 +9,13 @@ import type { VoteBonuses } from './vote-bonuses.ts'
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
 /** What a block adds to its day, as far as neither the block nor the figures of the chain show it. */
-export type DayDraft = { movements: number; moved: bigint; ramFees: bigint }
+export type DayDraft = {
+  movements: number
+  moved: bigint
+  ramFees: bigint
+  /** Transfers by token. */
+  readonly transfers: Map<string, { count: number; volume: bigint }>
+}
 
 /** Lists of records while a block is derived. */
 export type ListCounts = {

@@ -1,4 +1,4 @@
-import { dateOf, dayOf } from '#chain/time.ts'
+import { dateOf, dayOf, startOfDay } from '#chain/time.ts'
 import { blocks } from '#indices/block.ts'
 import { type DayDoc, days } from '#indices/day.ts'
 import { blockId } from '#indices/position.ts'
@@ -6,6 +6,7 @@ import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { missingData } from '#store/missing-data.ts'
 import type { View } from '#store/port.ts'
 import { countPassing } from '../list/ordinal-search.ts'
+import { momentsAt } from './point.ts'
 
 /** A UTC day since 1970 and its figures; those of a day without blocks are made. */
 export type Day = { readonly day: number; readonly doc: DayDoc }
@@ -35,6 +36,25 @@ export const daysBetween = async (
     last = doc
     return { day, doc }
   })
+}
+
+/** Height of the last block before the day `from`, then of the last one until the end of each day to `to`; -1: there is none. */
+export const endsOfDays = async (
+  view: View,
+  { from, to, today }: Readonly<Record<'from' | 'to' | 'today', number>>,
+): Promise<readonly number[]> => {
+  if (from > to) return []
+  const [docs, last] = await Promise.all([
+    docsOf(view, from, to),
+    to < today ? momentsAt(view, [startOfDay(to + 1) - 1n]) : [view.at],
+  ])
+  let height = last[0]?.height ?? -1
+  const ends = [height]
+  for (const doc of docs.toReversed()) {
+    height -= doc?.blocks ?? 0
+    ends.push(height)
+  }
+  return ends.toReversed()
 }
 
 /** The last day with blocks before `day`. */

@@ -106,7 +106,7 @@ const openPits = async (
 
 type Taken = { readonly at: PublishedMeta; readonly pits: Pits; readonly signal: AbortSignal | undefined }
 
-const heldView = (view: View, { at, pits, signal }: Taken): View => {
+const heldView = ({ hold: _, ...view }: View, { at, pits, signal }: Taken): View => {
   const pitOf = (index: AnyIndex): Pit => {
     if (signal?.aborted) throw passed(`the state of height ${at.end.height} was read`)
     const pit = index.kind === 'state' ? pits.get(index) : undefined

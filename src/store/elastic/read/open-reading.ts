@@ -1,6 +1,6 @@
 import { nothingLoaded } from '#store/nothing-loaded.ts'
 import type { Store } from '#store/port.ts'
-import type { HoldOptions } from '#store/read-port.ts'
+import type { Held, HoldOptions } from '#store/read-port.ts'
 import { underRepair } from '#store/repair-failures.ts'
 import { wholeness } from '#store/wholeness.ts'
 import { readCheckpoint, readPublished } from '../schema/checkpoint.ts'
@@ -23,7 +23,7 @@ export const openReading = (cluster: Cluster) => {
   const store = `${cluster.connection.url}/${cluster.names.prefix}`
   const readable = readableFrom(readPublished.bind(undefined, cluster))
   const published = () => readable(undefined)
-  const { open, forget } = viewsOf(cluster)
+  const { open, forget } = viewsOf({ ...cluster, hold: options => hold(options) })
   const whole = wholeness({ look: () => lostToReaders(cluster, published), now: clock.now })
   const { read, lookAgain, fresh, readUnrepaired } = consistentReads({
     ...{ readPublished: readable, open, whole, onRead: cluster.onRead },
@@ -36,7 +36,7 @@ export const openReading = (cluster: Cluster) => {
   const requireWhole = async (signal?: AbortSignal): Promise<void> => {
     await untilAborted(whole.require() ?? Promise.resolve(), signal, 'the store was checked')
   }
-  const hold = async ({ state: indices, signal }: HoldOptions) => {
+  const hold = async ({ state: indices, signal }: HoldOptions): Promise<Held> => {
     await requireWhole(signal)
     return holdView(cluster, {
       indices,

@@ -1,6 +1,7 @@
 import { records } from '#indices/record.ts'
 import { ENTRY_CHARACTERS } from '#store/bounded-cache.ts'
 import type { Hints } from '#store/ranking-start.ts'
+import type { ReadPort } from '#store/read-port.ts'
 import { type LastDocuments, lastDocuments, type PublishedMeta } from '../schema/checkpoint-record.ts'
 import type { Cluster } from '../schema/cluster.ts'
 import type { Names } from '../schema/names.ts'
@@ -28,7 +29,7 @@ type Height = {
  * the next height is published, and each was checked when it was read. A view keeps the cache that it was opened with; a
  * view of another height gets a new one.
  */
-export const viewsOf = ({ connection, names, clock, onCacheLook }: ViewsOptions) => {
+export const viewsOf = ({ connection, names, clock, onCacheLook, hold }: ViewsOptions) => {
   const hints: Hints = new Map()
   let height: Height | undefined
   const heightOf = (published: PublishedMeta): Height => {
@@ -50,15 +51,18 @@ export const viewsOf = ({ connection, names, clock, onCacheLook }: ViewsOptions)
     open: (published: PublishedMeta, { signal, damaged = false }: OpenOptions): Opened => {
       const { names, last, recordIndices, remembered } = heightOf(published)
       const opened = { foundNothing: false }
-      const view = openView({
-        ...{ connection, names, published, hints, recordIndices, signal },
-        asked: [],
-        last: damaged ? {} : last,
-        remembered: damaged ? NOTHING : remembered,
-        onNothing: () => {
-          opened.foundNothing = true
+      const view = openView(
+        {
+          ...{ connection, names, published, hints, recordIndices, signal },
+          asked: [],
+          last: damaged ? {} : last,
+          remembered: damaged ? NOTHING : remembered,
+          onNothing: () => {
+            opened.foundNothing = true
+          },
         },
-      })
+        state => hold({ state, ...(signal === undefined ? {} : { signal }) }),
+      )
       return Object.assign(opened, { view })
     },
     /** Views from here on remember nothing of those before. */
@@ -70,6 +74,7 @@ export const viewsOf = ({ connection, names, clock, onCacheLook }: ViewsOptions)
 
 type ViewsOptions = Pick<Cluster, 'connection' | 'names' | 'onCacheLook'> & {
   readonly clock: Pick<Cluster['clock'], 'now'>
+  readonly hold: ReadPort['hold']
 }
 
 /** For a view that does not tell whether what it reads is of its height. */

@@ -6,7 +6,7 @@ import { rootFrom } from '#explorer/links.ts'
 import { showPage } from '#explorer/show.tsx'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { systemClock } from '#time/clock.ts'
-import { fixed, interleaved, table, whole } from '../measure.ts'
+import { fixed, interleaved, table, whole } from './measure.ts'
 
 /** Pages that most people open, and those that cost most, of the recorded chain. */
 const PATHS = [
