@@ -70,7 +70,11 @@ const rowOf = async (deps: AnswerDeps, path: string): Promise<readonly string[]>
 }
 
 const askedFor = (path: string) => ({
-  site: { version: 'benchmark', assets: { style: 'style', script: 'script', plots: 'plots' } },
+  site: {
+    version: 'benchmark',
+    labels: new Map(),
+    assets: { style: 'style', script: 'script', plots: 'plots' },
+  },
   ...({
     root: rootFrom('en', path),
     lang: 'en',

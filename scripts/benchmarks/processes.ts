@@ -31,6 +31,35 @@ const spawn = (command: readonly string[], folder: string) => {
   return child
 }
 
+/** A command whose log is looked at while it runs. */
+export const watched = (folder: string, command: readonly string[]) => {
+  const options = { cwd: folder, env: environment, stdout: 'ignore', stderr: 'pipe' } as const
+  const child = Bun.spawn([...command], options)
+  started.add(child)
+  const memory = memoryOf(child.pid)
+  let said = ''
+  const lines = async function* (): AsyncGenerator<string, void> {
+    for await (const line of linesOf(child.stderr)) {
+      said = line
+      yield line
+    }
+  }
+  return {
+    pid: child.pid,
+    /** Resident memory so far, MB. */
+    memory: memory.samples,
+    lines: lines(),
+    /** Asks it to stop, as an operator does. */
+    end: (): void => child.kill('SIGTERM'),
+    /** Throws, with the last line of the log, when its code is not 0. */
+    ended: child.exited.then(code => {
+      started.delete(child)
+      memory.stop()
+      if (code !== 0) throw new Error(`${command.join(' ')} ended with ${code}: ${said}`)
+    }),
+  }
+}
+
 /** A command that serves until it is stopped; ready when it has said where. */
 export const serving = async (folder: string, command: readonly string[]): Promise<Running> => {
   const start = performance.now()

@@ -63,7 +63,7 @@ const openUncounted = (values: Values, { log, writingProgram, counts }: Opening)
       if (event.type === 'retry') counts?.storeRetries.add(1, 'write')
       tell(log, event)
     },
-    ...(counts === undefined ? {} : { onCacheLook: cacheNote(counts), onRead: readNote(counts) }),
+    ...(counts === undefined ? {} : { onCacheRead: cacheNote(counts), onRead: readNote(counts) }),
     ...(auth === undefined ? {} : { auth }),
     ...(caFile === undefined ? {} : { caFile }),
   })

@@ -209,6 +209,12 @@ export const settings = {
     value: 'PATH',
     about: 'Descriptions and logos of producers as JSON or CSV, read again every minute.',
   }),
+  labels: maybe({
+    reader: path,
+    value: 'PATH',
+    about:
+      'Names of accounts and contracts for pages of the explorer as CSV, read at the start: a line NAME,LABEL or NAME,LABEL,CHINESE LABEL for each, such as exchange01,Some Exchange. Pages show a label beside its name, and the search finds it.',
+  }),
   'log-level': given({
     reader: choice('debug', 'info', 'warn', 'error'),
     value: 'LEVEL',

@@ -16,7 +16,7 @@ type Limits = {
 }
 
 /**
- * Gives so much time beyond the usual one from now on; undefined: as much as it takes. What it gives back ends that: once all
+ * Extends the deadline to this time plus the usual one, from now on; undefined: without limit. What it gives back ends that: once all
  * that took longer is done, the rest has the usual time, from then on.
  */
 export type Prolong = (ms: number | undefined) => () => void

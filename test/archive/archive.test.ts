@@ -11,6 +11,7 @@ import { Failure } from '#failure/failure.ts'
 import { createNode } from '#node/create-node.ts'
 import type { Replay } from '#test/replay/serve.ts'
 import { seeded, seedOf } from '../support/seeded.ts'
+import { audited } from '../support/stores/audited.ts'
 import { differences, dumpSqlite } from '../support/stores/dump.ts'
 import { loadFrom, replayed, temporarySqlite } from '../support/stores/loading.ts'
 import { archiveOfNode, check, EACH, filesIn, temporaryFolder } from './archives.ts'
@@ -131,6 +132,24 @@ describe('an archive as a node', () => {
     expect(archive.height).toBe(HEIGHT)
     expect(differences(archive.dump, live.dump)).toEqual([])
     expect(archive.published).toEqual(live.published)
+  })
+
+  test('alone it is enough for an audit, but for the state that it does not have', async () => {
+    const at = await temporarySqlite()
+    const archive = createNode({ urls: [`archive:${whole}`] })
+    try {
+      await loadFrom(`archive:${whole}`, at.store)
+      const { found, complete, notes } = await audited(at.store, { node: archive, sample: 20 })
+      expect({ found, complete, notes }).toEqual({
+        ...{ found: [], complete: true },
+        notes: [
+          `archive:${whole} does not return the state of contracts, so balances, votes and accounts were not compared.`,
+        ],
+      })
+    } finally {
+      archive.close()
+      await at.destroy()
+    }
   })
 
   test('a load may end at any block, and go on from there', async () => {

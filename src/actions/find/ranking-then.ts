@@ -9,7 +9,7 @@ import type { Ranked } from './kept-rankings.ts'
 /** Milliseconds for which work goes on before other requests of its thread have their turn. */
 const SLICE_MS = 10
 
-/** Work in many parts. To be called after each; throws where the whole may not take so long, or nobody waits for it. */
+/** To be called after each part of a long work; throws when the whole takes too long, or nobody waits for it. */
 export type Part = () => Promise<void>
 
 type Working = Pick<Context, 'clock' | 'signal'>

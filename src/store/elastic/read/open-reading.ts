@@ -24,8 +24,8 @@ export const openReading = (cluster: Cluster) => {
   const readable = readableFrom(readPublished.bind(undefined, cluster))
   const published = () => readable(undefined)
   const { open, forget } = viewsOf({ ...cluster, hold: options => hold(options) })
-  const whole = wholeness({ look: () => lostToReaders(cluster, published), now: clock.now })
-  const { read, lookAgain, fresh, readUnrepaired } = consistentReads({
+  const whole = wholeness({ check: () => lostToReaders(cluster, published), now: clock.now })
+  const { read, expire, fresh, readUnrepaired } = consistentReads({
     ...{ readPublished: readable, open, whole, onRead: cluster.onRead },
     sleep: clock.sleep,
     now: clock.now,
@@ -56,12 +56,12 @@ export const openReading = (cluster: Cluster) => {
     partitions: async () => (await published())?.partitions ?? FIRST_PARTITION,
     whole: requireWhole,
     /** The published height was written by this process: the next read asks for it. */
-    lookAgain: (): void => {
+    expire: (): void => {
       forget()
-      lookAgain()
+      expire()
     },
     /** Indices were created or repaired: the next read checks them again. */
-    checkAgain: whole.lookAgain,
+    checkAgain: whole.expire,
     /** From here on this process also reads what a repair has not finished. */
     beginRepair: readUnrepaired,
   }

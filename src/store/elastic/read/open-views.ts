@@ -29,7 +29,7 @@ type Height = {
  * the next height is published, and each was checked when it was read. A view keeps the cache that it was opened with; a
  * view of another height gets a new one.
  */
-export const viewsOf = ({ connection, names, clock, onCacheLook, hold }: ViewsOptions) => {
+export const viewsOf = ({ connection, names, clock, onCacheRead, hold }: ViewsOptions) => {
   const hints: Hints = new Map()
   let height: Height | undefined
   const heightOf = (published: PublishedMeta): Height => {
@@ -42,7 +42,7 @@ export const viewsOf = ({ connection, names, clock, onCacheLook, hold }: ViewsOp
         names: own,
         last: lastDocuments(published),
         recordIndices: published.partitions.map((_, partition) => own.partition(records, partition)),
-        remembered: rememberState(onCacheLook),
+        remembered: rememberState(onCacheRead),
       }
     }
     return height
@@ -72,7 +72,7 @@ export const viewsOf = ({ connection, names, clock, onCacheLook, hold }: ViewsOp
   }
 }
 
-type ViewsOptions = Pick<Cluster, 'connection' | 'names' | 'onCacheLook'> & {
+type ViewsOptions = Pick<Cluster, 'connection' | 'names' | 'onCacheRead'> & {
   readonly clock: Pick<Cluster['clock'], 'now'>
   readonly hold: ReadPort['hold']
 }
@@ -81,13 +81,13 @@ type ViewsOptions = Pick<Cluster, 'connection' | 'names' | 'onCacheLook'> & {
 const NOTHING: Remembered = { get: () => undefined, put: () => undefined }
 
 /** Once it is full it takes no more: a second later it is given up anyway. */
-export const rememberState = (onLook: (isHit: boolean) => void = () => undefined): Remembered => {
+export const rememberState = (onRead: (isHit: boolean) => void = () => undefined): Remembered => {
   const docs = new Map<string, NonNullable<ReturnType<Remembered['get']>>>()
   let kept = 0
   return {
     get: (index, id) => {
       const known = docs.get(`${index.name}/${id}`)
-      onLook(known !== undefined)
+      onRead(known !== undefined)
       return known
     },
     put: (index, id, { doc: value, characters }) => {
