@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 
-const ROOT = join(import.meta.dir, '../..')
+export const ROOT = join(import.meta.dir, '../..')
 export const BINARY = join(ROOT, 'dist/iostlens')
 
 const environment = { PATH: process.env['PATH'] ?? '', IOSTLENS_LOG_LEVEL: 'warn' }
@@ -189,14 +189,9 @@ export const cpuOf = async (pid: number | undefined): Promise<number | undefined
   return fields === undefined ? undefined : (Number(fields[11]) + Number(fields[12])) / TICKS
 }
 
-/** Reads a file once and keeps nothing of it. */
-export const readThrough = async (path: string): Promise<void> => {
-  for await (const part of Bun.file(path).stream()) void part
-}
-
 /** A key without limits that matter here. */
-export const unlimitedKey = async (folder: string, store: string): Promise<string> => {
+export const unlimitedKey = async (folder: string, store: string, binary = BINARY): Promise<string> => {
   const limits = ['--per-second', '1000000', '--per-day', '1000000000']
-  const { out } = await running(folder, [BINARY, 'keys', 'add', 'benchmark', '--store', store, ...limits])
+  const { out } = await running(folder, [binary, 'keys', 'add', 'benchmark', '--store', store, ...limits])
   return out.trim().split('\n').at(-1) ?? ''
 }

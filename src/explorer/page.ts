@@ -7,6 +7,9 @@ export type Html = JSX.Element
 export const LANGUAGES = ['en', 'zh'] as const
 export type Lang = (typeof LANGUAGES)[number]
 
+/** An operator's names for accounts and contracts, by account or contract. */
+export type Labels = ReadonlyMap<string, Text>
+
 /** Data that is the same for every visit. */
 export type Site = {
   readonly version: string
@@ -14,6 +17,7 @@ export type Site = {
   readonly testKey?: string | undefined
   /** Names of the style and the scripts below `assets/`; each names its contents. */
   readonly assets: { readonly style: string; readonly script: string; readonly plots: string }
+  readonly labels: Labels
   /** Where the service is found on the web, with a slash at its end; absent: addresses of pages stay relative. */
   readonly publicUrl?: string | undefined
 }

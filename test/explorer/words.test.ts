@@ -93,6 +93,41 @@ test('words: RAM that a transaction gives back is returned, not paid', async () 
   expect(text).not.toMatch(/-\d+ bytes/)
 })
 
+test('words: rows of all transactions say what each moved, and nothing of a failed one', async () => {
+  const { transactions } = await explorer.call<{
+    transactions: readonly { readonly tx_hash: string; readonly status_code: string }[]
+  }>('base/get-transaction-list', { size: '25' })
+  const { records } = await explorer.call<{
+    records: readonly { readonly tx_hash: string; readonly amount?: string; readonly token?: string }[]
+  }>('transaction/get-transaction-records', {
+    tx_hashes: transactions.map(({ tx_hash }) => tx_hash).join(','),
+  })
+  const { html } = await explorer.visit('/transactions')
+  const rows = html.split('<tr>').slice(2)
+  expect(rows.length).toBe(transactions.length)
+  for (const [at, { tx_hash }] of transactions.entries()) {
+    const moved = records.filter(row => row.tx_hash === tx_hash && row.token !== undefined)
+    const shown = [...(rows[at] ?? '').matchAll(/<span class="amount"[^>]*><data value="([^"]*)"/g)]
+    expect([tx_hash, shown.map(([, value]) => value)]).toEqual([
+      tx_hash,
+      moved.slice(0, 2).map(({ amount = '' }) => amount),
+    ])
+  }
+  expect(transactions.some(({ status_code }) => status_code !== 'SUCCESS')).toBe(true)
+  expect(records.some(({ token }) => token !== undefined)).toBe(true)
+})
+
+test('words: an account that is made shows the pledge and the payment inside its receipt', async () => {
+  const { transactions } = await explorer.call<{ transactions: readonly { readonly tx_hash: string }[] }>(
+    'contract/get-contract-tx',
+    { contract: 'auth.iost', action_name: 'signUp', size: '5' },
+  )
+  const { html } = await explorer.visit(`/tx/${transactions[0]?.tx_hash}`)
+  const names = [...html.matchAll(/<(ul class="calls"|\/ul)>|<li><span class="what">.*?<bdi>(\w+)<\/bdi>/g)]
+  const drawn = names.map(([, list, name]) => name ?? (list === '/ul' ? ')' : '(')).join(' ')
+  expect(drawn).toContain('signUp ( pledge ( transfer ) )')
+})
+
 test('words: a block counts its transactions as their list does', async () => {
   const blocks = (await recordedBlocks()).slice(-25).toReversed()
   const { html } = await explorer.visit('/blocks')

@@ -10,14 +10,16 @@ import { getTokenList } from '#actions/get-token-list.ts'
 import { isAccountName, isContractId } from '#chain/names.ts'
 import { visible } from '../format/visible.ts'
 import { ifFound } from '../found.ts'
+import { titleOf } from '../known-names.ts'
 import { hrefTo, pathOf } from '../links.ts'
 import type { Html, Page, Visit } from '../page.ts'
 import { AccountRecords, recordsAsked } from '../part/account-records.tsx'
 import { Amount } from '../part/amount.tsx'
 import { Card } from '../part/card.tsx'
+import { Heading } from '../part/heading.tsx'
 import { Holdings } from '../part/holdings.tsx'
 import { More } from '../part/more.tsx'
-import { Copied, Name } from '../part/name.tsx'
+import { Name } from '../part/name.tsx'
 import { Permissions } from '../part/permissions.tsx'
 import { Plot } from '../part/plot.tsx'
 import { Resources } from '../part/resources.tsx'
@@ -47,7 +49,7 @@ export const accountPage: Page = {
     const kind = say(kindOf(account, detail !== undefined))
     const votes = balance.vote_balance.list
     return {
-      title: `${kind} ${name}`,
+      title: `${kind} ${titleOf(visit, account)}`,
       isMinor: query.size > 0,
       description: say({
         en: `${name} on IOST: balance, tokens, votes, gas, RAM, permissions and all records.`,
@@ -55,10 +57,7 @@ export const accountPage: Page = {
       }),
       body: (
         <>
-          <h1>
-            <small safe>{kind}</small>
-            <Copied visit={visit} text={account} />
-          </h1>
+          <Heading visit={visit} kind={kind} id={account} />
           <Elsewhere visit={visit} account={account} producer={producer} />
           <Holdings visit={visit} balance={balance} pledges={detail?.gas_info.pledged_info ?? []} />
           <OwnTokens visit={visit} tokens={tokens} />

@@ -6,7 +6,7 @@ import { rootFrom } from '#explorer/links.ts'
 import { showPage } from '#explorer/show.tsx'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { systemClock } from '#time/clock.ts'
-import { fixed, interleaved, table, whole } from '../measure.ts'
+import { fixed, interleaved, table, whole } from './measure.ts'
 
 /** Pages that most people open, and those that cost most, of the recorded chain. */
 const PATHS = [
@@ -70,7 +70,11 @@ const rowOf = async (deps: AnswerDeps, path: string): Promise<readonly string[]>
 }
 
 const askedFor = (path: string) => ({
-  site: { version: 'benchmark', assets: { style: 'style', script: 'script', plots: 'plots' } },
+  site: {
+    version: 'benchmark',
+    labels: new Map(),
+    assets: { style: 'style', script: 'script', plots: 'plots' },
+  },
   ...({
     root: rootFrom('en', path),
     lang: 'en',
