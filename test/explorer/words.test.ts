@@ -123,9 +123,29 @@ test('words: an account that is made shows the pledge and the payment inside its
     { contract: 'auth.iost', action_name: 'signUp', size: '5' },
   )
   const { html } = await explorer.visit(`/tx/${transactions[0]?.tx_hash}`)
-  const names = [...html.matchAll(/<(ul class="calls"|\/ul)>|<li><span class="what">.*?<bdi>(\w+)<\/bdi>/g)]
+  const names = [
+    ...html.matchAll(/<(ul class="call-tree"|\/ul)>|<li><span class="what">.*?<bdi>(\w+)<\/bdi>/g),
+  ]
   const drawn = names.map(([, list, name]) => name ?? (list === '/ul' ? ')' : '(')).join(' ')
   expect(drawn).toContain('signUp ( pledge ( transfer ) )')
+})
+
+test('words: a page that is sent to somebody shows title and description in its language', async () => {
+  for (const [path, name, locale] of [
+    ['/account/busyhub', 'IOST explorer', 'en_US'],
+    ['/zh/account/busyhub', 'IOST 浏览器', 'zh_CN'],
+  ] as const) {
+    const { html, title } = await explorer.visit(path)
+    const metas = new Map(
+      [...html.matchAll(/<meta (?:property|name)="([^"]*)" content="([^"]*)"/g)].map(
+        ([, key = '', text = '']) => [key, text] as const,
+      ),
+    )
+    expect(`${metas.get('og:title')} · IOST`).toBe(title)
+    expect(metas.get('og:description')).toBe(metas.get('description') ?? '')
+    expect([metas.get('og:site_name'), metas.get('og:locale')]).toEqual([name, locale])
+    expect(metas.get('og:url')).toEndWith(path)
+  }
 })
 
 test('words: a block counts its transactions as their list does', async () => {
@@ -192,7 +212,7 @@ test('words: a transaction in a block that is not published moves what its recei
   const { visit } = await explorerOn({ node })
   const { text, html } = await visit(`/tx/${hash}`)
   const [moved = ''] = text.split('BlockTime')[0]?.match(/FromTo.*/s) ?? []
-  expect(moved).not.toContain('Known once')
+  expect(moved).not.toContain('Available once')
   expect(moved).toContain('whale_01user_001a memo1.12345678 iost')
   expect(moved).toContain('user_002—2.5 iost')
   expect(html).toContain('/account/user_003"')
