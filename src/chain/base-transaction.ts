@@ -1,9 +1,13 @@
-import type { Receipt, Transaction } from './block.ts'
+import type { Block, Receipt, Transaction } from './block.ts'
 import { compactJson, memberSpans } from './json-text.ts'
 
 /** Whether the transaction at a place, position `tx` of block `height`, is its block's base transaction, which is kept with the block. */
 export const isBasePlace = ({ height, tx }: { readonly height: number; readonly tx: number }): boolean =>
   height > 0 && tx === 0
+
+/** Whether a transaction is the first one of a block, which the chain itself makes. */
+export const isBase = (block: Block, position: number): boolean =>
+  block.height > 0 && position === 0 && block.transactions[0]?.publisher === 'base.iost'
 
 /**
  * Base transactions (publisher `base.iost`, the first of every block but genesis) follow one template (chain rule:

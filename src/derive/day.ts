@@ -1,9 +1,9 @@
+import { isBase } from '#chain/base-transaction.ts'
 import { hasFailed } from '#chain/effects.ts'
 import { dateOf, dayOf } from '#chain/time.ts'
 import { type DayDoc, days } from '#indices/day.ts'
 import type { StatisticsDoc } from '#indices/statistics.ts'
 import { tokenDayId, tokenDays } from '#indices/token-day.ts'
-import { isBase } from './block-document.ts'
 import type { DayDraft, Scope } from './scope.ts'
 import type { Movement } from './token.ts'
 

@@ -2,8 +2,8 @@ import type { Log } from '#failure/log.ts'
 import type { BatchBounds } from '#store/batch.ts'
 import type { Proved } from '#store/published.ts'
 import type { Clock } from '#time/clock.ts'
+import type { Spent } from './fill.ts'
 import type { Retry } from './retry.ts'
-import type { Spent } from './spending.ts'
 
 /** How far a load is. Heights count from 0, so `height` −1 is an empty store. */
 export type Progress = {

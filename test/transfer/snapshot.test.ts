@@ -91,6 +91,51 @@ describe.skipIf(url === undefined)('snapshots of Elasticsearch', () => {
     expect(await loadFrom(ARCHIVED, place.store, { to: HEIGHT + 10 })).toBe(HEIGHT + 10)
   })
 
+  test('documents are read only where somebody wrote since they were described', async () => {
+    const read = async (): Promise<readonly string[]> => {
+      const stages = new Set<string>()
+      const onProgress = ({ stage }: { readonly stage: string }) => void stages.add(stage)
+      await restoreFromSnapshot(snapshots(), { repository, name: 'first' }, { ...quietly, node, onProgress })
+      return [...stages].filter(stage => !stage.startsWith('MB'))
+    }
+    await loseAll()
+    await onServer()
+    expect(await read()).toEqual([])
+    expect(await place.dump()).toEqual(whole)
+    await loseAll()
+    await onServer()
+    // Written again as it was: the same documents by another operation.
+    const path = `${url}/${prefix}-transactions-000000/_doc/${transactionId(0, 0)}`
+    const { _source } = await ask<{ readonly _source: object }>('GET', path)
+    await ask('PUT', `${path}?refresh=true`, _source)
+    expect(await read()).toContain('transactions')
+  })
+
+  test('a store that somebody writes to while the snapshot is taken is refused', async () => {
+    const taking = snapshots()
+    const written = backupSnapshot(
+      {
+        ...taking,
+        snapshots: {
+          ...taking.snapshots,
+          take: async (snapshot, how) => {
+            await taking.snapshots.take(snapshot, how)
+            await place.copy(
+              records,
+              [...whole.keys()].find(key => key.startsWith('records/'))?.slice(8) ?? '',
+              '000000000000-000000-000009',
+            )
+          },
+        },
+      },
+      { repository, name: 'touched' },
+      quietly,
+    )
+    await expect(written).rejects.toThrow('was written to while the snapshot touched was taken')
+    await loseAll()
+    expect(await restored()).toBe(HEIGHT)
+  })
+
   test('indices of one snapshot are not taken for those of another, and a name is no pattern', async () => {
     await loseAll()
     await onServer()

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { type ListDoc, placeOf } from '#indices/list.ts'
-import { listCounts } from './list-counts.ts'
+import { listCounts } from './record.ts'
 import type { State } from './state.ts'
 
 /** Derives blocks of rows of lists, each in its partition; the lists' documents after the last one. */
