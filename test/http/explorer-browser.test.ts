@@ -206,7 +206,7 @@ test('explorer in a browser: without script every page is whole at every width, 
 test('explorer in a browser: printed from the dark theme a page is dark on white, without what one presses', async () => {
   const page = await browser.open({ width: 794 })
   await page.prefer('dark', 'print')
-  for (const address of ['account/busyhub', 'block/4824', 'statistics/transactions']) {
+  for (const address of ['account/busyhub', 'tx/EtsagS1FGY4f1kEZGu8zoryj8pXKSBazcHujbC4c958e', 'statistics/transactions']) {
     await page.go(`${served.url}${address}`)
     expect([address, await findingsOn(page, WORDS_AND_COLOURS)]).toEqual([address, []])
     const grounds = `[...new Set([...document.querySelectorAll('body, .card')].map(each => getComputedStyle(each).backgroundColor))]`
