@@ -148,6 +148,28 @@ test('words: a page that is sent to somebody shows title and description in its 
   }
 })
 
+test('words: producers are sorted by any figure of theirs, and by rank otherwise', async () => {
+  type Row = Readonly<Record<'account' | 'votes_change_7d' | 'received_award', string>> &
+    Readonly<Record<'voter_count' | 'block_count', number>>
+  const { producers } = await explorer.call<{ producers: readonly Row[] }>('base/get-producer-list', {
+    size: '500',
+  })
+  for (const [by, key] of [
+    ['change', 'votes_change_7d'],
+    ['voters', 'voter_count'],
+    ['blocks', 'block_count'],
+    ['rewards', 'received_award'],
+    ['unknown', undefined],
+  ] as const) {
+    const { html } = await explorer.visit(`/producers?by=${by}`)
+    const shown = [...html.matchAll(/href="producer\/(\w+)"/g)].map(([, name]) => name)
+    // Far enough apart in this chain for doubles.
+    const wanted =
+      key === undefined ? producers : producers.toSorted((a, b) => Number(b[key]) - Number(a[key]))
+    expect([by, shown]).toEqual([by, wanted.map(({ account }) => account)])
+  }
+})
+
 test('words: a block counts its transactions as their list does', async () => {
   const blocks = (await recordedBlocks()).slice(-25).toReversed()
   const { html } = await explorer.visit('/blocks')

@@ -61,6 +61,7 @@ const ADDRESSES = [
   'token/iost',
   'token/iost?holders=1',
   'producers',
+  'producers?by=voters',
   'producer/producer000',
   'wealth',
   'statistics',
@@ -206,7 +207,11 @@ test('explorer in a browser: without script every page is whole at every width, 
 test('explorer in a browser: printed from the dark theme a page is dark on white, without what one presses', async () => {
   const page = await browser.open({ width: 794 })
   await page.prefer('dark', 'print')
-  for (const address of ['account/busyhub', 'tx/EtsagS1FGY4f1kEZGu8zoryj8pXKSBazcHujbC4c958e', 'statistics/transactions']) {
+  for (const address of [
+    'account/busyhub',
+    'tx/EtsagS1FGY4f1kEZGu8zoryj8pXKSBazcHujbC4c958e',
+    'statistics/transactions',
+  ]) {
     await page.go(`${served.url}${address}`)
     expect([address, await findingsOn(page, WORDS_AND_COLOURS)]).toEqual([address, []])
     const grounds = `[...new Set([...document.querySelectorAll('body, .card')].map(each => getComputedStyle(each).backgroundColor))]`
