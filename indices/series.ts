@@ -17,9 +17,9 @@ export const series = defineIndex({
     count: int(),
     /** Height of its first change. */
     height: int(),
-    /** What was there before its first change; by the kind of series (`seriesOf`). */
+    /** What was there before its first change; by the kind of series (`seriesOf`). Numbers as `numberText` writes them. */
     opening: json<readonly string[]>(),
-    /** Σ of all changes above zero up to its last one, and Σ of those below zero, without the sign. */
+    /** Σ of all changes above zero up to its last one, and Σ of those below zero, without the sign; as `numberText` writes them. */
     gained: text(),
     lost: text(),
     /** How many changes these are. */

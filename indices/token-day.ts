@@ -1,4 +1,4 @@
-import { type DocOf, defineIndex } from './define.ts'
+import { defineIndex } from './define.ts'
 import { int, text } from './fields.ts'
 
 /**
@@ -15,7 +15,6 @@ export const tokenDays = defineIndex({
     volume: text(),
   },
 })
-export type TokenDayDoc = DocOf<typeof tokenDays>
 
 /** @param date the id of the day, `2026-11-21` */
 export const tokenDayId = (token: string, date: string): string => `${token}/${date}`

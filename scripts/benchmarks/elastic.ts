@@ -80,3 +80,12 @@ export const removeIndices = async (elastic: Elastic, prefix: string): Promise<v
   for (let at = 0; at < names.length; at += 40)
     await elastic.send('DELETE', `/${names.slice(at, at + 40).join(',')}`)
 }
+
+/** What the primary copies of indices take on disk. */
+export const bytesOf = async (elastic: Elastic, indices: string): Promise<number> => {
+  type Stats = {
+    readonly _all: { readonly primaries: { readonly store: { readonly size_in_bytes: number } } }
+  }
+  const { _all } = await elastic.json<Stats>('GET', `/${indices}/_stats/store`)
+  return _all.primaries.store.size_in_bytes
+}

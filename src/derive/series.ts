@@ -1,6 +1,7 @@
 import type { Block } from '#chain/block.ts'
 import { fullPart, type SeriesDoc, series } from '#indices/series.ts'
 import { type Cause, type Entry, entriesIn, entryText, isFrozenIn, prolonged } from '#indices/series-entry.ts'
+import { numberIn, numberText } from '#indices/series-number.ts'
 import { balanceAfter, ballotsAfter } from '#indices/series-replay.ts'
 import type { State } from './state.ts'
 
@@ -128,9 +129,9 @@ const nextPart = (key: string, height: number, before: Draft | undefined): Draft
 const openingAfter = (key: string, draft: Draft): readonly string[] => {
   const { height, opening, entries } = draft
   if (/^@[vmn]/.test(key)) return ballotsAfter(opening, entriesIn(entries, height))
-  const gained = BigInt(draft.gained) + draft.more
-  const lost = BigInt(draft.lost) + draft.less
-  if (key.startsWith('@')) return [String(gained - lost)]
+  const gained = numberIn(draft.gained) + draft.more
+  const lost = numberIn(draft.lost) + draft.less
+  if (key.startsWith('@')) return [numberText(gained - lost)]
   return opening.length > 2 || isFrozenIn(entries)
     ? balanceAfter(opening, entriesIn(entries, height))
     : [String(gained - lost), '0']
@@ -175,8 +176,8 @@ const sumsOf = ({
   gains,
   losses,
 }: Draft): Pick<SeriesDoc, 'gained' | 'lost' | 'gains' | 'losses'> => ({
-  gained: more === 0n ? gained : String(BigInt(gained) + more),
-  lost: less === 0n ? lost : String(BigInt(lost) + less),
+  gained: more === 0n ? gained : numberText(numberIn(gained) + more),
+  lost: less === 0n ? lost : numberText(numberIn(lost) + less),
   gains,
   losses,
 })

@@ -1,5 +1,6 @@
 import { fullPart, type SeriesDoc, series, seriesOf } from '#indices/series.ts'
 import { type Entry, entriesIn } from '#indices/series-entry.ts'
+import { numberIn } from '#indices/series-number.ts'
 import { type Held, heldAfter, heldAt, type Votes, votesAfter, votesAt } from '#indices/series-replay.ts'
 import { missingData } from '#store/missing-data.ts'
 import type { View } from '#store/port.ts'
@@ -170,7 +171,7 @@ export const sumsThen = async (
   const parts = await partsThen(view, keys, height)
   return parts.map(part => {
     if (part === undefined) return 0n
-    const first = BigInt(part.opening[0] ?? '0')
+    const first = numberIn(part.opening[0] ?? '0')
     return changesUntil(part, height).reduce((sum, { change, until }) => sum + change * BigInt(until), first)
   })
 }
@@ -201,7 +202,7 @@ export const flowsThen = async (
 
 /** A part says what there is behind its last change, so the changes after the height are taken from it. */
 const flowsIn = (part: SeriesDoc, height: number): Flows => {
-  let [gained, lost] = [BigInt(part.gained), BigInt(part.lost)]
+  let [gained, lost] = [numberIn(part.gained), numberIn(part.lost)]
   let { gains, losses } = part
   for (const entry of entriesIn(part.entries, part.height)) {
     // What came due was there before, and is part of neither sum.

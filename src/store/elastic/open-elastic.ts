@@ -16,6 +16,7 @@ import { type Generations, namesOf } from './schema/names.ts'
 import { keepText, keptText } from './snapshot/kept-text.ts'
 import { restoreSnapshot } from './snapshot/restore-snapshot.ts'
 import { takeSnapshot } from './snapshot/take-snapshot.ts'
+import { writtenIn } from './snapshot/written.ts'
 import { forceMergeFinished } from './write/force-merge.ts'
 import { openKeys } from './write/keys.ts'
 import { restoreCheckpoint } from './write/restore-checkpoint.ts'
@@ -93,6 +94,7 @@ export const openElastic = (options: ElasticOptions): ElasticStore => {
     snapshots: {
       keep: text => keepText(cluster, text),
       kept: () => keptText(cluster),
+      written: () => writtenIn(cluster),
       take: (snapshot, how) => takeSnapshot(cluster, snapshot, how),
       restore: async (snapshot, how) => {
         await restoreSnapshot(cluster, snapshot, how)
