@@ -20,7 +20,7 @@ const DOCUMENTS = [
 ]
 /** Flags of other programs and of scripts that the documents call. */
 const OTHERS = [
-  ...['rows', 'only', 'wait', 'from', 'quick', 'against', 'live', 'readers', 'unix-socket'],
+  ...['only', 'wait', 'from', 'quick', 'against', 'live', 'readers', 'unix-socket'],
   ...['blocks', 'transactions', 'holders'],
 ]
 

@@ -83,7 +83,7 @@ const MOST_CREATED = 10
 
 const kindOf = (owner: string, isAccount: boolean) => {
   if (isAccount) return { en: 'Account', zh: '账户' }
-  if (isContractId(owner)) return { en: 'Holdings of a contract', zh: '合约的持有' }
+  if (isContractId(owner)) return { en: 'Contract assets', zh: '合约资产' }
   return owner === '0' ? { en: 'Owner', zh: '持有者' } : { en: 'Public key or name', zh: '公钥或名称' }
 }
 
@@ -101,7 +101,7 @@ const Elsewhere = ({ visit, account, producer }: ElsewhereProps): Html => {
     return (
       <p class="neighbours">
         <a href={hrefTo(visit, pathOf('contract', account))} safe>
-          {say({ en: 'The contract itself →', zh: '查看合约 →' })}
+          {say({ en: 'View the contract →', zh: '查看合约 →' })}
         </a>
       </p>
     )
