@@ -145,6 +145,8 @@ test('words: a page that is sent to somebody shows title and description in its 
     expect(metas.get('og:description')).toBe(metas.get('description') ?? '')
     expect([metas.get('og:site_name'), metas.get('og:locale')]).toEqual([name, locale])
     expect(metas.get('og:url')).toEndWith(path)
+    const image = await explorer.visit(new URL(metas.get('og:image') ?? '').pathname)
+    expect(image.response.headers.get('content-type')).toBe('image/png')
   }
 })
 

@@ -42,6 +42,7 @@ export const Layout = ({ frame, shown }: { readonly frame: Frame; readonly shown
             href={lastingHref({ ...frame, lang: 'zh' }, path)}
           />
           <link rel="icon" href={`${root}favicon.svg`} type="image/svg+xml" />
+          <link rel="apple-touch-icon" href={`${root}apple-touch-icon.png`} />
           <script src={`${root}assets/${site.assets.theme}`}></script>
           <link rel="stylesheet" href={`${root}assets/${site.assets.style}`} />
           <script src={`${root}assets/${site.assets.script}`} type="module"></script>

@@ -19,6 +19,11 @@ export const OpenGraph = ({ frame, title, description }: OpenGraphProps): Html =
       <meta property="og:title" content={title} />
       <meta property="og:description" content={description} />
       <meta property="og:locale" content={lang === 'zh' ? 'zh_CN' : 'en_US'} />
+      {isOriginKnown ? (
+        <meta property="og:image" content={new URL('apple-touch-icon.png', frame.origin).href} />
+      ) : (
+        ''
+      )}
       {/* An address must be absolute, and the page of a height is the same page. */}
       {isOriginKnown ? <meta property="og:url" content={lastingHref(frame, path)} /> : ''}
       <meta name="twitter:card" content="summary" />
