@@ -13,6 +13,7 @@ import { segments } from './segment.ts'
 import { series } from './series.ts'
 import { statistics } from './statistics.ts'
 import { tokens } from './token.ts'
+import { tokenDays } from './token-day.ts'
 import { transactions } from './transaction.ts'
 import { transactionRuns } from './transaction-run.ts'
 import { votes } from './vote.ts'
@@ -35,6 +36,7 @@ export const stateIndices = [
   series,
   statistics,
   tokens,
+  tokenDays,
   transactionRuns,
   votes,
   wealth,
@@ -63,4 +65,4 @@ export type Key = { readonly index: StateIndex; readonly id: string }
  * Raised by hand when stored documents of an earlier version are not what this code would write: a loader refuses to
  * go on with another version's documents.
  */
-export const DERIVATION = 8
+export const DERIVATION = 9

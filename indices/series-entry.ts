@@ -1,3 +1,5 @@
+import { numberIn, numberText } from './series-number.ts'
+
 /** What changed an amount. */
 export type Cause =
   /** A row of `records`, by its number in the transaction. */
@@ -32,13 +34,16 @@ const LETTERS = { f: 'freeze', b: 'block', m: 'ram', d: 'due', t: 'tx' } as cons
 type Letter = keyof typeof LETTERS
 const LETTER_OF = { freeze: 'f', block: 'b', ram: 'm', due: 'd', tx: 't' } as const
 
-/** The text of an entry: `offset,tx,cause,change[,more …];`. The offset is from the height of the part; 0 is left out. */
+/**
+ * The text of an entry: `offset,tx,cause,change[,more …];`. The offset is from the height of the part; 0 is left out. The change
+ * is as `numberText` writes it.
+ */
 export const entryText = ({ height, tx, cause, change, times, more }: Entry, base: number): string => {
   const offset = height - base
   const of = 'index' in cause ? cause.index : times === 1 ? '' : times
   const letter = cause.kind === 'row' ? '' : LETTER_OF[cause.kind]
   const rest = more.length === 0 ? '' : `,${more.map(escaped).join(',')}`
-  return `${offset === 0 ? '' : offset},${tx === 0 ? '' : tx},${letter}${of},${change}${rest};`
+  return `${offset === 0 ? '' : offset},${tx === 0 ? '' : tx},${letter}${of},${numberText(change)}${rest};`
 }
 
 /** Names are the chain's and may in principle hold any letter. */
@@ -65,7 +70,7 @@ export const prolonged = (
   base: number,
 ): string | undefined => {
   const begin = text.lastIndexOf(';', text.length - 2) + 1
-  const end = `,${change};`
+  const end = `,${numberText(change)};`
   const behind = text.length - end.length
   const cause = text.indexOf(',', text.indexOf(',', begin) + 1) + 1
   if (text[cause] !== LETTER_OF.block || text.indexOf(',', cause) !== behind || !text.endsWith(end))
@@ -83,7 +88,7 @@ const entryIn = (text: string, base: number): Entry => {
     height: base + Number(offset),
     tx: Number(tx),
     cause,
-    change: BigInt(change),
+    change: numberIn(change),
     times,
     more: more.map(each => (each.includes('%') ? decodeURIComponent(each) : each)),
   }

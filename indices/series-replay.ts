@@ -1,5 +1,6 @@
 import type { Frozen } from './balance.ts'
 import type { Entry } from './series-entry.ts'
+import { numberIn, numberText } from './series-number.ts'
 
 /** What an owner had of a token, in its smallest unit. */
 export type Held = {
@@ -62,7 +63,7 @@ export type Votes = ReadonlyMap<string, bigint>
 export const votesAt = (opening: readonly string[]): Votes => {
   const votes = new Map<string, bigint>()
   for (let at = 0; at + 1 < opening.length; at += 2)
-    votes.set(opening[at] ?? '', BigInt(opening[at + 1] ?? '0'))
+    votes.set(opening[at] ?? '', numberIn(opening[at + 1] ?? '0'))
   return votes
 }
 
@@ -81,4 +82,4 @@ export const balanceAfter = (opening: readonly string[], entries: readonly Entry
 
 /** The opening of the part of a voter behind one. */
 export const ballotsAfter = (opening: readonly string[], entries: readonly Entry[]): readonly string[] =>
-  [...entries.reduce(votesAfter, votesAt(opening))].flatMap(([name, votes]) => [name, String(votes)])
+  [...entries.reduce(votesAfter, votesAt(opening))].flatMap(([name, votes]) => [name, numberText(votes)])

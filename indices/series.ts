@@ -17,11 +17,14 @@ export const series = defineIndex({
     count: int(),
     /** Height of its first change. */
     height: int(),
-    /** What was there before its first change; by the kind of series (`seriesOf`). */
+    /** What was there before its first change; by the kind of series (`seriesOf`). Numbers as `numberText` writes them. */
     opening: json<readonly string[]>(),
-    /** Σ of all changes above zero up to its last one, and Σ of those below zero, without the sign. */
+    /** Σ of all changes above zero up to its last one, and Σ of those below zero, without the sign; as `numberText` writes them. */
     gained: text(),
     lost: text(),
+    /** How many changes these are. */
+    gains: int(),
+    losses: int(),
     /** The changes (`series-entry.ts`). */
     entries: text(),
   },
@@ -49,7 +52,7 @@ export const seriesOf = {
   candidatesCoefficient: '@k',
   /**
    * The masks of a voter in 10^-58, by producer; by `doubtOf` a producer, 1 where they cannot be known. Opening: as that of
-   * `voter`. `gained` and `lost` are 0.
+   * `voter`. All sums are 0.
    */
   voterMasks: (voter: string): string => `@m/${voter}`,
   /** The mask of a candidate in 10^-58, under `""`, and its doubt. Opening: likewise. */

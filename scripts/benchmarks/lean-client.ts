@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { outputOf } from './processes.ts'
+import { outputOf, ROOT } from './processes.ts'
 
 /** One kind of request, sent again and again. */
 export type Target = {
@@ -24,7 +24,6 @@ export type Load = {
 
 /** Sends requests to a target for a while, as many at once as there are clients. */
 export type Client = {
-  readonly name: string
   readonly load: (target: Target, options: LoadOptions) => Promise<Load>
 }
 
@@ -35,44 +34,18 @@ export type LoadOptions = {
   readonly most?: number | undefined
 }
 
-/**
- * wrk takes some 10 µs of CPU a request, so that what is measured is the service; it is a package of Debian. Without it a
- * process of Bun asks, which takes as long as the service itself does.
- */
-export const leanClient = (folder: string): Client => {
-  const wrk = Bun.which('wrk')
+/** wrk, which takes some 10 µs of CPU a request, so that what is measured is the service. */
+export const leanClient = async (folder: string): Promise<Client> => {
+  const wrk = (await outputOf(folder, [join(ROOT, 'scripts/system-program'), 'wrk', 'wrk'])).trim()
   let runs = 0
   return {
-    name:
-      wrk === null ? "Bun's fetch, because wrk is not installed: it takes as much CPU as the service" : 'wrk',
     load: async (target, { clients, seconds, most }) => {
-      const file = join(folder, `requests-${++runs}`)
-      await Bun.write(`${file}.json`, JSON.stringify(target))
-      await Bun.write(`${file}.lua`, wrkScript(target, most))
-      const command =
-        wrk === null
-          ? [
-              process.execPath,
-              join(import.meta.dir, 'plain-client.ts'),
-              `${file}.json`,
-              `${clients}`,
-              `${seconds}`,
-              `${most ?? ''}`,
-            ]
-          : [
-              wrk,
-              '-t1',
-              `-c${clients}`,
-              `-d${seconds}s`,
-              '--timeout',
-              TIMEOUT,
-              '-s',
-              `${file}.lua`,
-              target.url,
-            ]
-      const out = await outputOf(folder, command)
+      const script = join(folder, `requests-${++runs}.lua`)
+      await Bun.write(script, wrkScript(target, most))
+      const load = ['-t1', `-c${clients}`, `-d${seconds}s`, '--timeout', TIMEOUT, '-s', script]
+      const out = await outputOf(folder, [wrk, ...load, target.url])
       const line = out.split('\n').findLast(each => each.startsWith('{'))
-      if (line === undefined) throw new Error(`${command.join(' ')} printed no figures: ${out}`)
+      if (line === undefined) throw new Error(`wrk printed no figures of ${target.url}: ${out}`)
       return JSON.parse(line) as Load
     },
   }

@@ -1,21 +1,21 @@
 import { statSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { type Bench, fill, type Served, STORES, type StoreName, serve, sqlitePath } from './bench.ts'
-import { calm, elasticAt, removeIndices } from './elastic.ts'
-import { exportsSection } from './exports.ts'
-import { type Floor, floors } from './floors.ts'
+import { answersText } from './answers.ts'
+import { type Bench, type Place, placeOf, STORES, type StoreName } from './bench.ts'
+import { type Chain, generated, recorded } from './chains.ts'
+import { elasticAt, removeIndices } from './elastic.ts'
+import { explorerTable } from './explorer.ts'
+import { exportsText } from './exports.ts'
+import { floors } from './floors.ts'
+import type { Asked } from './in-turns.ts'
+import { kindsFor } from './kinds.ts'
 import { leanClient } from './lean-client.ts'
-import { loadingSection } from './loading.ts'
+import { loadChain, loadingText } from './loading.ts'
 import { loadLine, machine } from './machine.ts'
 import { fixed, whole } from './measure.ts'
-import { memorySection } from './memory.ts'
-import { pagesSection } from './pages.ts'
-import { BINARY, readThrough } from './processes.ts'
-import { rankingsSection } from './rankings.ts'
+import { BINARY, ROOT } from './processes.ts'
 import { runToEnd } from './run-to-end.ts'
-import { sizesSection } from './sizes.ts'
-import { storedText } from './stored.ts'
-import { transactionsSection } from './transactions.ts'
+import { type Build, buildOf, forget, type Side, startSides, THIS } from './sides.ts'
 import { type Verdict, verdictTable } from './verdicts.ts'
 
 /**
@@ -23,55 +23,46 @@ import { type Verdict, verdictTable } from './verdicts.ts'
  * are this machine's; what counts are the ratios, for both sides of each are measured in turns in this run.
  */
 
-/** Sections on a filled store, behind the service. */
-const STORED = {
-  pages: { title: 'Pages at any depth', run: pagesSection },
-  rankings: { title: 'Rankings', run: rankingsSection },
-  transactions: { title: 'Transaction by hash', run: transactionsSection },
-  memory: { title: 'Memory under load', run: memorySection },
-  exports: { title: 'Exports', run: exportsSection },
-} as const
-const OTHERS = ['loading', 'sizes'] as const
-const NAMES = [...(Object.keys(STORED) as (keyof typeof STORED)[]), ...OTHERS]
-
-const ROWS = 10_000_000
+const BLOCKS = 20_000
 
 const { values } = parseArgs({
-  options: { work: { type: 'string' }, rows: { type: 'string' }, only: { type: 'string' } },
+  options: {
+    work: { type: 'string' },
+    blocks: { type: 'string' },
+    only: { type: 'string' },
+    quick: { type: 'boolean', default: false },
+    against: { type: 'string' },
+  },
 })
 const usage = (problem: string): never => {
   console.error(`scripts/bench: ${problem}`)
   process.exit(2)
 }
-const rows = Number(values.rows ?? ROWS)
-if (!Number.isInteger(rows) || rows < 4_000 || rows % 400 !== 0)
-  usage(`--rows ${values.rows}: a multiple of 400 from 4,000 on.`)
-const only = values.only?.split(',') ?? NAMES
-for (const name of only)
-  if (!(NAMES as readonly string[]).includes(name)) usage(`--only ${name}: sections are ${NAMES.join(', ')}.`)
-const wants = (name: (typeof NAMES)[number]): boolean => only.includes(name)
-const say = (text: string): void => console.log(`${text}\n`)
+const blocks = Number(values.blocks ?? BLOCKS)
+if (!Number.isInteger(blocks) || blocks < 10) usage(`--blocks ${values.blocks}: a whole number from 10 on.`)
+const work = values.work ?? usage('--work FOLDER is missing.')
+const { quick, only, against } = values
+if (only !== undefined && (only !== 'loading' || quick))
+  usage(`--only ${only}: it is --only loading, and not with --quick.`)
 
 const elastic = elasticAt((process.env['ELASTICSEARCH_URL'] ?? '').replace(/\/+$/, ''))
 const here = await machine(elastic)
 const verdicts: Verdict[] = []
-const work = values.work ?? usage('--work FOLDER is missing.')
+/** Figures of so few blocks say nothing: whoever asks for them looks whether everything can be measured. */
+const isTrial = blocks < 1_000
 const bench: Bench = {
   elastic,
   prefix: `bench-${crypto.randomUUID().slice(0, 8)}`,
   work,
-  client: leanClient(work),
-  seconds: rows < 1_000_000 ? 1 : 3,
-  // Figures of so few rows say nothing anyway: whoever asks for them looks whether everything can be measured.
-  rounds: rows < 100_000 ? 1 : 3,
-  most: rows < 100_000 ? 100 : undefined,
-  rows,
-  holders: Math.max(1_000, Math.min(1_000_000, rows / 10)),
-  sample: Math.min(rows, 200_000),
-  calls: rows < 100_000 ? 30 : rows < 1_000_000 ? 300 : 2_000,
+  client: await leanClient(work),
+  seconds: quick || isTrial ? 1 : 3,
+  rounds: isTrial ? 1 : 3,
+  most: isTrial ? 100 : undefined,
   elasticPid: here.elasticPid,
   judge: verdict => void verdicts.push(verdict),
 }
+
+const say = (text: string): void => console.log(`${text}\n`)
 
 /** One that fails says why and makes the end's code 1; the others are measured all the same. */
 const section = async (title: string, run: () => Promise<string>): Promise<void> => {
@@ -83,43 +74,64 @@ const section = async (title: string, run: () => Promise<string>): Promise<void>
   say(`## ${title}\n\n${text}\n\n${loadLine()}`)
 }
 
-const stored = (Object.keys(STORED) as (keyof typeof STORED)[]).filter(wants)
-
-/** Sections on a filled store; an index is removed after them, a file with the folder of the run. */
-const onStore = async (name: StoreName, floor: readonly [Floor, Floor]): Promise<void> => {
-  say(await storedText(bench, name))
-  // Warm: in the system's cache as far as there is room.
-  if (name === 'SQLite') await readThrough(sqlitePath(bench))
-  const served: Served = await serve(bench, name)
-  try {
-    for (const each of stored) {
-      const { title, run } = STORED[each]
-      await section(`${title}, ${name}`, () => run(bench, served, floor))
-    }
-    say(`The service on ${name} began to listen after ${whole(served.service.startedMs)} ms.`)
-  } finally {
-    await served.stop()
+/** Loads a chain with each build, tells what that cost this one, and serves what was loaded. */
+const loadAll = async (chain: Chain, kind: StoreName, builds: readonly Build[]) => {
+  const node = await chain.start(work)
+  const loaded: { readonly build: Build; readonly place: Place }[] = []
+  for (const [at, build] of builds.entries()) {
+    const place = placeOf(bench, kind, `${chain.name}-${at}`)
+    loaded.push({ build, place })
+    const load = await loadChain(bench, { place, node, binary: build.binary })
+    if (at === 0 && chain !== recorded)
+      await section(`Loading ${chain.title}, ${kind}`, () => loadingText(bench, chain, { place, node, load }))
   }
-  if (name === 'Elasticsearch') await removeIndices(elastic, `${bench.prefix}-fill`)
+  await node.stop()
+  return loaded
+}
+
+/** Of rows that were loaded into Elasticsearch, which is therefore the first store. */
+let floor: readonly Asked[] = []
+
+const onStore = async (chain: Chain, kind: StoreName, builds: readonly Build[]): Promise<void> => {
+  const loaded = await loadAll(chain, kind, builds)
+  const [first] = loaded
+  if (only === 'loading') return
+  if (first !== undefined && kind === 'Elasticsearch') floor = await floors(bench, first.place.path)
+  const sides: Side[] = []
+  for (const { build, place } of loaded)
+    sides.push(...(await startSides(work, build, { place, more: quick })))
+  const [side] = sides
+  if (side === undefined || first === undefined) return
+  await section(`Answers, ${kind}`, async () => {
+    const kinds = await kindsFor(side, chain, quick)
+    return answersText(bench, { store: kind, sides, kinds, floors: floor })
+  })
+  if (!quick) await section(`Exports, ${kind}`, () => exportsText(bench, { store: kind, side, chain }))
+  bench.judge({
+    promise: `${kind}, serving memory`,
+    most: 250,
+    unit: 'MB',
+    measured: Math.max(...side.memory),
+  })
+  for (const each of sides) await each.stop()
+  if (quick && kind === 'SQLite')
+    await section('Pages of the explorer, in the process', () => explorerTable(first.place.path))
 }
 
 const run = async (): Promise<void> => {
-  say('# What was measured')
-  say(here.line)
+  say(`# What was measured\n\n${here.line}`)
   say(
-    `${whole(rows)} rows and transactions, ${whole(bench.holders)} holders, samples of ${whole(bench.sample)}; pages have 20 rows. ` +
-      `The compiled file is ${fixed(statSync(BINARY).size / 1e6, 1)} MB. The client is ${bench.client.name}. Sides of a ratio take turns. Indices ${bench.prefix}-*.`,
+    `${quick ? 'The recorded chain' : `${whole(blocks)} busy blocks`}; pages have 20 rows. The compiled file is ` +
+      `${fixed(statSync(BINARY).size / 1e6, 1)} MB. Sides of a ratio take turns. Indices ${bench.prefix}-*.`,
   )
-  const floor = await floors(bench)
-  const filled = stored.length > 0 ? STORES : []
-  // At once: one is bound by its only thread, the other one waits for Elasticsearch.
-  const lines = await Promise.all(filled.map(name => fill(bench, name)))
-  if (lines.length > 0) say(`${lines.join('\n')}\n${loadLine()}`)
-  await calm(elastic, `${bench.prefix}-*`)
-  for (const name of filled) await onStore(name, floor)
-  if (wants('loading')) await section('Loading', () => loadingSection(bench))
-  if (wants('sizes')) await section('Sizes', () => sizesSection(bench))
-  if (verdicts.length > 0) await section('Promises', async () => verdictTable(verdicts))
+  const builds = against === undefined ? [THIS] : [THIS, await buildOf(ROOT, against, work)]
+  const chain = quick ? recorded : generated('busy', blocks)
+  for (const kind of STORES) await onStore(chain, kind, builds)
+  if (!quick) for (const kind of STORES) await loadAll(generated('sparse', blocks * 10), kind, [THIS])
+  await section('Promises', async () => verdictTable(verdicts))
 }
 
-await runToEnd(run, () => removeIndices(elastic, bench.prefix))
+await runToEnd(run, async () => {
+  await removeIndices(elastic, bench.prefix)
+  if (against !== undefined) await forget(ROOT, work)
+})

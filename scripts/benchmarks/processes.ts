@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 
-const ROOT = join(import.meta.dir, '../..')
+export const ROOT = join(import.meta.dir, '../..')
 export const BINARY = join(ROOT, 'dist/iostlens')
 
 const environment = { PATH: process.env['PATH'] ?? '', IOSTLENS_LOG_LEVEL: 'warn' }
@@ -29,6 +29,35 @@ const spawn = (command: readonly string[], folder: string) => {
   started.add(child)
   void child.exited.then(() => started.delete(child))
   return child
+}
+
+/** A command whose log is looked at while it runs. */
+export const watched = (folder: string, command: readonly string[]) => {
+  const options = { cwd: folder, env: environment, stdout: 'ignore', stderr: 'pipe' } as const
+  const child = Bun.spawn([...command], options)
+  started.add(child)
+  const memory = memoryOf(child.pid)
+  let said = ''
+  const lines = async function* (): AsyncGenerator<string, void> {
+    for await (const line of linesOf(child.stderr)) {
+      said = line
+      yield line
+    }
+  }
+  return {
+    pid: child.pid,
+    /** Resident memory so far, MB. */
+    memory: memory.samples,
+    lines: lines(),
+    /** Asks it to stop, as an operator does. */
+    end: (): void => child.kill('SIGTERM'),
+    /** Throws, with the last line of the log, when its code is not 0. */
+    ended: child.exited.then(code => {
+      started.delete(child)
+      memory.stop()
+      if (code !== 0) throw new Error(`${command.join(' ')} ended with ${code}: ${said}`)
+    }),
+  }
 }
 
 /** A command that serves until it is stopped; ready when it has said where. */
@@ -160,14 +189,9 @@ export const cpuOf = async (pid: number | undefined): Promise<number | undefined
   return fields === undefined ? undefined : (Number(fields[11]) + Number(fields[12])) / TICKS
 }
 
-/** Reads a file once and keeps nothing of it. */
-export const readThrough = async (path: string): Promise<void> => {
-  for await (const part of Bun.file(path).stream()) void part
-}
-
 /** A key without limits that matter here. */
-export const unlimitedKey = async (folder: string, store: string): Promise<string> => {
+export const unlimitedKey = async (folder: string, store: string, binary = BINARY): Promise<string> => {
   const limits = ['--per-second', '1000000', '--per-day', '1000000000']
-  const { out } = await running(folder, [BINARY, 'keys', 'add', 'benchmark', '--store', store, ...limits])
+  const { out } = await running(folder, [binary, 'keys', 'add', 'benchmark', '--store', store, ...limits])
   return out.trim().split('\n').at(-1) ?? ''
 }

@@ -43,8 +43,11 @@ export type Context = {
   readonly rankings?: KeptRankings | undefined
   /** Work for a page of a ranking of the past, ms; absent: as much as it takes. */
   readonly rankingMs?: number | undefined
-  /** Gives the answer so much time beyond its deadline, ms; undefined: as much as it takes. Absent: there is no deadline. */
-  readonly prolong?: ((ms: number | undefined) => void) | undefined
+  /**
+   * Extends the deadline of the answer by this time, ms; undefined: as much as it takes. What it gives back is called when
+   * that was used: the rest has the usual time. Absent: there is no deadline.
+   */
+  readonly prolong?: ((ms: number | undefined) => () => void) | undefined
   /** Every wait for a node goes through it. */
   readonly apart: Apart
   /**

@@ -7,6 +7,7 @@ import { type AnswerDeps, answer, type Call, inTurn, readCall, type Turn } from 
 import type { Book } from './books/book.ts'
 import type { Action, Context, ListSource } from './define.ts'
 import { type Listing, ROWS_AT_ONCE } from './list/list-rows.ts'
+import { columnsIn } from './list/paging.ts'
 import { readAhead } from './list/read-ahead.ts'
 import { readParts } from './list/read-parts.ts'
 import type { Rows } from './list/rows.ts'
@@ -85,7 +86,7 @@ export const openExport = async (
 }
 
 type Open = (view: View, apart: Context['apart'], isLook?: true) => Promise<Listing | Searched>
-type Opened = Omit<Export, 'action' | 'columns'>
+type Opened = Omit<Export, 'action' | 'columns'> & { readonly columns?: readonly string[] }
 
 /** The old service has no rows for unknown things. */
 const NOTHING: Listing = { total: 0, docs: async () => [], rows: async () => ({ rows: [] }) }
@@ -103,7 +104,8 @@ const readWhole = async (
     docs: async (_view, offset, limit) => rows.slice(offset, offset + limit),
     rows: async (_view, docs) => ({ rows: docs }),
   }
-  return openedOf(listing, at, work => work(NO_VIEW))
+  const columns = columnsIn(data)
+  return { ...openedOf(listing, at, work => work(NO_VIEW)), ...(columns === undefined ? {} : { columns }) }
 }
 
 /** What is in memory reads nothing. */

@@ -138,8 +138,8 @@ export const getAccountTx = defineList({
       const { filters, asked } = partsOf(params)
       const [only = ''] = names
       const tokens = filters.token ?? []
-      const book =
-        csv && openBook(context, { csv, account: only, tokens, range: asked, bookingsOf: movementsOf(only) })
+      const of = { account: only, tokens, filters, range: asked, bookingsOf: movementsOf(only) }
+      const book = csv && openBook(context, { csv, ...of })
       const withBook = <L extends object>(listing: L) => (book === undefined ? listing : { ...listing, book })
       if (accounts === undefined && !hasFilters(filters))
         return withBook(await listedRecords(context, listOf.account(only), { ...asked, contract: 'compat' }))

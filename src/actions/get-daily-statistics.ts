@@ -1,13 +1,17 @@
 import { Type } from '@sinclair/typebox'
 import { dateOf } from '#chain/time.ts'
 import { defineAction } from './define.ts'
+import { daysOfAccount } from './find/account-days.ts'
 import { daysAsked } from './find/asked-days.ts'
 import { type Day, daysBetween } from './find/days.ts'
+import { daysOfToken } from './find/token-days.ts'
 import { wholeOf } from './list/paging.ts'
 import { DAYS_DEFAULT, dates, datesWithin } from './request/dates.ts'
+import { owner, token } from './request/parameter-types.ts'
 import { isDayOver, utcDay } from './shape/days.ts'
 import { ramPricesOf } from './shape/ram-market.ts'
 import { count, exact, listOfRows, shape } from './shape/results.ts'
+import { accountDayRow, tokenDayRow } from './shape/token-days.ts'
 import { gasOf, iostOf } from './shape/values.ts'
 
 /** Most days of one answer: a leap year. */
@@ -60,15 +64,28 @@ export const getDailyStatistics = defineAction({
   action: 'get-daily-statistics',
   title: { en: 'Daily statistics', zh: '每日统计' },
   summary: {
-    en: `Figures of each UTC day of the range, oldest first, both ends included, at most ${DAYS_MOST} days. Days before the first block and after the last published one are left out; a day without blocks has zeros, and the RAM prices and votes of the last day before it. Without end_date the range ends with the day of the last published block, without start_date it has ${DAYS_DEFAULT} days.`,
-    zh: `区间内每个 UTC 日的统计，从早到晚排列，含首尾两日，最多 ${DAYS_MOST} 天。首个区块之前与最新已发布区块之后的日期不列出；没有区块的日期各项为 0，RAM 价格与票数取此前最近一日的值。不提供 end_date 时截至最新已发布区块所在日期，不提供 start_date 时为 ${DAYS_DEFAULT} 天。`,
+    en: `Figures of each UTC day of the range, oldest first, both ends included, at most ${DAYS_MOST} days. Days before the first block and after the last published one are left out; a day without blocks has zeros, and the RAM prices and votes of the last day before it. Without end_date the range ends with the day of the last published block, without start_date it has ${DAYS_DEFAULT} days. With token, the rows have the figures of that token. With account, they have what that account got and gave of the token, or of iost without one: in and out add up all changes of its available and frozen balance together, as get-balance-history does with step=day; a frozen amount that comes due and a transfer to itself are none.`,
+    zh: `区间内每个 UTC 日的统计，从早到晚排列，含首尾两日，最多 ${DAYS_MOST} 天。首个区块之前与最新已发布区块之后的日期不列出；没有区块的日期各项为 0，RAM 价格与票数取此前最近一日的值。不提供 end_date 时截至最新已发布区块所在日期，不提供 start_date 时为 ${DAYS_DEFAULT} 天。提供 token 时，各行为该代币的统计。提供 account 时，各行为该账户收付该代币（不提供 token 时为 iost）的统计：in 与 out 是可用与冻结合计的全部变动之和，与 get-balance-history 的 step=day 一致；冻结金额到期与转给自己不计为变动。`,
   },
-  params: Type.Object(dates),
+  params: Type.Object({
+    account: Type.Optional(owner()),
+    token: Type.Optional(token()),
+    ...dates,
+  }),
   check: checkDates,
-  result: listOfRows('days', row, { en: 'Days.', zh: '日期列表。' }),
+  result: listOfRows('days', Type.Union([row, tokenDayRow, accountDayRow]), {
+    en: 'Days.',
+    zh: '日期列表。',
+  }),
   list: 'days',
-  run: async (context, given) => {
+  run: async (context, { account, token: symbol, ...given }) => {
     const asked = await daysAsked(context, given, checkDates)
+    if (account !== undefined) {
+      const rows = await daysOfAccount(context, { account, symbol: symbol ?? 'iost' }, asked)
+      return wholeOf('days', rows, Object.keys(accountDayRow.properties))
+    }
+    if (symbol !== undefined)
+      return wholeOf('days', await daysOfToken(context, symbol, asked), Object.keys(tokenDayRow.properties))
     const days = await daysBetween(context.view, asked)
     return wholeOf(
       'days',
@@ -76,7 +93,7 @@ export const getDailyStatistics = defineAction({
     )
   },
   isOfStore: true,
-  fails: ['loading'],
+  fails: ['not_found', 'loading'],
   example: { start_date: '2026-11-21', end_date: '2026-11-21' },
 })
 

@@ -73,7 +73,7 @@ export const getRewardShares = defineList({
       const { view } = context
       if ((await view.get(producers, account)) === undefined) throw unknown(context, 'producer', account)
       const [start, end] = await periodOf(context, asked)
-      const shares = await sharesBetween(view, account, [start, end])
+      const shares = await sharesBetween(context, account, [start, end])
       const all = shares.reduce((sum, { weight }) => sum + weight, 0n)
       const length = end.time - start.time
       return {

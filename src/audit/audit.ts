@@ -4,6 +4,7 @@ import { blocks } from '#indices/block.ts'
 import { lists } from '#indices/list.ts'
 import { blockId } from '#indices/position.ts'
 import { DERIVATION, historyIndices, stateIndices } from '#indices/registry.ts'
+import { NO_SUCH_CALL, Refused } from '#node/call.ts'
 import type { Node } from '#node/port.ts'
 import { OTHER_DERIVATION } from '#store/identity.ts'
 import { nothingLoaded } from '#store/nothing-loaded.ts'
@@ -260,9 +261,20 @@ const compareStorage = async (
     await compareAccounts(sides("the node's accounts"))
     return []
   } catch (error) {
-    if (!(error instanceof OtherHeight)) throw error
-    return [
-      `The node returns balances, votes and accounts only for block ${error.height}, but block ${stored.at.height} is published, so they were not compared.`,
-    ]
+    const why = whyNotCompared(error, { node, stored })
+    if (why === undefined) throw error
+    return [`${why}, so balances, votes and accounts were not compared.`]
   }
+}
+
+/** undefined: that is no reason to go on without them. */
+const whyNotCompared = (
+  error: unknown,
+  { node, stored }: { readonly node: Node; readonly stored: Audit },
+): string | undefined => {
+  if (error instanceof OtherHeight)
+    return `The node returns the state of block ${error.height} only, but block ${stored.at.height} is published`
+  // An archive of blocks knows no state.
+  const isUnknown = error instanceof Refused && error.code === NO_SUCH_CALL
+  return isUnknown ? `${node.name} does not return the state of contracts` : undefined
 }

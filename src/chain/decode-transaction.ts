@@ -21,7 +21,7 @@ import {
   tooLong,
   wrong,
 } from './json-fields.ts'
-import { compactJson, elementSpans, memberSpans, type Span } from './json-text.ts'
+import { compactJson, elementSpans, isCompactedTo, memberSpans, type Span } from './json-text.ts'
 
 /** Gas has two decimals: the node keeps it as an integer × 100 and prints that divided by 100. */
 const GAS_DECIMALS = 2
@@ -153,14 +153,11 @@ const ramUsageOf = (fields: Fields, body: string, above: Path): TxReceipt['ramUs
   const payers = Object.keys(usage)
   if (payers.length > IN_TRANSACTION.most) throw tooLong(path, `${payers.length} payers`, IN_TRANSACTION)
   for (const payer of payers) bounded(payer, path, IN_TRANSACTION)
-  const ordered = payers.some(payer => /^[0-9]+$/.test(payer)) ? payersAsWritten(body) : payers
-  return ordered.map(payer => [payer, asInt64(usage[payer], { above: path, key: payer })] as const)
-}
-
-const payersAsWritten = (body: string): readonly string[] => {
+  const usedBy = (payer: string) => [payer, asInt64(usage[payer], { above: path, key: payer })] as const
+  if (!payers.some(payer => /^[0-9]+$/.test(payer))) return payers.map(usedBy)
   const receipt = memberSpans(body).get('tx_receipt')
-  const usage = receipt === undefined ? undefined : memberSpans(body, receipt[0]).get('ram_usage')
-  return usage === undefined ? [] : [...memberSpans(body, usage[0]).keys()]
+  const own = receipt === undefined ? undefined : memberSpans(body, receipt[0]).get('ram_usage')
+  return own === undefined ? [] : [...memberSpans(body, own[0]).keys()].map(usedBy)
 }
 
 const receiptFrom = (value: unknown, path: Path): Receipt => {
@@ -223,13 +220,27 @@ const TRANSACTION: Shape = {
 
 const isList = (shape: Shape | readonly [Shape]): shape is readonly [Shape] => Array.isArray(shape)
 
-const fits = (value: unknown, shape: Shape | readonly [Shape] | undefined): boolean => {
-  if (shape === undefined || typeof value !== 'object' || value === null) return true
-  if (isList(shape)) return !Array.isArray(value) || value.every(entry => fits(entry, shape[0]))
+/** Whether the value has no member that the shape does not know, at any depth. */
+const fits = (value: unknown, shape: Shape): boolean => {
+  const open: Fitting[] = [{ value, shape }]
+  for (let next = open.pop(); next !== undefined; next = open.pop())
+    if (!fitsOutside(next, open)) return false
+  return true
+}
+
+type Fitting = { readonly value: unknown; readonly shape: Shape | readonly [Shape] }
+
+/** Whether the members themselves are known; what is inside them is added to `open`. */
+const fitsOutside = ({ value, shape }: Fitting, open: Fitting[]): boolean => {
+  if (typeof value !== 'object' || value === null) return true
+  if (isList(shape)) {
+    if (Array.isArray(value)) for (const entry of value) open.push({ value: entry, shape: shape[0] })
+    return true
+  }
   for (const name in value) {
     if (!Object.hasOwn(shape, name)) return false
     const own = shape[name]
-    if (own !== undefined && !fits((value as Record<string, unknown>)[name], own)) return false
+    if (own !== undefined) open.push({ value: (value as Record<string, unknown>)[name], shape: own })
   }
   return true
 }
@@ -259,11 +270,11 @@ const written = (text: string, span: Span, shape: Shape | readonly [Shape] | und
  * covers is left out, as nobody could say whether it is so: members that nothing is known of, all but the last of those
  * with one name, digits beyond a double's.
  */
-const transactionText = (text: string, span: Span, value: unknown): string => {
+export const transactionText = (text: string, span: Span, value: unknown): string => {
   if (!fits(value, TRANSACTION)) return written(text, span, TRANSACTION)
   // Nearly always what the node wrote, and a text of its own: a part of the answer would keep all of it in memory.
   const usual = JSON.stringify(value)
   const [from, to] = span
   const isUsual = usual.length === to - from && text.startsWith(usual, from)
-  return isUsual || compactJson(text, span) === usual ? usual : written(text, span, TRANSACTION)
+  return isUsual || isCompactedTo(usual, text, span) ? usual : written(text, span, TRANSACTION)
 }

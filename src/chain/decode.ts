@@ -1,6 +1,6 @@
 import type { Block, ContractCode, Transaction } from './block.ts'
 import { HASH, IN_GENESIS, IN_TRANSACTION, INFO, PUBLIC_KEY, STORED, WORD } from './bounds.ts'
-import { amountLimitsOf, transactionAt } from './decode-transaction.ts'
+import { amountLimitsOf, transactionFrom, transactionText } from './decode-transaction.ts'
 import {
   asObject,
   bounded,
@@ -42,9 +42,11 @@ const transactionsAt = (
   height: number,
 ): readonly Transaction[] => {
   const data = height === 0 ? IN_GENESIS : IN_TRANSACTION
-  return values.map((value, index) =>
-    transactionAt({ text, span: spans[index] ?? [0, 0], value }, { above: path, key: index }, data),
-  )
+  return values.map((value, index) => {
+    const at = { above: path, key: index }
+    asObject(value, at)
+    return transactionFrom({ value, body: transactionText(text, spans[index] ?? [0, 0], value) }, at, data)
+  })
 }
 
 const elementsAt = (text: string, list: Span | undefined): readonly Span[] =>

@@ -126,7 +126,8 @@ export const textsOf = (
 
 /** An int64: the node writes it as a string of digits, never as a number. */
 export const asInt64 = (value: unknown, path: Path): bigint => {
-  if (typeof value === 'string') bounded(value, path, INT64)
+  if (typeof value === 'string' && value.length > INT64.most)
+    throw tooLong(path, `${value.length} characters`, INT64)
   if (typeof value !== 'string' || !INTEGER.test(value)) throw wrong(path, value, 'an integer in a string')
   const integer = BigInt(value)
   if (integer > MAX_INT64 || integer < MIN_INT64) throw wrong(path, value, 'within 64 bits')

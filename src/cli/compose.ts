@@ -13,7 +13,7 @@ import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import type { Call } from './command.ts'
 import type { ExitCode } from './exit-code.ts'
 import type { Counts } from './metrics/catalogue.ts'
-import { countNodeCall } from './metrics/counted-load.ts'
+import { nodeCallNote } from './metrics/counted-load.ts'
 import { cacheNote, countedStore, readNote } from './metrics/counted-store.ts'
 import type { StoreAddress } from './readers.ts'
 import type { Values } from './settings.ts'
@@ -63,7 +63,7 @@ const openUncounted = (values: Values, { log, writingProgram, counts }: Opening)
       if (event.type === 'retry') counts?.storeRetries.add(1, 'write')
       tell(log, event)
     },
-    ...(counts === undefined ? {} : { onCacheLook: cacheNote(counts), onRead: readNote(counts) }),
+    ...(counts === undefined ? {} : { onCacheRead: cacheNote(counts), onRead: readNote(counts) }),
     ...(auth === undefined ? {} : { auth }),
     ...(caFile === undefined ? {} : { caFile }),
   })
@@ -224,7 +224,7 @@ export const connectNode = (
         held,
         ...(provingProgram === undefined ? {} : { threads: provingThreads(values, provingProgram) }),
         onEvent: event => tellOfNode(log, event),
-        ...(counts === undefined ? {} : { onCall: call => countNodeCall(counts, call) }),
+        ...(counts === undefined ? {} : { onCall: nodeCallNote(counts) }),
         onBlockEvent: event => tellOfBlock(log, event),
       })
 

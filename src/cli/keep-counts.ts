@@ -11,9 +11,9 @@ import { every } from '#time/every.ts'
  * so twice this is less than the second by which processes may lag behind one another.
  */
 const SHARE_MS = 400
-/** The start waits so long for the counts of today. */
+/** Longest wait of the start for the counts of today. */
 const FIRST_MS = 5_000
-/** The stop waits so long for the last counts to be stored. */
+/** Longest wait of the stop for the last counts to be stored. */
 const LAST_MS = 2_000
 
 export type CountKeeping = {

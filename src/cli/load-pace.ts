@@ -1,5 +1,5 @@
+import type { Spent } from '#load/fill.ts'
 import type { Progress } from '#load/load-options.ts'
-import type { Spent } from '#load/spending.ts'
 import { createPace } from '#time/pace.ts'
 
 /** Rates are over about the last ten seconds: steady enough to read, quick enough to follow. */

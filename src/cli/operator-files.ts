@@ -1,11 +1,13 @@
 import type { PriceHistory, Prices, Profile } from '#actions/define.ts'
+import type { Text } from '#actions/text.ts'
 import type { Log } from '#failure/log.ts'
 import type { Clock } from '#time/clock.ts'
+import { parseLabels } from './labels.ts'
 import { parsePriceHistory } from './price-history.ts'
 import { parsePrices } from './prices.ts'
 import { parseProfiles } from './profiles.ts'
 import type { Values } from './settings.ts'
-import { watch } from './watched.ts'
+import { readOnce, watch } from './watched.ts'
 
 /** The contents of the operator's files; undefined: no such file is set, or its URL has not answered yet. */
 export type OperatorFiles = {
@@ -13,14 +15,18 @@ export type OperatorFiles = {
   readonly priceHistory: ReturnType<PriceHistory['get']>
   /** By the producer's account. */
   readonly profiles: ReadonlyMap<string, Profile> | undefined
+  /** Names of accounts and contracts for pages, by account or contract; they stay as they were read at the start. */
+  readonly labels: ReadonlyMap<string, Text> | undefined
 }
 
-/** The operator's files, read again every minute; `onChange` is called when something new was read. */
+/** The operator's files, all but labels read again every minute; `onChange` is called when something new was read. */
 export const watchOperatorFiles = async (
-  values: Pick<Values, 'prices' | 'prices-history' | 'profiles'>,
+  values: Pick<Values, 'prices' | 'prices-history' | 'profiles' | 'labels'>,
   around: { readonly log: Log; readonly clock: Pick<Clock, 'sleep'>; readonly onChange?: () => void },
 ): Promise<{ get(): OperatorFiles; close(): void }> => {
-  const { prices: pricesAt, 'prices-history': historyAt, profiles: profilesAt } = values
+  const { prices: pricesAt, 'prices-history': historyAt, profiles: profilesAt, labels: labelsAt } = values
+  const labels =
+    labelsAt === undefined ? undefined : await readOnce(labelsAt, { what: 'Labels', parse: parseLabels })
   const prices =
     pricesAt === undefined
       ? undefined
@@ -37,7 +43,12 @@ export const watchOperatorFiles = async (
       ? undefined
       : await watch({ source: { path: profilesAt }, what: 'Profiles', parse: parseProfiles, ...around })
   return {
-    get: () => ({ prices: prices?.get(), priceHistory: history?.get(), profiles: profiles?.get() }),
+    get: () => ({
+      prices: prices?.get(),
+      priceHistory: history?.get(),
+      profiles: profiles?.get(),
+      labels,
+    }),
     close: () => {
       prices?.close()
       history?.close()

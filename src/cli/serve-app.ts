@@ -23,7 +23,7 @@ import type { OperatorFiles } from './operator-files.ts'
 import type { Address, SocketPath } from './readers.ts'
 import type { Values } from './settings.ts'
 
-/** A process that shares its port takes connections for so long after the stop began, and answers each with its last answer. */
+/** How long a process that shares its port still takes connections once its stop has begun; each gets one last answer. */
 const HAND_OVER_MS = 1_000
 /** Milliseconds within which the last refusals are written. */
 const LAST_MS = 500
@@ -116,6 +116,7 @@ const appOptionsOf = (
     prices: { get: () => files().prices },
     priceHistory: { get: () => files().priceHistory },
     profiles: { get: producer => files().profiles?.get(producer) },
+    labels: files().labels,
     defaults: { format: values.format, compat: values.compat },
     basePath: values['base-path'],
     deadlineMs: values.deadline,

@@ -39,5 +39,6 @@ export const SERVING: readonly SettingName[] = [
   'prices',
   'prices-history',
   'profiles',
+  'labels',
 ]
 export const LOGGING: readonly SettingName[] = ['log-level', 'log-format']

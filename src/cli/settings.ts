@@ -131,7 +131,7 @@ export const settings = {
     reader: duration(10, 60 * MINUTE_MS),
     value: 'TIME',
     about:
-      'Time limit of the work for one page of a ranking of the past (get-token-holder and get-producer-voter with at_block or at_time), beside --deadline; beyond it the response is 503 and names the export, which has no limit.',
+      'Time limit of the work for one page of a ranking of the past (get-token-holder and get-producer-voter with at_block or at_time, and get-reward-shares), beside --deadline; beyond it the response is 503 and names the export, which has no limit.',
     fallback: '60s',
   }),
   'max-in-flight': given({
@@ -208,6 +208,12 @@ export const settings = {
     reader: path,
     value: 'PATH',
     about: 'Descriptions and logos of producers as JSON or CSV, read again every minute.',
+  }),
+  labels: maybe({
+    reader: path,
+    value: 'PATH',
+    about:
+      'Names of accounts and contracts for pages of the explorer as CSV, read at the start: a line NAME,LABEL or NAME,LABEL,CHINESE LABEL for each, such as exchange01,Some Exchange. Pages show a label beside its name, and the search finds it.',
   }),
   'log-level': given({
     reader: choice('debug', 'info', 'warn', 'error'),

@@ -44,8 +44,7 @@ export const watch = async <T>(options: {
     const { mtimeMs, size } = await stat(source.path)
     const found = `${mtimeMs} ${size}`
     if (found === mark) return
-    if (size > MAX_BYTES) throw new RangeError(`${size} bytes are more than ${MAX_BYTES}`)
-    value = parse(await readFile(source.path, 'utf8'))
+    value = parse(await textIn(source.path, size))
     mark = found
     onChange()
   }
@@ -58,12 +57,32 @@ export const watch = async <T>(options: {
   try {
     await read()
   } catch (error) {
-    if ('path' in source)
-      throw new Failure('usage', `${what} cannot be read from ${name}: ${reasonOf(error)}.`)
+    if ('path' in source) throw unreadable(what, name, error)
     warn(error)
   }
   const polling = every(clock, POLL_MS, () => read().catch(warn))
   return { get: () => value, close: polling.stop }
+}
+
+/** The value of an operator's file that is read at the start alone. Throws 'usage' where it cannot be read or understood. */
+export const readOnce = async <T>(
+  path: string,
+  { what, parse }: { readonly what: string; readonly parse: (text: string) => T },
+): Promise<T> => {
+  try {
+    const { size } = await stat(path)
+    return parse(await textIn(path, size))
+  } catch (error) {
+    throw unreadable(what, path, error)
+  }
+}
+
+const unreadable = (what: string, name: string, error: unknown): Failure =>
+  new Failure('usage', `${what} cannot be read from ${name}: ${reasonOf(error)}.`)
+
+const textIn = async (path: string, size: number): Promise<string> => {
+  if (size > MAX_BYTES) throw new RangeError(`${size} bytes are more than ${MAX_BYTES}`)
+  return readFile(path, 'utf8')
 }
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -1,21 +1,34 @@
+import { isBase } from '#chain/base-transaction.ts'
 import { hasFailed } from '#chain/effects.ts'
 import { dateOf, dayOf } from '#chain/time.ts'
 import { type DayDoc, days } from '#indices/day.ts'
 import type { StatisticsDoc } from '#indices/statistics.ts'
-import { isBase } from './block-document.ts'
+import { tokenDayId, tokenDays } from '#indices/token-day.ts'
 import type { DayDraft, Scope } from './scope.ts'
 import type { Movement } from './token.ts'
 
-export const dayDraft = (): DayDraft => ({ movements: 0, moved: 0n, ramFees: 0n })
+export const dayDraft = (): DayDraft => ({ movements: 0, moved: 0n, ramFees: 0n, transfers: new Map() })
 
 /** A row that moved a token. */
-export const countMovement = ({ day }: Scope, { token, amount }: Movement): void => {
+export const countMovement = ({ day }: Scope, { token, amount, from, to }: Movement): void => {
   day.movements += 1
   if (token === 'iost') day.moved += amount
+  if (from === '' || to === '') return
+  const of = day.transfers.get(token)
+  if (of === undefined) day.transfers.set(token, { count: 1, volume: amount })
+  else {
+    of.count += 1
+    of.volume += amount
+  }
 }
 
-/** Id of the day of a time. */
-export const dayId = (time: bigint): string => dateOf(dayOf(time))
+/** Id of the day of a time. Nearly all are of the day asked for last, whose date is made once. */
+export const dayId = (time: bigint): string => {
+  const day = dayOf(time)
+  if (day !== last.day) last = { day, id: dateOf(day) }
+  return last.id
+}
+let last = { day: Number.NaN, id: '' }
 
 /** Puts the day of the block, after the figures of the chain were counted; `before` are those that it began with. */
 export const settleDay = ({ state, block, day, statistics: now }: Scope, before: StatisticsDoc): void => {
@@ -45,6 +58,20 @@ export const settleDay = ({ state, block, day, statistics: now }: Scope, before:
     votes: now.producer_votes,
     highest_tps: Math.max(so.highest_tps, now.tps_count),
   })
+}
+
+/** Puts the day of each token that the block transfers. */
+export const settleTokenDays = ({ state, block, day }: Scope): void => {
+  const date = dayId(block.time)
+  for (const [token, { count, volume }] of day.transfers) {
+    const id = tokenDayId(token, date)
+    const so = state.get(tokenDays, id)
+    state.put(tokenDays, {
+      id,
+      transfers: (so?.transfers ?? 0) + count,
+      volume: String(BigInt(so?.volume ?? 0) + volume),
+    })
+  }
 }
 
 const firstOf = (id: string): DayDoc => ({

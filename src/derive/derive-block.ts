@@ -1,18 +1,19 @@
+import { fromBaseTransaction, isBase } from '#chain/base-transaction.ts'
 import type { Block, LoadedBlock } from '#chain/block.ts'
 import { hash8 } from '#chain/hash.ts'
 import type { BlockDoc } from '#indices/block.ts'
-import { transactionId } from '#indices/position.ts'
+import { blockId, transactionId } from '#indices/position.ts'
+import { producerKeys, producers } from '#indices/producer.ts'
 import type { RecordDoc } from '#indices/record.ts'
 import { STATISTICS, type StatisticsDoc, statistics } from '#indices/statistics.ts'
 import type { TransactionDoc } from '#indices/transaction.ts'
 import { RUN_LENGTH, runId, transactionRuns, withStretch } from '#indices/transaction-run.ts'
-import { blockDocument, countBlock, isBase } from './block-document.ts'
 import { foundSystem } from './contract.ts'
-import { dayDraft, settleDay } from './day.ts'
+import { dayDraft, settleDay, settleTokenDays } from './day.ts'
 import { ledger } from './ledger.ts'
-import { listCounts } from './list-counts.ts'
+import { producerOf } from './producer.ts'
 import { rankedState } from './rankings.ts'
-import { addRecords } from './record.ts'
+import { addRecords, listCounts } from './record.ts'
 import type { Scope, TxScope } from './scope.ts'
 import { seriesDrafts } from './series.ts'
 import { missTogether, type State } from './state.ts'
@@ -121,6 +122,41 @@ const FIRST: StatisticsDoc = {
   genesis_time: '0',
 }
 
+/** The block's own document. Comes after its transactions: they may change whose key signed it. */
+export const blockDocument = ({ state, block }: Scope): BlockDoc => {
+  const [first] = block.transactions
+  const account = state.get(producerKeys, block.witness)?.account ?? ''
+  const gas = block.transactions.reduce((sum, { receipt }) => sum + receipt.gasUsage, 0n)
+  const base = first !== undefined && isBase(block, 0) ? first : undefined
+  return {
+    id: blockId(block.height),
+    height: block.height,
+    hash: block.hash,
+    hash8: hash8(block.hash),
+    version: block.version,
+    parent_hash: block.parentHash,
+    tx_merkle_hash: block.txMerkleHash,
+    tx_receipt_merkle_hash: block.txReceiptMerkleHash,
+    witness: block.witness,
+    witness_account: account === '' ? block.witness : account,
+    time: block.time,
+    gas_usage: gas,
+    tx_count: block.txCount,
+    info: block.info,
+    orig_info: block.origInfo,
+    tx_hashes: block.transactions.map(({ hash }) => hash).join(' '),
+    ...(base === undefined ? {} : { base: fromBaseTransaction(base), base_hash8: hash8(base.hash) }),
+  }
+}
+
+/** A producer signed one more block, by the mapping of keys valid at it. */
+const countBlock = (scope: Scope, { witness, witness_account }: BlockDoc): void => {
+  if (witness_account === witness) return
+  const producer = producerOf(scope.state, witness_account)
+  // Nothing that is counted in the table changes with it (`changeProducer`).
+  scope.state.put(producers, { ...producer, block_count: producer.block_count + 1 })
+}
+
 const beginBlock = (state: State, { block, systemCode }: LoadedBlock, partition: number): Scope => {
   const figures = { ...(state.get(statistics, STATISTICS) ?? FIRST) }
   const series = seriesDrafts(state, block)
@@ -145,6 +181,7 @@ const settle = (scope: Scope): void => {
   scope.series.settle()
   scope.lists.settle()
   settleDay(scope, scope.state.get(statistics, STATISTICS) ?? FIRST)
+  settleTokenDays(scope)
   scope.state.put(statistics, scope.statistics)
 }
 

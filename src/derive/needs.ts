@@ -1,3 +1,4 @@
+import { isBase } from '#chain/base-transaction.ts'
 import type { LoadedBlock, Transaction } from '#chain/block.ts'
 import { applies, hasFailed, isMovement } from '#chain/effects.ts'
 import { isActionName, isContractId, isPossibleName, isSystemContract } from '#chain/names.ts'
@@ -13,9 +14,9 @@ import { resources } from '#indices/resource.ts'
 import { series, seriesOf } from '#indices/series.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { tokens } from '#indices/token.ts'
+import { tokenDayId, tokenDays } from '#indices/token-day.ts'
 import { voteId, votes } from '#indices/vote.ts'
 import { wealth } from '#indices/wealth.ts'
-import { isBase } from './block-document.ts'
 import { dayId } from './day.ts'
 import { pledgedKey } from './gas.ts'
 import { accountsOf, type Call, partiesOf } from './parties.ts'
@@ -38,10 +39,11 @@ export const needsOf = (
     if (!isKnown(index, id)) keys.push({ index, id })
   }
   add(statistics, STATISTICS)
-  add(days, dayId(block.time))
+  const date = dayId(block.time)
+  add(days, date)
   add(producerKeys, block.witness)
   block.transactions.forEach((tx, position) => {
-    needTransaction(add, tx, isBase(block, position))
+    needTransaction(add, tx, { date, base: isBase(block, position) })
   })
   return keys
 }
@@ -56,10 +58,13 @@ export const needsOfDue = (id: string): readonly Key[] => {
   return keys
 }
 
-const needTransaction = (add: Add, tx: Transaction, base: boolean): void => {
-  if (!base) needActions(add, tx)
+/** `date`: the id of its day; `base`: it is the block's own. */
+type Of = { readonly date: string; readonly base: boolean }
+
+const needTransaction = (add: Add, tx: Transaction, of: Of): void => {
+  if (!of.base) needActions(add, tx)
   if (!applies(tx)) return
-  needReceipts(add, tx, base)
+  needReceipts(add, tx, of)
   needRam(add, tx)
 }
 
@@ -74,7 +79,7 @@ const needActions = (add: Add, tx: Transaction): void => {
   }
 }
 
-const needReceipts = (add: Add, tx: Transaction, base: boolean): void => {
+const needReceipts = (add: Add, tx: Transaction, { date, base }: Of): void => {
   const isSaidByAction = repetitionsOf(tx)
   for (const [at, receipt] of tx.receipt.receipts.entries()) {
     const said = saidBy(receipt)
@@ -85,7 +90,7 @@ const needReceipts = (add: Add, tx: Transaction, base: boolean): void => {
     const row = isMovement(said.contract, said.name) && !(base && textAt(said.args, 0) === 'contribute')
     if (!row) continue
     if (base || !isSaidByAction(said, receipt.content)) needRow(add, tx, { call: said, caller: undefined })
-    if (said.contract === 'token.iost') needMoved(add, said)
+    if (said.contract === 'token.iost') needMoved(add, said, date)
   }
 }
 
@@ -132,10 +137,11 @@ const needRow = (add: Add, tx: Transaction, { call, caller }: RowToCome): void =
 }
 
 /** Lists that a movement of a token is in, whether its row is the receipt's or the action's that owns it. */
-const needMoved = (add: Add, said: Said): void => {
+const needMoved = (add: Add, said: Said, date: string): void => {
   const token = textAt(said.args, 0)
   if (token === undefined) return
   add(lists, listOf.token(token))
+  if (said.name === 'transfer' || said.name === 'transferFreeze') add(tokenDays, tokenDayId(token, date))
   // The publisher is an account of the row's where a party is no possible name: requested by `Missing`.
   const { from, to } = partiesOf(said, '')
   for (const name of [from, to]) if (isPossibleName(name)) add(lists, listOf.moved(name, token))

@@ -2,7 +2,6 @@ import type { Block, ContractCode, Transaction } from '#chain/block.ts'
 import type { RecordDoc } from '#indices/record.ts'
 import type { StatisticsDoc } from '#indices/statistics.ts'
 import type { Ledger } from './ledger.ts'
-import type { ListCounts } from './list-counts.ts'
 import type { SeriesDrafts } from './series.ts'
 import type { State } from './state.ts'
 import type { VoteBonuses } from './vote-bonuses.ts'
@@ -10,7 +9,20 @@ import type { VoteBonuses } from './vote-bonuses.ts'
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
 /** What a block adds to its day, as far as neither the block nor the figures of the chain show it. */
-export type DayDraft = { movements: number; moved: bigint; ramFees: bigint }
+export type DayDraft = {
+  movements: number
+  moved: bigint
+  ramFees: bigint
+  /** Transfers by token. */
+  readonly transfers: Map<string, { count: number; volume: bigint }>
+}
+
+/** Lists of records while a block is derived. */
+export type ListCounts = {
+  /** Place of the next row of a list. A list gets its number at its first row. */
+  next(key: string): bigint
+  settle(): void
+}
 
 /** All that a block's derivation works on. Drafts are put into `state` once, at the end of the block (`settle`). */
 export type Scope = {

@@ -1,6 +1,7 @@
 import type { Block } from '#chain/block.ts'
 import { fullPart, type SeriesDoc, series } from '#indices/series.ts'
 import { type Cause, type Entry, entriesIn, entryText, isFrozenIn, prolonged } from '#indices/series-entry.ts'
+import { numberIn, numberText } from '#indices/series-number.ts'
 import { balanceAfter, ballotsAfter } from '#indices/series-replay.ts'
 import type { State } from './state.ts'
 
@@ -38,6 +39,8 @@ type Draft = {
   /** What this block adds to them: numbers of any length are read and written only where they change. */
   more: bigint
   less: bigint
+  gains: number
+  losses: number
   entries: string
 }
 
@@ -108,13 +111,15 @@ const causeOf = (by: By, index: number | undefined): Cause => {
 
 const draftOf = (doc: SeriesDoc | undefined): Draft | undefined => {
   if (doc === undefined) return undefined
-  const { part, first, height, opening, count, gained, lost, entries } = doc
-  return { part, first, height, opening, count, gained, lost, more: 0n, less: 0n, entries }
+  const { part, first, height, opening, count, gained, lost, gains, losses, entries } = doc
+  return { part, first, height, opening, count, gained, lost, gains, losses, more: 0n, less: 0n, entries }
 }
+
+const NO_SUMS = { gained: '0', lost: '0', gains: 0, losses: 0 } as const
 
 const nextPart = (key: string, height: number, before: Draft | undefined): Draft => {
   const none = { height, count: 0, more: 0n, less: 0n, entries: '' }
-  if (before === undefined) return { ...none, part: 0, first: 1, opening: NOTHING, gained: '0', lost: '0' }
+  if (before === undefined) return { ...none, ...NO_SUMS, part: 0, first: 1, opening: NOTHING }
   const { part, first, count } = before
   const opening = openingAfter(key, before)
   return { ...none, part: part + 1, first: first + count, opening, ...sumsOf(before) }
@@ -124,9 +129,9 @@ const nextPart = (key: string, height: number, before: Draft | undefined): Draft
 const openingAfter = (key: string, draft: Draft): readonly string[] => {
   const { height, opening, entries } = draft
   if (/^@[vmn]/.test(key)) return ballotsAfter(opening, entriesIn(entries, height))
-  const gained = BigInt(draft.gained) + draft.more
-  const lost = BigInt(draft.lost) + draft.less
-  if (key.startsWith('@')) return [String(gained - lost)]
+  const gained = numberIn(draft.gained) + draft.more
+  const lost = numberIn(draft.lost) + draft.less
+  if (key.startsWith('@')) return [numberText(gained - lost)]
   return opening.length > 2 || isFrozenIn(entries)
     ? balanceAfter(opening, entriesIn(entries, height))
     : [String(gained - lost), '0']
@@ -145,8 +150,13 @@ const append = (key: string, draft: Draft, entry: Entry): void => {
   draft.entries = longer ?? entries + entryText(entry, height)
   draft.count += 1
   if (entry.cause.kind === 'due' || isMasks(key)) return
-  if (entry.change > 0n) draft.more += entry.change
-  else draft.less -= entry.change
+  if (entry.change > 0n) {
+    draft.more += entry.change
+    draft.gains += 1
+  } else {
+    draft.less -= entry.change
+    draft.losses += 1
+  }
 }
 
 /** Masks of one series are of several names: their sum means nothing, and has 60 digits. */
@@ -158,7 +168,16 @@ const docOf = (id: string, draft: Draft): SeriesDoc => {
 }
 
 /** All that was gained and lost up to the last change. */
-const sumsOf = ({ gained, lost, more, less }: Draft): Pick<SeriesDoc, 'gained' | 'lost'> => ({
-  gained: more === 0n ? gained : String(BigInt(gained) + more),
-  lost: less === 0n ? lost : String(BigInt(lost) + less),
+const sumsOf = ({
+  gained,
+  lost,
+  more,
+  less,
+  gains,
+  losses,
+}: Draft): Pick<SeriesDoc, 'gained' | 'lost' | 'gains' | 'losses'> => ({
+  gained: more === 0n ? gained : numberText(numberIn(gained) + more),
+  lost: less === 0n ? lost : numberText(numberIn(lost) + less),
+  gains,
+  losses,
 })

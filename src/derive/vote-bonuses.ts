@@ -2,6 +2,7 @@ import { candidateVotes, gainedCoefficient } from '#chain/vote-bonus.ts'
 import { producers } from '#indices/producer.ts'
 import { doubtOf, series, seriesOf } from '#indices/series.ts'
 import { entriesIn } from '#indices/series-entry.ts'
+import { numberIn } from '#indices/series-number.ts'
 import { votesAfter, votesAt } from '#indices/series-replay.ts'
 import type { StatisticsDoc } from '#indices/statistics.ts'
 import type { SeriesDrafts } from './series.ts'
@@ -91,7 +92,7 @@ const sumsOf = (state: State, past: SeriesDrafts) => {
     const before = known.get(key)
     if (before !== undefined) return before
     const doc = state.get(series, key)
-    const sum = doc === undefined ? 0n : BigInt(doc.gained) - BigInt(doc.lost)
+    const sum = doc === undefined ? 0n : numberIn(doc.gained) - numberIn(doc.lost)
     known.set(key, sum)
     return sum
   }
@@ -127,7 +128,8 @@ const namedOf = (state: State, past: SeriesDrafts) => {
     get,
     count,
     add: (key: string, name: string, change: bigint): void => {
-      count(key, name, change)
+      const sums = all(key)
+      sums.set(name, (sums.get(name) ?? 0n) + change)
       past.note(past.open(key), change, name === '' ? TX : { ...TX, more: [name] })
     },
   }

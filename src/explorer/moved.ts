@@ -32,6 +32,17 @@ export const movementsOf = async (
   )
 }
 
+/** What transactions of published blocks moved, by hash. */
+export const publishedMovements = async (
+  { ask }: Asked,
+  hashes: readonly string[],
+): Promise<ReadonlyMap<string, readonly Movement[]>> => {
+  if (hashes.length === 0) return new Map()
+  const { records } = await ask(getTransactionRecords, { tx_hashes: hashes.join(',') })
+  const rows = Map.groupBy(records, ({ tx_hash }) => tx_hash)
+  return new Map(hashes.map(hash => [hash, movementsIn(rows.get(hash) ?? [])]))
+}
+
 const receiptsOf = async (visit: Asked, tx: Transaction): Promise<readonly Movement[] | undefined> => {
   const { status_code, receipts = [] } = tx.tx_receipt
   if (status_code === undefined) return undefined

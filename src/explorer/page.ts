@@ -7,13 +7,21 @@ export type Html = JSX.Element
 export const LANGUAGES = ['en', 'zh'] as const
 export type Lang = (typeof LANGUAGES)[number]
 
+/** An operator's names for accounts and contracts, by account or contract. */
+export type Labels = ReadonlyMap<string, Text>
+
 /** Data that is the same for every visit. */
 export type Site = {
   readonly version: string
   /** The shared test key, with which a visitor can open the calls of a page; absent: there is none. */
   readonly testKey?: string | undefined
   /** Names of the style and the scripts below `assets/`; each names its contents. */
-  readonly assets: { readonly style: string; readonly script: string }
+  readonly assets: {
+    readonly style: string
+    readonly script: string
+    readonly theme: string
+  }
+  readonly labels: Labels
   /** Where the service is found on the web, with a slash at its end; absent: addresses of pages stay relative. */
   readonly publicUrl?: string | undefined
 }

@@ -88,3 +88,7 @@ export class PublicFailure extends Failure {}
 
 /** The service starts or stops: the same request is answered soon, here or by another process. */
 export class Restarting extends PublicFailure {}
+
+/** What was thrown, as a Failure: anything else is our bug. */
+export const failureOf = (error: unknown): Failure =>
+  error instanceof Failure ? error : new Failure('defect', String(error), { cause: error })

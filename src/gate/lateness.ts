@@ -1,4 +1,4 @@
-/** How late this thread is with what it has to do. */
+/** The delay of a thread's event loop. */
 export type Lateness = {
   /** The longest that anything had to wait for its turn of the event loop in the last second or now, milliseconds. */
   ms(): number
@@ -10,13 +10,13 @@ export type Lateness = {
 const BUSY_MS = 50
 /** A timer that fires 20 times a second costs an idle service more than all else that it does. */
 const IDLE_MS = 1_000
-/** So many looks without a request between them make a service idle. */
-const QUIET_LOOKS = 40
-/** So long is a look remembered. */
+/** A service is idle after this number of measurements without a request between them. */
+const QUIET_MEASUREMENTS = 40
+/** How long a measurement counts. */
 const KEPT_MS = 1_000
 
 /** Sets one timer; the returned function clears it. */
-type After = (ms: number, look: () => void) => () => void
+type After = (ms: number, measure: () => void) => () => void
 
 /**
  * Measures how late a timer fires, and calls `eachSecond` with `ms()` about once a second: a timer of its own would wake the
@@ -27,39 +27,39 @@ export const watchLateness = (
   now: () => number = () => performance.now(),
   after: After = afterSystem,
 ): Lateness => {
-  let looks: readonly { readonly at: number; readonly late: number }[] = []
+  let measured: readonly { readonly at: number; readonly late: number }[] = []
   let last = now()
   let period = IDLE_MS
-  let quiet = QUIET_LOOKS
+  let quiet = QUIET_MEASUREMENTS
   let noted = last
   const late = (time: number): number => Math.max(0, time - last - period)
-  const look = (): void => {
+  const measure = (): void => {
     const time = now()
-    looks = [...looks.filter(({ at }) => at > time - KEPT_MS), { at: time, late: late(time) }]
+    measured = [...measured.filter(({ at }) => at > time - KEPT_MS), { at: time, late: late(time) }]
     last = time
     quiet += 1
-    period = quiet > QUIET_LOOKS ? IDLE_MS : BUSY_MS
-    clear = after(period, look)
+    period = quiet > QUIET_MEASUREMENTS ? IDLE_MS : BUSY_MS
+    clear = after(period, measure)
     if (time - noted < KEPT_MS) return
     noted = time
     eachSecond(ms())
   }
-  const ms = (): number => Math.max(late(now()), ...looks.map(each => each.late))
-  let clear = after(period, look)
+  const ms = (): number => Math.max(late(now()), ...measured.map(each => each.late))
+  let clear = after(period, measure)
   return {
     ms,
     noteRequest: () => {
       quiet = 0
       if (period === BUSY_MS) return
       clear()
-      look()
+      measure()
     },
     stop: () => clear(),
   }
 }
 
-const afterSystem: After = (ms, look) => {
-  const timer = setTimeout(look, ms)
+const afterSystem: After = (ms, measure) => {
+  const timer = setTimeout(measure, ms)
   timer.unref()
   return () => clearTimeout(timer)
 }

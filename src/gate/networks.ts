@@ -12,14 +12,14 @@ const TEST_SHARE = 0.5
 /** Pages for people that a network may open in a minute: several readers behind one address, and no program that takes all. */
 const VISITS_PER_MINUTE = 600
 /** The same for pages that are open and ask for what is new: ten pages, once a second. */
-const LOOKS_PER_MINUTE = 600
+const REFRESHES_PER_MINUTE = 600
 
 /** `most` in `ms` milliseconds; `of`: its place among the numbers of a network. */
 type Limit = { readonly of: number; readonly most: number; readonly ms: number }
 
 const WRONG_KEYS: Limit = { of: 0, most: WRONG_PER_MINUTE, ms: MINUTE_MS }
 const VISITS: Limit = { of: 1, most: VISITS_PER_MINUTE, ms: MINUTE_MS }
-const LOOKS: Limit = { of: 2, most: LOOKS_PER_MINUTE, ms: MINUTE_MS }
+const REFRESHES: Limit = { of: 2, most: REFRESHES_PER_MINUTE, ms: MINUTE_MS }
 const TEST_MINUTE = 3
 const TEST_DAY = 4
 export const LIMITS_OF_NETWORK = 5
@@ -67,8 +67,8 @@ export type AddressLimits = {
   test(network: string, plan: Plan): number
   /** Counts a page for people; one that has to wait does not count. */
   visit(network: string): number
-  /** Counts a look of an open page; one that has to wait does not count. */
-  look(network: string): number
+  /** Counts a refresh of an open page; one that has to wait does not count. */
+  refresh(network: string): number
 }
 
 /**
@@ -110,6 +110,6 @@ export const addressLimits = (options: {
         { of: TEST_DAY, most: Math.ceil(perDay * TEST_SHARE), ms: DAY_MS },
       ]),
     visit: network => take(network, [VISITS]),
-    look: network => take(network, [LOOKS]),
+    refresh: network => take(network, [REFRESHES]),
   }
 }

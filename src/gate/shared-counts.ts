@@ -43,7 +43,7 @@ export type UseMemory = {
   readonly rings: SharedArrayBuffer
 }
 
-/** The lock, the number of rings, the next ring to be looked at; then the slot that has each of them, from 1. */
+/** The lock, the number of rings, the next ring to be tried; then the slot that has each of them, from 1. */
 const LOCK = 0
 const RINGS = 1
 const HAND = 2

@@ -16,7 +16,7 @@ export type Use = {
   time: number
   /** The requests of each millisecond; undefined: too many keys asked within the last seconds for one more. */
   ring: Ring | undefined
-  /** When the key was looked at last. */
+  /** When the key was counted last. */
   seen: number
   /** Requests of the last second, with those that wait ahead of the clock. */
   count: number

@@ -1,5 +1,5 @@
+import { isBase } from '#chain/base-transaction.ts'
 import { hash8 } from '#chain/hash.ts'
-import { isBase } from '#derive/block-document.ts'
 import { headRows, needsOfRows } from '#derive/head-rows.ts'
 import { Missing } from '#derive/state.ts'
 import { UNKNOWN, workingState } from '#derive/working-state.ts'

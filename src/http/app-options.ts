@@ -1,5 +1,6 @@
 import type { PriceHistory, Prices, Profiles } from '#actions/define.ts'
 import type { OptionDefaults } from '#actions/request/options.ts'
+import type { Labels } from '#explorer/page.ts'
 import type { Log } from '#failure/log.ts'
 import type { AddressLimits } from '#gate/networks.ts'
 import type { QueuePlaces } from '#gate/queues.ts'
@@ -50,7 +51,7 @@ export type AppOptions = {
   readonly maxFeedsPerKey: number
   /** Absent: the service never stops. */
   readonly stopping?: Stopping
-  /** An export or a feed is cut off when its client takes nothing for so long. */
+  /** Time after which an export or a feed is cut off whose client takes nothing. */
   readonly stallMs: number
   /** `/ready` is 503 while the last loaded block is older; absent: however old it is. */
   readonly maxLagMs?: number | undefined
@@ -69,6 +70,8 @@ export type AppOptions = {
   readonly testKey?: string
   /** Whether there are pages for people. */
   readonly explorer?: boolean
+  /** The operator's names for accounts and contracts, by account or contract; absent: there are none. */
+  readonly labels?: Labels | undefined
   /** Where the service is found on the web, with a slash at its end; absent: nobody said. */
   readonly publicUrl?: string | undefined
 }

@@ -31,6 +31,23 @@ test('startDeadline: the service can end it until the answer is there', () => {
   expect(running.size).toBe(0)
 })
 
+test('startDeadline: once all that took longer is done, the rest has the usual time', async () => {
+  const deadline = startDeadline({ ms: 1, client: never })
+  const [one, other] = [deadline.prolong(undefined), deadline.prolong(60_000)]
+  one()
+  one()
+  await Bun.sleep(10)
+  expect(deadline.signal.aborted).toBe(false)
+  other()
+  await expect(deadline.over).rejects.toMatchObject({ message: 'The request took longer than 1 ms.' })
+  const ended = startDeadline({ ms: 1, client: never })
+  const restore = ended.prolong(undefined)
+  ended.end()
+  restore()
+  await Bun.sleep(10)
+  expect(ended.signal.aborted).toBe(false)
+})
+
 test('startDeadline: it can be prolonged, and never becomes shorter', async () => {
   const deadline = startDeadline({ ms: 5, client: never })
   deadline.prolong(undefined)

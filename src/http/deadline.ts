@@ -15,13 +15,18 @@ type Limits = {
   readonly running?: Set<(reason: Failure) => void> | undefined
 }
 
+/**
+ * Extends the deadline to this time plus the usual one, from now on; undefined: without limit. What it gives back ends that: once all
+ * that took longer is done, the rest has the usual time, from then on.
+ */
+export type Prolong = (ms: number | undefined) => () => void
+
 export type Deadline = {
   /** Aborts when the request is over before its answer. */
   readonly signal: AbortSignal
   /** Rejects then, whether the work heeds the signal or not: 'deadline', ClientGone, or why the service ends the request. */
   readonly over: Promise<never>
-  /** Gives so much time beyond the usual one from now on; undefined: as much as it takes. It is never shortened. */
-  readonly prolong: (ms: number | undefined) => void
+  readonly prolong: Prolong
   /** The answer is there. */
   end(): void
 }
@@ -40,12 +45,19 @@ export const startDeadline = ({ ms, client, running }: Limits): Deadline => {
   let isOver = false
   let timer: ReturnType<typeof setTimeout> | undefined
   let until = Number.NEGATIVE_INFINITY
+  let prolonged = 0
   const limit = (allMs: number): void => {
     const end = performance.now() + allMs
     if (isOver || end <= until) return
     until = end
     clearTimeout(timer)
     timer = Number.isFinite(allMs) ? setTimeout(() => stop(tooLate(allMs)), allMs) : undefined
+  }
+  const restore = (): void => {
+    prolonged -= 1
+    if (prolonged > 0) return
+    until = Number.NEGATIVE_INFINITY
+    limit(ms)
   }
   limit(ms)
   // The work then begins with a signal that has aborted.
@@ -55,13 +67,26 @@ export const startDeadline = ({ ms, client, running }: Limits): Deadline => {
   return {
     signal: controller.signal,
     over: over.promise,
-    prolong: more => limit(more === undefined ? Number.POSITIVE_INFINITY : more + ms),
+    prolong: more => {
+      prolonged += 1
+      limit(more === undefined ? Number.POSITIVE_INFINITY : more + ms)
+      return once(restore)
+    },
     end: () => {
       isOver = true
       clearTimeout(timer)
       client.removeEventListener('abort', gone)
       running?.delete(stop)
     },
+  }
+}
+
+/** What may be called again, and then does nothing. */
+const once = (work: () => void): (() => void) => {
+  let isDone = false
+  return () => {
+    if (!isDone) work()
+    isDone = true
   }
 }
 

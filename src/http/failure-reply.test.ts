@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { successText } from '#actions/answer.ts'
 import { Exact } from '#chain/json.ts'
-import { Failure, type FailureKind, PublicFailure } from '#failure/failure.ts'
-import { failureOf, failureReply } from './failure-reply.ts'
+import { Failure, type FailureKind, failureOf, PublicFailure } from '#failure/failure.ts'
+import { failureReply } from './failure-reply.ts'
 
 const bodyOf = (failure: Failure, lang: 'en' | 'zh' = 'en', format: 'envelope' | 'bare' = 'envelope') =>
   JSON.parse(String(failureReply(failure, { lang, format, secrets: [] }, 'r1').body))

@@ -1,6 +1,6 @@
 import type { Options } from '#actions/request/options.ts'
 import { writeJson } from '#chain/json.ts'
-import { Failure, PublicFailure } from '#failure/failure.ts'
+import { type Failure, PublicFailure } from '#failure/failure.ts'
 import { codes } from './codes.ts'
 import { JSON_TYPE, type Reply, textReply } from './reply.ts'
 
@@ -34,10 +34,6 @@ export const failureFields = (
 })
 
 export const ALLOWED = 'GET, HEAD, OPTIONS'
-
-/** Anything else that is thrown is our bug. */
-export const failureOf = (error: unknown): Failure =>
-  error instanceof Failure ? error : new Failure('defect', String(error), { cause: error })
 
 const messageFor = (failure: Failure, lang: 'en' | 'zh'): string => {
   const { message, title } = codes[failure.kind]

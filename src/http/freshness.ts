@@ -24,7 +24,7 @@ export type Freshness = {
   readonly isFarBehind: boolean
 }
 
-/** A clock may be wrong by so much, milliseconds. */
+/** How far a clock may be off, milliseconds. */
 const SKEW_MS = 10_000
 
 /** The freshness as it is known at this moment; asks nobody. */

@@ -25,7 +25,7 @@ export const respond =
       if (exchange.refusal !== undefined) throw exchange.refusal
       const prolong: typeof deadline.prolong = ms => {
         service.keepOpen?.(request)
-        deadline.prolong(ms)
+        return deadline.prolong(ms)
       }
       const reply = await Promise.race([handler(exchange, deadline.signal, prolong), deadline.over])
       return send(exchange, reply, service)

@@ -1,10 +1,10 @@
-import { type Failure, Restarting } from '#failure/failure.ts'
+import { type Failure, failureOf, Restarting } from '#failure/failure.ts'
 import type { Log } from '#failure/log.ts'
 import { Busy } from '#gate/queue.ts'
 import { countAnswer } from './counts.ts'
 import { ClientGone } from './deadline.ts'
 import type { Exchange, Service } from './exchange.ts'
-import { failureOf, failureReply } from './failure-reply.ts'
+import { failureReply } from './failure-reply.ts'
 import { pausedFeed } from './feed/events.ts'
 import { bytesIn, isStreamed, type Reply, responseOf, textReply } from './reply.ts'
 

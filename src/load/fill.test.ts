@@ -4,9 +4,8 @@ import { LINKED } from '#chain/proof.ts'
 import type { BlockDocuments } from '#derive/derive-block.ts'
 import { blockDoc } from '#test/store/suite/fixture.ts'
 import { chainOf, transaction } from '#test/support/stores/hand-made.ts'
-import { fill, type Stages } from './fill.ts'
+import { fill, type Stages, spending } from './fill.ts'
 import { type Failed, type Run, readRuns, type Segment } from './runs.ts'
-import { spending } from './spending.ts'
 
 const heightsOf = (segment: Segment): number[] => segment.map(({ block }) => block.height)
 async function* streamOf<T>(items: Iterable<T>): AsyncGenerator<T, void, void> {
@@ -141,4 +140,27 @@ test('fill: an abort ends it after the run; what is derived is committed', async
   const { asked, stages } = noting({ onAdd: () => stop.abort() })
   await fill(stages, streamOf(threeRuns()), { lib: 9, signal: stop.signal })
   expect(asked).toEqual(['prefetch 2', 'begin 2', ...of(0), ...of(1), 'prefetch 3', 'end'])
+})
+
+test('spending: all time counts for what the load is at, also while that goes on; pauses between loads count for nothing', () => {
+  let now = 0
+  const time = spending({ elapsed: () => now })
+  const pass = (ms: number) => {
+    now += ms
+  }
+  pass(3)
+  time.on('node')
+  pass(5)
+  time.on('deriving')
+  pass(20)
+  time.on('store')
+  pass(7)
+  expect(time.spent).toEqual({ node: 5, deriving: 20, store: 7 })
+  pass(1)
+  expect(time.spent).toEqual({ node: 5, deriving: 20, store: 8 })
+  time.on(undefined)
+  pass(1_000)
+  time.on('node')
+  pass(1)
+  expect(time.spent).toEqual({ node: 6, deriving: 20, store: 8 })
 })

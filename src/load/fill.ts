@@ -4,7 +4,6 @@ import type { Batches } from './batches.ts'
 import type { Deriver } from './deriver.ts'
 import type { Proving } from './proving.ts'
 import { readRuns, type Segment } from './runs.ts'
-import type { Spending } from './spending.ts'
 
 /** The stages that blocks pass on their way to a store, for one take-over of it. */
 export type Stages = {
@@ -77,5 +76,36 @@ const store = async (
     time.on('store')
     await batches.add(documents, lib)
     time.on('deriving')
+  }
+}
+
+/** Milliseconds that a load has spent: waiting for blocks, which come proved; waiting for the store; on all else. */
+export type Spent = { readonly node: number; readonly deriving: number; readonly store: number }
+
+/** Measures what a load spends its time on, which is one thing at a time. */
+export type Spending = {
+  readonly spent: Spent
+  /** From now on the time counts as spent on this; undefined: the load stands still, and its time counts as nothing. */
+  on(what: keyof Spent | undefined): void
+}
+
+export const spending = ({ elapsed }: Pick<Clock, 'elapsed'>): Spending => {
+  const spent = { node: 0, deriving: 0, store: 0 }
+  let now: keyof Spent | undefined
+  let since = 0
+  const count = (): void => {
+    const at = elapsed()
+    if (now !== undefined) spent[now] += at - since
+    since = at
+  }
+  return {
+    get spent() {
+      count()
+      return { ...spent }
+    },
+    on: what => {
+      count()
+      now = what
+    },
   }
 }

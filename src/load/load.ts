@@ -4,10 +4,11 @@ import type { ChainInfo } from '#node/chain-info.ts'
 import type { BlockSource } from '#node/port.ts'
 import type { Identity, Store } from '#store/port.ts'
 import { type Backoff, backoffMs } from '#time/backoff.ts'
-import { systemClock } from '#time/clock.ts'
+import { type Clock, systemClock } from '#time/clock.ts'
 import { within, withinAfterAbort } from '#time/deadline.ts'
+import { joinSignals } from '#time/signals.ts'
 import type { LoadOptions, Progress } from './load-options.ts'
-import { gaveUp, logPause, mayPass, waiting } from './retry.ts'
+import { gaveUp, logPause, mayPass, type Retry } from './retry.ts'
 import { reasonFor, requireSameChain } from './same-chain.ts'
 import { type Session, session } from './session.ts'
 
@@ -114,6 +115,41 @@ const loadOnce = async (
     return await reasonFor(failed, open?.checkpoint, { node, signal: options.signal })
   } finally {
     await open?.close()
+  }
+}
+
+/** The time that a load may go without progress. */
+type Waiting = {
+  /** Aborts when the caller's does, and when the time is over. */
+  readonly signal: AbortSignal
+  over(): boolean
+  /** Blocks were loaded: the time starts again. */
+  progress(): void
+  end(): void
+}
+
+/** Begins to count the time a load may go without progress. */
+const waiting = (retry: Retry | undefined, signal: AbortSignal, clock: Pick<Clock, 'after'>): Waiting => {
+  const ends = joinSignals(signal)
+  let over = false
+  let cancel = (): void => undefined
+  const progress = (): void => {
+    cancel()
+    if (typeof retry !== 'object' || retry.waitMs === Number.POSITIVE_INFINITY) return
+    cancel = clock.after(retry.waitMs, () => {
+      over = true
+      ends.abort('no progress')
+    })
+  }
+  progress()
+  return {
+    signal: ends.signal,
+    over: () => over,
+    progress,
+    end: () => {
+      cancel()
+      ends.release()
+    },
   }
 }
 

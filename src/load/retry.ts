@@ -1,8 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import type { Log } from '#failure/log.ts'
 import { Refused } from '#node/call.ts'
-import type { Clock } from '#time/clock.ts'
-import { joinSignals } from '#time/signals.ts'
 
 /**
  * How long a load retries. `waitMs`: failures of the node or the store that may pass are retried until no block was loaded
@@ -41,45 +39,6 @@ export const logPause = (
     height: fields.height,
     pause_ms: Math.round(fields.pauseMs),
   })
-}
-
-/** The time that a load may go without progress. */
-export type Waiting = {
-  /** Aborts when the caller's does, and when the time is over. */
-  readonly signal: AbortSignal
-  over(): boolean
-  /** Blocks were loaded: the time starts again. */
-  progress(): void
-  end(): void
-}
-
-/** Begins to count the time a load may go without progress. */
-export const waiting = (
-  retry: Retry | undefined,
-  signal: AbortSignal,
-  clock: Pick<Clock, 'after'>,
-): Waiting => {
-  const ends = joinSignals(signal)
-  let over = false
-  let cancel = (): void => undefined
-  const progress = (): void => {
-    cancel()
-    if (typeof retry !== 'object' || retry.waitMs === Number.POSITIVE_INFINITY) return
-    cancel = clock.after(retry.waitMs, () => {
-      over = true
-      ends.abort('no progress')
-    })
-  }
-  progress()
-  return {
-    signal: ends.signal,
-    over: () => over,
-    progress,
-    end: () => {
-      cancel()
-      ends.release()
-    },
-  }
 }
 
 /** The Failure of a load that has waited long enough; `last` is what it waited for. */

@@ -4,11 +4,10 @@ import { systemClock } from '#time/clock.ts'
 import { type Batches, batching, partitioning } from './batches.ts'
 import { collector } from './collect.ts'
 import { deriver } from './deriver.ts'
-import { fill, type Stages } from './fill.ts'
+import { fill, type Stages, spending } from './fill.ts'
 import { irreversible } from './irreversible.ts'
 import type { LoadOptions } from './load-options.ts'
 import { agreedOn, proving } from './proving.ts'
-import { spending } from './spending.ts'
 
 /** A fifth of the chain's block time: on average a block waits half of it before it is seen. */
 const POLL_MS = 100
@@ -80,7 +79,7 @@ const stagesOver = (
     {
       ...{ writer, deriver: derive, proof, partitions, clock },
       bounds: options.batch ?? writer.bounds,
-      collect: collector(),
+      collect: options.collect ?? collector(),
     },
     ({ end: { height, lib }, ...counts }) =>
       onProgress({

@@ -32,19 +32,23 @@ export async function* blockStream(
   const { signal } = given.asking
   const ends = joinSignals(signal)
   const fetching: Fetching = { ...given, asking: { ...given.asking, signal: ends.signal } }
-  const wanted = { from, to, inFlight }
-  const ranges = rangeEnd === undefined ? rangesOf(fetching, wanted) : givenRanges(fetching, wanted, rangeEnd)
+  const ranges = rangesOf(fetching, { from, to, inFlight, rangeEnd })
   let parent = before
   let held: readonly Proven[] = []
   try {
     for (let range = await ranges.next(); range !== undefined; range = await ranges.next()) {
-      const { named, rest } = await joined(fetching, { held, parent }, await blocksIn(fetching, range))
+      const blocks = await blocksIn(fetching, range)
+      const { named, rest } = await joined(fetching, { held, parent }, blocks)
       yield* untilAborted(named, signal)
       parent = named.at(-1)?.block.hash ?? parent
       held = rest
     }
-    const last = held.length > 0 && to < lib ? await withChild(fetching, { held, parent }) : held
-    yield* untilAborted(last, signal)
+    if (held.length > 0 && to < lib) {
+      // The node's next block names the last one.
+      const child = await fetchBlock(fetching, to + 1, undefined)
+      held = (await joined(fetching, { held, parent }, [child])).named
+    }
+    yield* untilAborted(held, signal)
   } finally {
     ends.abort('left')
     ends.release()
@@ -54,10 +58,19 @@ export async function* blockStream(
 /** Of several nodes together no more than twice as many ranges are held as of one. */
 const SEVERAL = 2
 
-const rangesOf = (
-  fetching: Fetching,
-  { from, to, inFlight }: Pick<StreamOptions, 'from' | 'to' | 'inFlight'>,
-): RangesAhead<FetchedRange> => {
+type Wanted = Pick<StreamOptions, 'from' | 'to' | 'inFlight' | 'rangeEnd'>
+
+/** The ranges of a stream. A block alone, as most that follow the chain are, is asked for when it is taken. */
+const rangesOf = (fetching: Fetching, wanted: Wanted): RangesAhead<FetchedRange> => {
+  const { from, to, rangeEnd } = wanted
+  if (from === to) {
+    const alone: FetchedRange[] = [{ from, to, ends: true }]
+    return { next: async () => alone.shift() }
+  }
+  return rangeEnd === undefined ? sharedRanges(fetching, wanted) : givenRanges(fetching, wanted, rangeEnd)
+}
+
+const sharedRanges = (fetching: Fetching, { from, to, inFlight }: Wanted): RangesAhead<FetchedRange> => {
   const { pool, clock, signal } = fetching.asking
   return rangesAhead({
     shares: createShares(pool, clock.elapsed, inFlight),
@@ -78,7 +91,7 @@ const rangesOf = (
 /** Ranges of which the source says where each ends: an archive, which is one node alone. */
 const givenRanges = (
   fetching: Fetching,
-  { from, to, inFlight }: Pick<StreamOptions, 'from' | 'to' | 'inFlight'>,
+  { from, to, inFlight }: Wanted,
   endOf: (from: number) => Promise<number>,
 ): RangesAhead<FetchedRange> => {
   const ahead: Promise<FetchedRange>[] = []
@@ -121,11 +134,4 @@ const joined = async (
     fetch: (height, child) => fetchBlock(fetching, height, child),
   })
   return { named: [...before, ...run.slice(0, seam.length)], rest: run.slice(seam.length) }
-}
-
-/** The blocks once the node's next one has named the last of them. */
-const withChild = async (fetching: Fetching, held: Held): Promise<readonly Proven[]> => {
-  const next = (held.held.at(-1)?.block.height ?? 0) + 1
-  const { named } = await joined(fetching, held, [await fetchBlock(fetching, next, undefined)])
-  return named
 }

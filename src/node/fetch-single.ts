@@ -1,5 +1,5 @@
 import type { Block, TxReceipt } from '#chain/block.ts'
-import { checkBlock, checkWhole, lossyReceipts, OWN_HASH, restoredReceipt } from '#chain/check.ts'
+import { checkBlock, lossyReceipts, OWN_HASH, restoredReceipt } from '#chain/check.ts'
 import { decodeBlockAnswer } from '#chain/decode.ts'
 import { headHash, origInfoOf, type RawHead } from '#chain/head.ts'
 import { decodeRawBlock, type RawBlock } from '#chain/raw-block.ts'
@@ -27,40 +27,47 @@ export const fetchSingle = async (
   height: number,
   { parent, head: known }: { readonly parent?: string | undefined; readonly head?: RawHead | undefined },
 ): Promise<Found> => {
-  const head = known ?? (fetching.prove === 'linked' ? undefined : await fetchSignedHead(fetching, height))
-  try {
-    return await fetchOn(fetching, height, { parent, head })
-  } catch (error) {
-    if (error instanceof Refused)
-      throw new Failure('bad_block', `Block ${height}: ${error.message}`, {
-        cause: error,
-        details: { height },
+  let head = known ?? (fetching.prove === 'linked' ? undefined : await fetchSignedHead(fetching, height))
+  for (let isAgain = false; ; isAgain = true)
+    try {
+      const checked = await ask(fetching.asking, {
+        what: `block ${height}`,
+        path: `/getBlockByNumber/${height}/true`,
+        decode: checkedBlock(height, { parent, head }),
       })
-    if (head !== undefined || !(error instanceof Failure) || error.details['rule'] !== OWN_HASH) throw error
-    // The bytes of its `info` may be of a form that nodes do not show.
-    const [raw] = await fetchHeads(fetching, { from: height, to: height }).catch(() => [])
-    if (raw === undefined) throw error
-    return await fetchOn(fetching, height, { parent, head: raw })
-  }
+      const info = head?.info
+      const lost = checked.lossy ? await proveLost(fetching, checked.block, { parent, info }) : 0
+      return {
+        block: withOrigInfo(checked.block, head),
+        ...(head === undefined ? {} : { head }),
+        ...(lost === 0 ? {} : { lost }),
+      }
+    } catch (error) {
+      if (isAgain) throw error
+      head = await rawHeadAfter(error, fetching, { height, head })
+    }
+}
+
+/** The raw head of a block whose hash is not its head's: `info` may be of a form that nodes do not show. Else throws. */
+const rawHeadAfter = async (
+  error: unknown,
+  fetching: Fetching,
+  { height, head }: { readonly height: number; readonly head: RawHead | undefined },
+): Promise<RawHead> => {
+  if (error instanceof Refused)
+    throw new Failure('bad_block', `Block ${height}: ${error.message}`, { cause: error, details: { height } })
+  if (head !== undefined || !(error instanceof Failure) || error.details['rule'] !== OWN_HASH) throw error
+  const [raw] = await fetchHeads(fetching, { from: height, to: height }).catch(() => [])
+  if (raw === undefined) throw error
+  return raw
+}
+
+const withOrigInfo = (block: Block, head: RawHead | undefined): Block => {
+  const origInfo = block.origInfo === '' && head !== undefined ? origInfoOf(head.info) : block.origInfo
+  return block.info === '{}' && origInfo !== block.origInfo ? { ...block, origInfo } : block
 }
 
 type On = { readonly parent: string | undefined; readonly head: RawHead | undefined }
-
-const fetchOn = async (fetching: Fetching, height: number, on: On): Promise<Found> => {
-  const { block, lossy } = await ask(fetching.asking, {
-    what: `block ${height}`,
-    path: `/getBlockByNumber/${height}/true`,
-    decode: checkedBlock(height, on),
-  })
-  const { parent, head } = on
-  const lost = lossy ? await proveLost(fetching, block, { parent, info: head?.info }) : 0
-  const origInfo = block.origInfo === '' && head !== undefined ? origInfoOf(head.info) : block.origInfo
-  return {
-    block: block.info === '{}' && origInfo !== block.origInfo ? { ...block, origInfo } : block,
-    ...(head === undefined ? {} : { head }),
-    ...(lost === 0 ? {} : { lost }),
-  }
-}
 
 type Checked = {
   readonly block: Block
@@ -95,8 +102,12 @@ const checkedBlock =
     }
   }
 
-/** A block's raw form, which must pass `check`: it throws Failure 'bad_block'. */
-const fetchRaw = ({ asking }: Fetching, height: number, check: (raw: RawBlock) => void): Promise<RawBlock> =>
+/** A block's raw form, which must pass `check`: it throws Failure 'bad_block'. Throws that, and `Refused`. */
+export const fetchRaw = (
+  { asking }: Fetching,
+  height: number,
+  check: (raw: RawBlock) => void,
+): Promise<RawBlock> =>
   ask(asking, {
     what: `raw block ${height}`,
     path: `/getRawBlockByNumber/${height}/true`,
@@ -107,11 +118,6 @@ const fetchRaw = ({ asking }: Fetching, height: number, check: (raw: RawBlock) =
       return raw
     },
   })
-
-/** Proves the text of a block's transactions by its raw form. Throws Failure 'bad_block', `Refused`. */
-export const proveWhole = async (fetching: Fetching, block: Block): Promise<void> => {
-  await fetchRaw(fetching, block.height, raw => checkWhole(block, raw))
-}
 
 /**
  * Checks a block some of whose receipts lost bytes in the node's JSON, with just those taken from its raw form; how many

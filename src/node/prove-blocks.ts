@@ -1,13 +1,12 @@
 import type { Block } from '#chain/block.ts'
-import { isWholeByItself } from '#chain/check.ts'
+import { checkWhole, isWholeByItself } from '#chain/check.ts'
 import { changesProducers, namesKeySilently } from '#chain/effects.ts'
 import { headHash, type RawHead } from '#chain/head.ts'
 import type { Proof } from '#chain/proof.ts'
 import { Failure } from '#failure/failure.ts'
 import { Refused } from './call.ts'
 import { fetchSignedHead, requireSigned } from './fetch-heads.ts'
-import type { Found } from './fetch-single.ts'
-import { proveWhole } from './fetch-single.ts'
+import { type Found, fetchRaw } from './fetch-single.ts'
 import { type Fetching, SIGNED_HELP } from './fetching.ts'
 
 /** A block and how far it was proved. */
@@ -97,7 +96,7 @@ const isWhole = async (fetching: Fetching, block: Block): Promise<boolean> => {
   const must = prove === 'whole' || namesKeySilently(block)
   if (!must && !wanted) return false
   try {
-    await proveWhole(fetching, block)
+    await fetchRaw(fetching, block.height, raw => checkWhole(block, raw))
     return wanted
   } catch (error) {
     if (!(error instanceof Refused)) throw error

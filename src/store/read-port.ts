@@ -77,6 +77,11 @@ export type View = {
    * 1 … `list.count`, from one to 32.
    */
   moments(list: ListDoc, ordinals: readonly number[]): Promise<readonly Moment[]>
+  /**
+   * For work that may take longer than the next heights to be published: a view of this height or a later one that stays
+   * readable meanwhile, as `ReadPort.hold`. Absent: this view stays readable itself.
+   */
+  readonly hold?: (state: readonly StateIndex[]) => Promise<Held>
 }
 
 /** When a row was made. Along a list neither ever falls: rows of one block share both. */

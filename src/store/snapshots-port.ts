@@ -9,12 +9,25 @@ export type SnapshotOptions = {
   readonly onProgress: (progress: SnapshotProgress) => void
 }
 
+/** How far an index of documents, or one partition of its history, was written. */
+export type Written = {
+  readonly index: string
+  /** Of history. */
+  readonly partition?: number
+  /** Number of its last operation (−1: none). Each write raises it; a snapshot keeps it. */
+  readonly operation: number
+  /** How many documents can be searched. */
+  readonly documents: number
+}
+
 /** Snapshots of a store, with a text in each that says what it has. */
 export type Snapshots = {
   /** Keeps a text in the store, for the snapshots that are taken from then on; it replaces the one before. */
   keep(text: string): Promise<void>
   /** The text kept last; undefined: none. */
   kept(): Promise<string | undefined>
+  /** How far each index was written; whatever was can be searched from then on. */
+  written(): Promise<readonly Written[]>
   /**
    * Takes a snapshot and waits for its end; one of that name that was taken with the same kept text is waited for instead.
    * Nobody may write meanwhile. Throws 'usage' when the name is taken by another one.

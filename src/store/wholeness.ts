@@ -6,36 +6,36 @@ const FRESH_MS = 1_000
 const STALE_MS = 2_000
 
 /**
- * Whether a store is whole, checked in the background at most once a second while there are requests. `look` returns the
+ * Whether a store is whole, checked in the background at most once a second while there are requests. `check` returns the
  * failure, and throws when it cannot be found out.
  */
 export const wholeness = ({
-  look,
+  check,
   now,
 }: {
-  readonly look: () => Promise<Failure | undefined>
+  readonly check: () => Promise<Failure | undefined>
   /** Milliseconds. */
   readonly now: () => number
 }) => {
   let verdict: { readonly at: number; readonly failure: Failure | undefined } | undefined
-  let looking: Promise<void> | undefined
-  const lookOnce = async (): Promise<void> => {
+  let checking: Promise<void> | undefined
+  const checkOnce = async (): Promise<void> => {
     const at = now()
-    verdict = { at, failure: await look() }
+    verdict = { at, failure: await check() }
   }
   const refresh = (): Promise<void> => {
-    looking ??= lookOnce().finally(() => {
-      looking = undefined
+    checking ??= checkOnce().finally(() => {
+      checking = undefined
     })
     // Requests that do not wait for this check notice a failure by the age of the verdict.
-    looking.catch(() => {})
-    return looking
+    checking.catch(() => {})
+    return checking
   }
   let next: Promise<void> | undefined
   /** A check that begins after this call; all that wait for one share it. */
-  const lookFromHere = (): Promise<void> => {
-    if (looking === undefined) return refresh()
-    next ??= looking
+  const checkFromNow = (): Promise<void> => {
+    if (checking === undefined) return refresh()
+    next ??= checking
       .catch(() => {})
       .then(() => {
         next = undefined
@@ -58,11 +58,11 @@ export const wholeness = ({
     },
     /** As `require`, with a check that begins now: for a request that found nothing where a lost document may have been. */
     requireNow: async (): Promise<void> => {
-      await lookFromHere()
+      await checkFromNow()
       requireVerdict()
     },
     /** The next request waits for a new check. */
-    lookAgain: (): void => {
+    expire: (): void => {
       verdict = undefined
     },
   }

@@ -5,11 +5,13 @@ import type { Named, Snapshots } from '#store/snapshots-port.ts'
 import { describedStore, megabytes } from './backup-file.ts'
 import type { Digesting } from './digest.ts'
 import { type Manifest, manifestText } from './manifest.ts'
+import { isUntouched, withOperations } from './written.ts'
 
 /**
  * Takes a snapshot with a manifest in it. The store is taken over meanwhile: a snapshot does not take all indices at one
  * moment, so no loader may write. Killed at any moment, the store is as before; the next run goes on with the snapshot if
- * the store has not moved since, and otherwise throws 'usage': the name is taken.
+ * the store has not moved since, and otherwise throws 'usage': the name is taken. Throws 'unavailable' when somebody wrote
+ * meanwhile.
  */
 export const backupSnapshot = async (
   store: Store & { readonly snapshots: Snapshots },
@@ -18,18 +20,29 @@ export const backupSnapshot = async (
 ): Promise<Manifest> => {
   const identity = await store.identity()
   if (identity === undefined) throw nothingLoaded(store.name)
+  const { name, snapshots } = store
   const writer = await store.takeOver(identity)
   try {
-    const manifest = await describedStore(store, how)
-    if (manifest.hash !== writer.checkpoint?.hash)
-      throw new Failure('unavailable', `${store.name} was loaded on while it was described.`)
-    await store.snapshots.keep(manifestText(manifest))
-    await store.snapshots.take(snapshot, { signal: how.signal, onProgress: inMegabytes(how, 'snapshot') })
+    const written = await snapshots.written()
+    const described = await describedStore(store, how)
+    if (described.hash !== writer.checkpoint?.hash)
+      throw new Failure('unavailable', `${name} was loaded on while it was described.`)
+    const manifest = { ...described, digests: withOperations(described.digests, written) }
+    await snapshots.keep(manifestText(manifest))
+    await snapshots.take(snapshot, { signal: how.signal, onProgress: inMegabytes(how, 'snapshot') })
+    // Whoever held this process up until its lease was over may have let a loader in.
+    if (!isUntouched(written, await snapshots.written())) throw touched(name, snapshot)
     return manifest
   } finally {
     await writer.release()
   }
 }
+
+const touched = (name: string, { repository, name: taken }: Named): Failure =>
+  new Failure('unavailable', `${name} was written to while the snapshot ${taken} was taken.`, {
+    help: `Delete the snapshot (DELETE /_snapshot/${repository}/${taken}), stop whatever loads, and take it again.`,
+    retryable: false,
+  })
 
 /** Tells how far a server is with bytes. */
 export const inMegabytes =

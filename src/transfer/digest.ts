@@ -13,6 +13,8 @@ export type Digest = Summed & {
   readonly index: string
   /** Of history. */
   readonly partition?: number
+  /** Number of its last operation, on a server that counts them: an index that still has it is the same. */
+  readonly operation?: number
 }
 
 /** The entry of where lists begin in partitions: the only part of a document that depends on how a store is cut. */

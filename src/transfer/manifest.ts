@@ -28,7 +28,9 @@ const membersIn = ({ chainId, genesis, derivation, height, hash, digests, file }
   chain_id: chainId,
   ...{ genesis, derivation, height, hash },
   documents: documentsIn(digests),
-  digests: digests.map(({ index, partition, documents, sum }) => ({ index, partition, documents, sum })),
+  digests: digests.map(({ index, partition, documents, sum, operation }) => ({
+    ...{ index, partition, documents, sum, operation },
+  })),
   file: file === undefined ? undefined : { bytes: file.bytes, sha256: file.sha256 },
 })
 
@@ -83,12 +85,13 @@ const SHA256 = /^[0-9a-f]{64}$/
 const isSha256 = (value: unknown): boolean => typeof value === 'string' && SHA256.test(value)
 
 const isDigest = (value: unknown): boolean => {
-  const { index, partition, documents, sum } = membersOf(value) ?? {}
+  const { index, partition, documents, sum, operation } = membersOf(value) ?? {}
   return (
     typeof index === 'string' &&
     (partition === undefined || isCount(partition)) &&
     isCount(documents) &&
-    isSha256(sum)
+    isSha256(sum) &&
+    (operation === undefined || operation === -1 || isCount(operation))
   )
 }
 

@@ -156,27 +156,35 @@ describe('the limit of the work for a ranking of the past, counted in parts', ()
 
       const { size: _, ...params } = call[1] as Readonly<Record<string, string>>
       const { page: __, ...whole } = params
-      const given: (number | undefined)[] = []
+      const given: Given[] = []
       const opened = await openExport({ ...bare, clock: counted(), rankingMs: 0 }, exportOf(call[0], whole), {
         signal: never,
         turn: atOnce,
-        prolong: ms => given.push(ms),
+        prolong: prolongInto(given),
       })
-      expect([opened.total, given]).toEqual([expected.total, [undefined]])
+      expect([opened.total, given]).toEqual([expected.total, [undefined, 'restored']])
       opened.close()
     })
 
   test('a page may take the limit beside its deadline, and one that is kept takes nothing', async () => {
     const [call] = calls
-    const given: (number | undefined)[] = []
+    const given: Given[] = []
     const deps = { ...bare, clock: counted(), rankingMs: 500, rankings: keptRankings() }
     const asked = () =>
-      answer(deps, callOf(...call), { signal: never, prolong: ms => given.push(ms) }).then(({ data }) => data)
+      answer(deps, callOf(...call), { signal: never, prolong: prolongInto(given) }).then(({ data }) => data)
     const first = await asked()
     expect(await asked()).toEqual(first)
-    expect(given).toEqual([500])
+    expect(given).toEqual([500, 'restored'])
   })
 })
+
+type Given = number | undefined | 'restored'
+
+/** Writes down what time is given, and when it is over. */
+const prolongInto = (given: Given[]) => (ms: number | undefined) => {
+  given.push(ms)
+  return () => void given.push('restored')
+}
 
 /** Σ of the balances of rows, in 10^-18. */
 const sumOf = (rows: readonly { balance: string }[]): readonly [bigint, number] => [

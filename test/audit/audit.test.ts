@@ -152,7 +152,7 @@ const suite = (open: () => Promise<Damageable>): void => {
     expect(await audited(place.store, { node, sample: 20 })).toEqual({
       ...WHOLE,
       notes: [
-        'The node returns balances, votes and accounts only for block 4851, but block 860 is published, so they were not compared.',
+        'The node returns the state of block 4851 only, but block 860 is published, so balances, votes and accounts were not compared.',
       ],
     })
   }, 300_000)

@@ -2,42 +2,14 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import type { LoadedBlock } from '#chain/block.ts'
 import { days } from '#indices/day.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
-import { createNode } from '#node/create-node.ts'
-import { idleClock } from '#test/support/clocks/idle-clock.ts'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
+import { spreadDays } from '#test/support/nodes/spread-days.ts'
 import { plainDays } from '#test/support/oracle/plain-days.ts'
 import { type DerivedChain, deriveChain } from '#test/support/stores/derived-chain.ts'
-import { serveGenerated } from '../generator/serve.ts'
-import { small } from '../generator/small.ts'
-
-const generatedBlocks = async (): Promise<readonly LoadedBlock[]> => {
-  const node = serveGenerated({ ...small('mixed'), blocks: 600 })
-  const reader = createNode({ urls: [node.url], clock: idleClock() })
-  try {
-    const blocks: LoadedBlock[] = []
-    for await (const block of reader.blocks({ from: 0, to: 600 })) blocks.push(block)
-    return blocks
-  } finally {
-    reader.close()
-    await node.stop()
-  }
-}
+import { generatedBlocks } from '../generator/generated-blocks.ts'
 
 // Awaited here, not in a test: reading a chain takes longer than a test may.
 const chains = { recorded: await recordedBlocks(), generated: await generatedBlocks() }
-
-const HOUR = 3_600_000_000_000n
-/** The same blocks in bursts of one second, hours apart: many days, some of them without a block. */
-const spread = (blocks: readonly LoadedBlock[]): readonly LoadedBlock[] => {
-  const begin = blocks[1]?.block.time ?? 0n
-  const burst = Math.ceil(blocks.length / 90)
-  return blocks.map(loaded => {
-    const { height } = loaded.block
-    const turn = BigInt(Math.floor(height / burst))
-    const time = begin + turn * 11n * HOUR + (turn / 20n) * 75n * HOUR + BigInt(height % burst) * 50_000_000n
-    return height === 0 ? loaded : { ...loaded, block: { ...loaded.block, time } }
-  })
-}
 
 const dateOf = ({ block }: LoadedBlock): string =>
   new Date(Number(block.time / 1_000_000n)).toISOString().slice(0, 10)
@@ -61,7 +33,7 @@ for (const [name, blocks] of Object.entries(chains))
     })
 
     // Derived once for both tests that look at it: a chain takes seconds.
-    const stretched = spread(blocks)
+    const stretched = spreadDays(blocks)
     let cut: DerivedChain
     beforeAll(() => {
       cut = deriveChain(stretched, batch => 1 + ((batch * 37) % 90))

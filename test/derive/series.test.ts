@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { balances } from '#indices/balance.ts'
 import { fullPart, type SeriesDoc, series, seriesOf } from '#indices/series.ts'
 import { entriesIn } from '#indices/series-entry.ts'
+import { numberIn } from '#indices/series-number.ts'
 import { heldAfter, heldAt } from '#indices/series-replay.ts'
 import { tokens } from '#indices/token.ts'
 import { votes } from '#indices/vote.ts'
@@ -47,7 +48,7 @@ describe('series of the recorded chain', () => {
         heldAt(last.opening),
       )
       expect([id, end]).toEqual([id, now])
-      expect(BigInt(last.gained) - BigInt(last.lost)).toBe(amount + frozen)
+      expect(numberIn(last.gained) - numberIn(last.lost)).toBe(amount + frozen)
     }
   })
 

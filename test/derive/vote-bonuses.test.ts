@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { doubtOf, series, seriesOf } from '#indices/series.ts'
 import { entriesIn } from '#indices/series-entry.ts'
+import { numberIn } from '#indices/series-number.ts'
 import { votesAfter, votesAt } from '#indices/series-replay.ts'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
 import { bonusEvents } from '#test/support/oracle/bonus-events.ts'
@@ -12,7 +13,7 @@ const blocks = (await recordedBlocks()).map(({ block }) => block)
 
 const sumOf = (key: string): bigint => {
   const doc = chain.state.get(series, key)
-  return doc === undefined ? 0n : BigInt(doc.gained) - BigInt(doc.lost)
+  return doc === undefined ? 0n : numberIn(doc.gained) - numberIn(doc.lost)
 }
 const namedOf = (key: string): ReadonlyMap<string, bigint> => {
   const doc = chain.state.get(series, key)

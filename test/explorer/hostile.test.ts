@@ -61,7 +61,12 @@ const listOf = (text: string): unknown => {
   }
 }
 
-const site = { version: '1', testKey: undefined, assets: { style: 's', script: 'j', plots: 'p' } }
+const site = {
+  version: '1',
+  testKey: undefined,
+  labels: new Map(),
+  assets: { style: 's', script: 'j', theme: 't' },
+}
 
 /** A page as it would be if all texts of the chain were hostile. */
 const spoiltPage = async (

@@ -198,7 +198,7 @@ test('live: headers, methods and addresses are those of a feed, and there is non
 })
 
 test('live: an open page that looks again uses no visit, and gets no page older than what it was told', async () => {
-  const used = { visit: 0, look: 0 }
+  const used = { visit: 0, refresh: 0 }
   const count = (name: keyof typeof used) => () => {
     used[name] += 1
     return 0
@@ -212,7 +212,7 @@ test('live: an open page that looks again uses no visit, and gets no page older 
       explorer: true,
       now: () => Date.UTC(2026, 10, 21),
       trustedProxies: [],
-      addresses: { visit: count('visit'), look: count('look') } as never,
+      addresses: { visit: count('visit'), refresh: count('refresh') } as never,
     },
   )
   service.app.listen({ port: 0, hostname: '127.0.0.1' })
@@ -227,11 +227,11 @@ test('live: an open page that looks again uses no visit, and gets no page older 
     // By the clock it is still the same second: the page of it is kept for those who do not know better.
     expect(await heightOf()).toBe('60')
     expect(await heightOf({ 'X-Live-Height': '60' })).toBe('60')
-    expect(used).toEqual({ visit: 2, look: 1 })
+    expect(used).toEqual({ visit: 2, refresh: 1 })
     expect(await heightOf({ 'X-Live-Height': '61' })).toBe('4851')
     expect(await heightOf()).toBe('4851')
     expect(await heightOf({ 'X-Live-Height': 'x' })).toBe('4851')
-    expect(used).toEqual({ visit: 3, look: 3 })
+    expect(used).toEqual({ visit: 3, refresh: 3 })
   } finally {
     await service.app.stop(true)
     await destroy()

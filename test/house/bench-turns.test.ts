@@ -6,7 +6,6 @@ import type { Client } from '../../scripts/benchmarks/lean-client.ts'
 const clientWith = (rates: readonly number[], asked: string[]): Client => {
   let next = 0
   return {
-    name: 'invented',
     load: async ({ paths }) => {
       asked.push(...paths)
       return { requests: 10, perSecond: rates[next++] ?? 0, p50: 1, p99: 2, failed: 0 }
@@ -32,7 +31,6 @@ test('bench: each round goes the other way, and of each side the round with the 
 test('bench: a turn with failed requests is repeated', async () => {
   let turns = 0
   const client: Client = {
-    name: 'invented',
     load: async () => ({ requests: 10, perSecond: ++turns, p50: 1, p99: 2, failed: turns < 3 ? 1 : 0 }),
   }
   const [figures] = await inTurns(SIDES.slice(0, 1), { ...TURNS, client, rounds: 1 })
@@ -41,7 +39,6 @@ test('bench: a turn with failed requests is repeated', async () => {
 
 test('bench: a turn whose requests fail each time is no figure', async () => {
   const client: Client = {
-    name: 'invented',
     load: async () => ({ requests: 10, perSecond: 9, p50: 1, p99: 2, failed: 3 }),
   }
   await expect(inTurns(SIDES, { ...TURNS, client, rounds: 1 })).rejects.toThrow('3 of 10 requests failed')

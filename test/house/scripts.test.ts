@@ -15,6 +15,7 @@ test.each([
   'follow',
   'check-loaded',
   'bench',
+  'rehearse',
   'generate-chain',
   'replay',
 ])('scripts: %s tells what it does, from any folder', async script => {

@@ -169,7 +169,25 @@ test.each([
     { account: 'busyhub', token: 'iost,big8', csv: 'koinly', end_block: '4000', compat: 'iostabc' },
     'busyhub-iost_big8-to-block-4000-koinly',
   ],
-])('%s %j: its file says whose it is, of what and of when', async (action, params, name) => {
-  const { response } = await fileOf(action, params)
-  expect(response.headers.get('content-disposition')).toBe(`attachment; filename="${name}.csv"`)
-})
+  [
+    'get-account-tx',
+    { account: 'busyhub', csv: 'koinly', direction: 'in', memo: 'a/b', min_amount: '1.50' },
+    'busyhub-all-tokens-to-2026-11-21-filtered-direction-in-memo-min_amount-1.5-koinly',
+  ],
+  [
+    'get-account-tx',
+    { account: 'busyhub', token: 'iost', csv: 'koinly', counterparty: 'tokenboss', failed: '0' },
+    'busyhub-iost-to-2026-11-21-filtered-counterparty-tokenboss-koinly',
+  ],
+  [
+    'get-account-tx',
+    { account: 'busyhub', csv: 'koinly', func_name: 'token.iost/transfer', memo_prefix: 'x', failed: '1' },
+    'busyhub-all-tokens-to-2026-11-21-filtered-func_name-token.iost_transfer-failed-memo_prefix-koinly',
+  ],
+])(
+  '%s %j: its file says whose it is, of what, of when and by which filters',
+  async (action, params, name) => {
+    const { response } = await fileOf(action, params)
+    expect(response.headers.get('content-disposition')).toBe(`attachment; filename="${name}.csv"`)
+  },
+)

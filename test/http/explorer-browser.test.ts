@@ -61,6 +61,7 @@ const ADDRESSES = [
   'token/iost',
   'token/iost?holders=1',
   'producers',
+  'producers?by=voters',
   'producer/producer000',
   'wealth',
   'statistics',
@@ -206,11 +207,17 @@ test('explorer in a browser: without script every page is whole at every width, 
 test('explorer in a browser: printed from the dark theme a page is dark on white, without what one presses', async () => {
   const page = await browser.open({ width: 794 })
   await page.prefer('dark', 'print')
-  for (const address of ['account/busyhub', 'block/4824', 'statistics/transactions']) {
+  for (const address of [
+    'account/busyhub',
+    'tx/EtsagS1FGY4f1kEZGu8zoryj8pXKSBazcHujbC4c958e',
+    'statistics/transactions',
+  ]) {
     await page.go(`${served.url}${address}`)
     expect([address, await findingsOn(page, WORDS_AND_COLOURS)]).toEqual([address, []])
     const grounds = `[...new Set([...document.querySelectorAll('body, .card')].map(each => getComputedStyle(each).backgroundColor))]`
     expect([address, await page.run(grounds)]).toEqual([address, ['rgb(255, 255, 255)']])
+    const folded = `[...document.querySelectorAll('main details > :not(summary)')].filter(each => !each.checkVisibility({ contentVisibilityAuto: true })).length`
+    expect([address, await page.run(folded)]).toEqual([address, 0])
     const pressed = `[...document.querySelectorAll('button, input, .steps a')].filter(each => each.checkVisibility()).map(each => each.outerHTML)`
     expect([address, await page.run(pressed)]).toEqual([address, []])
   }
@@ -412,6 +419,28 @@ test('explorer in a browser: where the stream is refused, rows of new blocks com
     await page.until(`${FIRST} === '${height}'`)
     expect(told.filter(each => each !== '60')).toEqual([])
   })
+})
+
+test('explorer in a browser: the theme is that of the system until one is chosen, and the choice stays', async () => {
+  const page = await browser.open()
+  await page.prefer('dark')
+  await page.go(`${served.url}blocks`)
+  const ground = 'getComputedStyle(document.body).backgroundColor'
+  const press = "document.querySelector('button.theme').click()"
+  const dark = await page.run<string>(ground)
+  await page.run(press)
+  const light = await page.run<string>(ground)
+  expect(light).not.toBe(dark)
+  await page.go(`${served.url}zh/blocks`)
+  expect(await page.run<string>(ground)).toBe(light)
+  expect(await page.run<string>("document.querySelector('button.theme').ariaLabel")).toBe('主题：浅色')
+  await page.prefer('light')
+  await page.run(press)
+  expect(await page.run<string>(ground)).toBe(dark)
+  await page.run(press)
+  expect(await page.run<string>(ground)).toBe(light)
+  expect(await findingsOn(page)).toEqual([])
+  await page.close()
 })
 
 test('explorer in a browser: times are shown in UTC or in the own zone, and the choice stays', async () => {

@@ -1,5 +1,5 @@
 import { type Counts, catalogue } from '#cli/metrics/catalogue.ts'
-import { countNodeCall, loadCounts } from '#cli/metrics/counted-load.ts'
+import { loadCounts, nodeCallNote } from '#cli/metrics/counted-load.ts'
 import { readNote } from '#cli/metrics/counted-store.ts'
 import { exposedBy } from '#cli/metrics/serve-metrics.ts'
 import { Failure } from '#failure/failure.ts'
@@ -73,7 +73,7 @@ export const alertStand = (inner: Store) => {
       const away = createNode({
         urls: ['http://127.0.0.1:1'],
         tries: 1,
-        onCall: call => countNodeCall(counts, call),
+        onCall: nodeCallNote(counts),
       })
       await away.chainInfo().catch(() => undefined)
       away.close()

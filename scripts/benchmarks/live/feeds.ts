@@ -10,7 +10,7 @@ type Measuring = { readonly readers: number; readonly seconds: number; readonly 
 /** Time after the last feed was opened: compilers and collectors at work. */
 const SETTLE_MS = 5_000
 
-/** Cells of a table: what so many readers of a service cost it. */
+/** Cells of a table: what a number of readers cost a service. */
 export const feedsRow = async (
   { url, pid }: Running,
   { name, paths }: Followed,

@@ -6,10 +6,10 @@ const ASKED: Readonly<Record<Reach, readonly [path: string, header: string]>> = 
   irreversible: ['/api/block/get-latest-block', 'x-block-height'],
   head: ['/api/base/get-block-list?size=1&head=1', 'x-head-height'],
 }
-/** Between two questions: a figure is at most so much too long, and the time of an answer. */
+/** Between two questions: a figure is too long by at most this and the time of an answer. */
 const EVERY_MS = 5
 
-/** Times from a node knowing a block until it is in an answer, of so many blocks that come once the service has caught up. */
+/** Times from a node knowing a block until an answer has it, of blocks that come once the service has caught up. */
 export const freshness = async (
   node: GrowingNode,
   { url, key }: { readonly url: string; readonly key: string },

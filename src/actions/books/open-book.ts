@@ -1,7 +1,9 @@
 import type { Moment } from '#store/port.ts'
 import type { Context } from '../define.ts'
 import type { Range } from '../request/range.ts'
+import type { RecordFilters } from '../request/record-filters.ts'
 import type { Book, BookingsOf } from './book.ts'
+import { filterWords } from './filter-words.ts'
 import { koinly } from './koinly.ts'
 import { ledger } from './ledger.ts'
 import { periodWords } from './period-words.ts'
@@ -12,6 +14,8 @@ type Asked = {
   readonly account: string
   /** The tokens that it is of; none: all. */
   readonly tokens: readonly string[]
+  /** What its rows were chosen by; absent: it has all of them. */
+  readonly filters?: RecordFilters
   readonly range: Range
   readonly bookingsOf: BookingsOf
 }
@@ -19,7 +23,7 @@ type Asked = {
 /** The book of an account. */
 export const openBook = (
   { view, priceHistory }: Pick<Context, 'priceHistory'> & { readonly view: { readonly at: Moment } },
-  { csv, account, tokens, range, bookingsOf }: Asked,
+  { csv, account, tokens, filters = {}, range, bookingsOf }: Asked,
 ): Book => {
   const { heads, cellsOf } = csv === 'koinly' ? koinly(priceHistory?.get()) : ledger
   return {
@@ -29,6 +33,7 @@ export const openBook = (
       account,
       tokens.length === 0 ? 'all-tokens' : tokens.join('_'),
       ...periodWords(range, view.at),
+      ...filterWords(filters),
       csv,
     ],
   }

@@ -1,6 +1,6 @@
-import type { Published } from '#store/port.ts'
-import type { AnswerDeps, Call, Turn } from '../answer.ts'
-import type { Action } from '../define.ts'
+import type { Published, View } from '#store/port.ts'
+import { type AnswerDeps, type Call, contextFor, inTurn, type Turn } from '../answer.ts'
+import type { Action, Apart } from '../define.ts'
 import type { RowId } from '../list/row-id.ts'
 import type { LastId } from './head-position.ts'
 import type { FeedHub } from './hub.ts'
@@ -40,4 +40,22 @@ export type Reading = FeedOptions & {
   readonly action: Action
   readonly params: Readonly<Record<string, unknown>>
   readonly call: FeedCall
+}
+
+/** What a read of a feed has: the store at one height, and the way to ask a node. */
+export type InView = { readonly view: View; readonly apart: Apart }
+
+/** Reads the store at one height, in a turn of the reader. */
+export const inView = <T>({ deps, turn, signal }: Reading, work: (read: InView) => Promise<T>): Promise<T> =>
+  inTurn(turn, ({ apart }) => deps.store.read(view => work({ view, apart }), { signal }))
+
+/** The list of a call at one height, oldest row first, with some of its parameters replaced; and the blocks above then. */
+export const openSource = async (
+  { deps, action, params, call, signal }: Reading,
+  { view, apart }: InView,
+  replaced: object,
+) => {
+  const context = contextFor(deps, { view, params, compat: call.options.compat, signal, apart })
+  const listing = await action.source?.open(context, { ...params, sort: 'asc', ...replaced })
+  return { listing, head: context.head }
 }

@@ -1,11 +1,10 @@
 import { Failure } from '#failure/failure.ts'
 import { type HeadBlock, headAt, type Shown } from '#head/shown.ts'
-import { type BlockDoc, blocks } from '#indices/block.ts'
 import { listAndOrdinal, lists } from '#indices/list.ts'
-import { blockId } from '#indices/position.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { missingData } from '#store/missing-data.ts'
 import type { Published, View } from '#store/port.ts'
+import { blocksAt } from '../find/blocks-at.ts'
 import { newChanges } from '../list/changes.ts'
 import { headRecords } from '../list/head-rows.ts'
 import { blockHashes } from '../list/row-id.ts'
@@ -166,9 +165,7 @@ const newTransactions = async (view: View, groups: readonly Progress[]): Promise
 /** The list of blocks begins with block 0. */
 const newBlocks = async (view: View, height: number): Promise<readonly Row[]> => {
   const heights = Array.from({ length: view.at.height - height }, (_, at) => height + 1 + at)
-  const docs: readonly (BlockDoc | undefined)[] = await view.getMany(blocks, heights.map(blockId))
-  return docs.map((doc, at) => {
-    if (doc === undefined) throw missingData(`Block ${heights[at]} of ${view.at.height} is not stored.`)
+  return (await blocksAt(view, heights)).map(doc => {
     const seq = doc.height + 1
     return { seq, height: doc.height, doc: { seq, doc } }
   })

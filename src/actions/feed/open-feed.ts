@@ -1,13 +1,20 @@
-import { Failure } from '#failure/failure.ts'
+import { Failure, failureOf } from '#failure/failure.ts'
 import type { Published, View } from '#store/port.ts'
-import { type AnswerDeps, contextFor, readCall } from '../answer.ts'
-import type { Apart } from '../define.ts'
+import { type AnswerDeps, readCall } from '../answer.ts'
 import { refuseBeyondLoaded } from '../find/loading.ts'
 import type { Listing } from '../list/list-rows.ts'
 import { readParts } from '../list/read-parts.ts'
 import { blockHashes, heightOf } from '../list/row-id.ts'
 import { linesOf } from '../list/rows.ts'
-import type { Feed, FeedCall, FeedOptions, Reading } from './feed.ts'
+import {
+  type Feed,
+  type FeedCall,
+  type FeedOptions,
+  type InView,
+  inView,
+  openSource,
+  type Reading,
+} from './feed.ts'
 import type { FeedList } from './feed-list.ts'
 import { keptRows } from './follow-branch.ts'
 import { type HeadPosition, idOf, positionAbove } from './head-position.ts'
@@ -28,8 +35,9 @@ export const openFeed = async (deps: AnswerDeps, call: FeedCall, options: FeedOp
   if (isSearched) return openSearchedFeed(reading, call.last && rowIdIn(call.last))
   const last = call.last && seqIn(call.last)
   const start = last === undefined ? (params['start_seq'] as bigint | undefined) : last.seq + 1n
-  const { at, count, head } = await inView(reading, async (view, apart) => {
-    const opened = await openList(reading, { view, apart })
+  const { at, count, head } = await inView(reading, async read => {
+    const opened = await openList(reading, read)
+    const { view } = read
     if (start !== undefined) refuseBeyondLoaded({ view, node: deps.node }, { start_seq: start }, opened.count)
     return opened
   })
@@ -45,31 +53,13 @@ export const openFeed = async (deps: AnswerDeps, call: FeedCall, options: FeedOp
   }
 }
 
-const inView = async <T>(
-  { deps, turn, signal }: Reading,
-  work: (view: View, apart: Apart) => Promise<T>,
-): Promise<T> => {
-  const place = await turn()
-  try {
-    return await deps.store.read(view => work(view, place.apart), { signal })
-  } finally {
-    place.leave()
-  }
-}
-
 /** The list of a call at one height, or a part of it; `count`: its irreversible rows. */
-const openList = async (
-  { deps, action, params, call, signal }: Reading,
-  { view, apart }: InView,
-  range: object = {},
-) => {
-  const asked = { ...params, start_seq: undefined, sort: 'asc', ...range }
-  const context = contextFor(deps, { view, params, compat: call.options.compat, signal, apart })
-  const listing = await action.source?.open(context, asked)
+const openList = async (reading: Reading, read: InView, range: object = {}) => {
+  const { listing, head } = await openSource(reading, read, { start_seq: undefined, ...range })
   if (listing === undefined || 'search' in listing || listing.followed === undefined)
-    throw new Failure('defect', `${action.action} has no feed.`)
+    throw new Failure('defect', `${reading.action.action} has no feed.`)
   const { followed, total, stored = total } = listing
-  return { at: view.at, listing, followed, count: Math.min(stored, total), head: context.head }
+  return { at: read.view.at, listing, followed, count: Math.min(stored, total), head }
 }
 
 /** Readers of equal names are sent the same bytes: whatever changes the row of a list is in the name. */
@@ -104,7 +94,7 @@ const messagesOf = async function* (
     for (let since = opened; !outbox.isOver(); ) {
       await hub.settled()
       const asked = { since, position }
-      const page = await inView(reading, (view, apart) => readPage(reading, { view, apart }, asked))
+      const page = await inView(reading, read => readPage(reading, read, asked))
       if (page.kind === 'reset') return yield page
       since = page.end
       if (page.part !== undefined) {
@@ -114,8 +104,7 @@ const messagesOf = async function* (
       if (position.next > page.count) yield* newMessages(reading, page, position)
     }
   } catch (error) {
-    const failure = error instanceof Failure ? error : new Failure('defect', String(error), { cause: error })
-    outbox.end({ kind: 'end', failure })
+    outbox.end({ kind: 'end', failure: failureOf(error) })
   }
   yield* outbox.items()
 }
@@ -149,24 +138,23 @@ type Page = {
   readonly place: HeadPosition | undefined
 }
 
-type InView = { readonly view: View; readonly apart: Apart }
-
 /** `since`: where the rows before were read. */
 type Asked = { readonly since: Published; readonly position: Position }
 
 /** Rows from `next` on, as many as are read at once, at the height of now; or which of those up to `had` are there no more. */
 const readPage = async (
   reading: Reading,
-  { view, apart }: InView,
+  read: InView,
   { since, position: { next, had, place } }: Asked,
 ): Promise<Page | Extract<FeedEnd, { kind: 'reset' }>> => {
+  const { view } = read
   if (!(await isOn(view, since))) {
     const height = await highestOn(view, reading.hub.landmarks())
     const range = { end_block: BigInt(height) }
-    const { count } = height < 0 ? { count: 0 } : await openList(reading, { view, apart }, range)
+    const { count } = height < 0 ? { count: 0 } : await openList(reading, read, range)
     if (had > count) return { kind: 'reset', seq: count, height: Math.max(height, 0) }
   }
-  const { at, listing, followed, count } = await openList(reading, { view, apart })
+  const { at, listing, followed, count } = await openList(reading, read)
   if (had > count) return { kind: 'reset', seq: count, height: at.height }
   const list = feedListOf(reading, { followed, rows: listing.rows })
   const docs = await docsFrom(view, listing, { next, count })

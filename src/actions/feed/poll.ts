@@ -1,4 +1,4 @@
-import { Failure } from '#failure/failure.ts'
+import { type Failure, failureOf } from '#failure/failure.ts'
 import type { Published, Store } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
 import { every } from '#time/every.ts'
@@ -47,7 +47,7 @@ export const pollHeight = (
     } catch (error) {
       if (isStopped || clock.elapsed() - good < SILENT_MS) return
       stop()
-      poller.silent(error instanceof Failure ? error : new Failure('defect', String(error), { cause: error }))
+      poller.silent(failureOf(error))
     } finally {
       cancel()
     }

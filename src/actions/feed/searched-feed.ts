@@ -1,14 +1,12 @@
-import { Failure } from '#failure/failure.ts'
+import { Failure, failureOf } from '#failure/failure.ts'
 import { recordId, TX_PLACES } from '#indices/position.ts'
-import type { Published, View } from '#store/port.ts'
-import { contextFor, inTurn } from '../answer.ts'
-import type { Action, Apart } from '../define.ts'
+import type { Published } from '#store/port.ts'
 import { ROWS_AT_ONCE } from '../list/list-rows.ts'
 import { type RowId, rowIdsOf, rowIdText } from '../list/row-id.ts'
 import { linesOf } from '../list/rows.ts'
 import { inParts, searchBehind } from '../list/search.ts'
 import type { Search, Searched } from '../list/searched.ts'
-import type { Feed, Reading } from './feed.ts'
+import { type Feed, type InView, inView, openSource, type Reading } from './feed.ts'
 import { isOn } from './landmarks.ts'
 import type { Message, Part } from './message.ts'
 
@@ -31,10 +29,10 @@ type Position = {
 export const openSearchedFeed = async (reading: Reading, last: RowId | undefined): Promise<Feed> => {
   const { params, action } = reading
   const isBegun = last !== undefined || STARTS.some(name => params[name] !== undefined)
-  const position = await inView(reading, async (view, apart): Promise<Position> => {
-    const { at } = view
+  const position = await inView(reading, async (read): Promise<Position> => {
+    const { at } = read.view
     const begin = isBegun ? last : endOf(at)
-    const listing = await openFrom(reading, { view, apart }, begin)
+    const listing = await openFrom(reading, read, begin)
     return { listing, rest: listing.search, at, counts: listing.counts, last: begin }
   })
   const id = position.last && rowIdText(position.last)
@@ -56,25 +54,12 @@ const endOf = ({ height, hash }: Published): RowId => ({
   hash,
 })
 
-type InView = { readonly view: View; readonly apart: Apart }
-
-const openFrom = async (
-  { deps, action, params, call, signal }: Reading,
-  { view, apart }: InView,
-  last: RowId | undefined,
-): Promise<Searched> => {
-  const context = contextFor(deps, { view, params, compat: call.options.compat, signal, apart })
-  const asked = { ...params, sort: 'asc', ...(last === undefined ? {} : { after: last }) }
-  const listing = await (action as Action).source?.open(context, asked)
+const openFrom = async (reading: Reading, read: InView, last: RowId | undefined): Promise<Searched> => {
+  const { listing } = await openSource(reading, read, last === undefined ? {} : { after: last })
   if (listing === undefined || !('search' in listing))
-    throw new Failure('defect', `${action.action} searches for no rows.`)
+    throw new Failure('defect', `${reading.action.action} searches for no rows.`)
   return listing
 }
-
-const inView = <T>(
-  { deps, turn, signal }: Reading,
-  work: (view: View, apart: Apart) => Promise<T>,
-): Promise<T> => inTurn(turn, ({ apart }) => deps.store.read(view => work(view, apart), { signal }))
 
 /** The rows up to the published height, then those of each new one, until the outbox is over. */
 const messagesOf = async function* (reading: Reading, opened: Position): AsyncGenerator<Message, void, void> {
@@ -113,13 +98,12 @@ const newParts = async function* (reading: Reading, from: Position): AsyncGenera
   try {
     do {
       const before = position
-      const { parts, next } = await inView(reading, (view, apart) => readOn(reading, { view, apart }, before))
+      const { parts, next } = await inView(reading, read => readOn(reading, read, before))
       position = next
       yield* parts
     } while (!position.rest.isOver && !reading.outbox.isOver())
   } catch (error) {
-    const failure = error instanceof Failure ? error : new Failure('defect', String(error), { cause: error })
-    reading.outbox.end({ kind: 'end', failure })
+    reading.outbox.end({ kind: 'end', failure: failureOf(error) })
   }
   return position
 }
@@ -127,11 +111,11 @@ const newParts = async function* (reading: Reading, from: Position): AsyncGenera
 /** Looks at some rows, at the height of now. */
 const readOn = async (
   reading: Reading,
-  inView: InView,
+  read: InView,
   before: Position,
 ): Promise<{ readonly parts: readonly Part[]; readonly next: Position }> => {
-  const { view } = inView
-  const position = await positionNow(reading, inView, before)
+  const { view } = read
+  const position = await positionNow(reading, read, before)
   const { found, rest } = await position.rest.look(view, ROWS_AT_ONCE)
   const parts: Part[] = []
   let { last } = position
@@ -148,11 +132,11 @@ const readOn = async (
 }
 
 /** A position as the height of now has it. Throws 'replaced' when blocks were taken back with rows that were handed out. */
-const positionNow = async (reading: Reading, inView: InView, position: Position): Promise<Position> => {
-  const { view } = inView
+const positionNow = async (reading: Reading, read: InView, position: Position): Promise<Position> => {
+  const { view } = read
   const { at, last, listing, counts, rest } = position
   if (!(await isOn(view, at))) {
-    const anew = await openFrom(reading, inView, last)
+    const anew = await openFrom(reading, read, last)
     return { listing: anew, rest: anew.search, counts: anew.counts, at: view.at, last }
   }
   if (!rest.isOver || at.height === view.at.height) return position

@@ -1,13 +1,11 @@
 import { dayOf, startOfDay } from '#chain/time.ts'
-import { blocks } from '#indices/block.ts'
-import { blockId } from '#indices/position.ts'
-import { missingData } from '#store/missing-data.ts'
 import type { View } from '#store/port.ts'
 import type { Context } from '../define.ts'
 import { type Dates, datesWithin } from '../request/dates.ts'
 import type { Range } from '../request/range.ts'
 import { type Days, type Step, stepsBetween } from '../request/step.ts'
 import { daysAsked } from './asked-days.ts'
+import { blockAt } from './blocks-at.ts'
 import { refuseWhileLoading } from './loading.ts'
 import { momentsAt } from './point.ts'
 
@@ -87,8 +85,4 @@ const boundsOf = async (
   }
 }
 
-const dayAt = async (view: View, height: number): Promise<number> => {
-  const block = await view.get(blocks, blockId(height))
-  if (block === undefined) throw missingData(`Block ${height} is not stored.`)
-  return dayOf(block.time)
-}
+const dayAt = async (view: View, height: number): Promise<number> => dayOf((await blockAt(view, height)).time)

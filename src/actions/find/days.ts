@@ -1,16 +1,16 @@
-import { dateOf, dayOf } from '#chain/time.ts'
-import { blocks } from '#indices/block.ts'
+import { dateOf, dayOf, startOfDay } from '#chain/time.ts'
 import { type DayDoc, days } from '#indices/day.ts'
-import { blockId } from '#indices/position.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { missingData } from '#store/missing-data.ts'
 import type { View } from '#store/port.ts'
 import { countPassing } from '../list/ordinal-search.ts'
+import { blockAt, blocksAt } from './blocks-at.ts'
+import { momentsAt } from './point.ts'
 
 /** A UTC day since 1970 and its figures; those of a day without blocks are made. */
 export type Day = { readonly day: number; readonly doc: DayDoc }
 
-/** Days that are looked at before blocks are: nearly every chain has one with blocks among them. */
+/** Days that are read before blocks are: nearly every chain has one with blocks among them. */
 const BACK = 7
 
 /** UTC day since 1970 of the first block. */
@@ -37,6 +37,25 @@ export const daysBetween = async (
   })
 }
 
+/** Height of the last block before the day `from`, then of the last one until the end of each day to `to`; -1: there is none. */
+export const endsOfDays = async (
+  view: View,
+  { from, to, today }: Readonly<Record<'from' | 'to' | 'today', number>>,
+): Promise<readonly number[]> => {
+  if (from > to) return []
+  const [docs, last] = await Promise.all([
+    docsOf(view, from, to),
+    to < today ? momentsAt(view, [startOfDay(to + 1) - 1n]) : [view.at],
+  ])
+  let height = last[0]?.height ?? -1
+  const ends = [height]
+  for (const doc of docs.toReversed()) {
+    height -= doc?.blocks ?? 0
+    ends.push(height)
+  }
+  return ends.toReversed()
+}
+
 /** The last day with blocks before `day`. */
 const lastBefore = async (view: View, day: number, genesis: number): Promise<DayDoc> => {
   const near = await docsOf(view, Math.max(genesis, day - BACK), day - 1)
@@ -49,9 +68,7 @@ const lastBefore = async (view: View, day: number, genesis: number): Promise<Day
 
 /** The day of a block. */
 const dayOfBlock = async (view: View, height: number): Promise<DayDoc> => {
-  const block = await view.get(blocks, blockId(height))
-  if (block === undefined) throw missingData(`Block ${height} is not stored.`)
-  const day = dayOf(block.time)
+  const day = dayOf((await blockAt(view, height)).time)
   const [doc] = await docsOf(view, day, day)
   if (doc === undefined) throw missingData(`The day of block ${height}, ${dateOf(day)}, is not stored.`)
   return doc
@@ -60,14 +77,11 @@ const dayOfBlock = async (view: View, height: number): Promise<DayDoc> => {
 /** The last block before `day`: a chain may have paused for years. */
 const lastBlockBefore = async (view: View, day: number, genesis: number): Promise<number | undefined> => {
   const look = async (ordinals: readonly number[]): Promise<readonly number[]> => {
-    const docs = await view.getMany(
-      blocks,
-      ordinals.map(ordinal => blockId(ordinal - 1)),
+    const made = await blocksAt(
+      view,
+      ordinals.map(ordinal => ordinal - 1),
     )
-    return docs.map((doc, at) => {
-      if (doc === undefined) throw missingData(`Block ${(ordinals[at] ?? 0) - 1} is not stored.`)
-      return dayOf(doc.time)
-    })
+    return made.map(({ time }) => dayOf(time))
   }
   const rows = { count: view.at.height + 1, floor: genesis, ceiling: dayOf(view.at.time), look }
   const [count = 0] = await countPassing(rows, [made => made < day])

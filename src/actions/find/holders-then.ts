@@ -1,11 +1,8 @@
 import { PublicFailure } from '#failure/failure.ts'
 import { balanceId, balances } from '#indices/balance.ts'
-import { blocks } from '#indices/block.ts'
 import { listOf, lists } from '#indices/list.ts'
-import { blockId } from '#indices/position.ts'
-import { seriesOf } from '#indices/series.ts'
+import { series, seriesOf } from '#indices/series.ts'
 import type { View } from '#store/port.ts'
-import type { Context } from '../define.ts'
 import { rowsWithin } from '../list/numbered.ts'
 import { orderInRuns } from '../list/whole-list.ts'
 import type { Ranked } from './kept-rankings.ts'
@@ -16,25 +13,22 @@ import { rankedBy } from './voters-then.ts'
 /** Owners whose balances are read at once. */
 const AT_ONCE = 500
 
-type Asked = Parameters<typeof rankingOf>[0] & Pick<Context, 'view'>
-
-/**
- * Who held a token after a block: available amounts above 0, descending, then by name. Throws 'unavailable' when it takes
- * longer than a page may.
- */
-export const holdersThen = async (
-  context: Asked,
+/** Who held a token after a block: available amounts above 0, descending, then by name. Throws as `rankingOf` does. */
+export const holdersThen = (
+  context: Parameters<typeof rankingOf>[0],
   token: string,
   height: number,
-): Promise<readonly Ranked[]> => {
-  const { view } = context
-  const block = await view.get(blocks, blockId(height))
-  return rankingOf(context, {
-    key: `holders/${token}/${height}/${block?.hash}`,
-    make: part => read(view, { token, height, part }),
-    tooMuch: mostMs => tooMuch(token, height, mostMs),
+): Promise<readonly Ranked[]> =>
+  rankingOf(context, {
+    name: `holders/${token}`,
+    height,
+    what: {
+      en: `The holders of token '${token}' at block ${height}`,
+      zh: `代币 '${token}' 在区块 ${height} 的持有者`,
+    },
+    state: [balances, series, lists],
+    make: (view, part) => read(view, { token, height, part }),
   })
-}
 
 type Since = { readonly token: string; readonly height: number; readonly part: Part }
 
@@ -96,13 +90,3 @@ const ownersSince = async (view: View, { token, height, part }: Since): Promise<
 
 /** Rows read at once. */
 const ROWS = 1_000
-
-const tooMuch = (token: string, height: number, mostMs: number) =>
-  new PublicFailure(
-    'unavailable',
-    `The holders of token '${token}' at block ${height} take longer than ${mostMs / 1_000} s to find; request them with format=ndjson or format=csv, which have no such limit.`,
-    {
-      zh: `查找代币 '${token}' 在区块 ${height} 的持有者需要超过 ${mostMs / 1_000} 秒；请使用没有此限制的 format=ndjson 或 format=csv。`,
-      retryable: false,
-    },
-  )

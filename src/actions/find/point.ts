@@ -1,12 +1,10 @@
 import { toIso } from '#chain/time.ts'
-import { type BlockDoc, blocks } from '#indices/block.ts'
-import { blockId } from '#indices/position.ts'
-import { missingData } from '#store/missing-data.ts'
 import type { View } from '#store/port.ts'
 import type { Context } from '../define.ts'
 import { countPassing } from '../list/ordinal-search.ts'
 import type { Point } from '../request/point.ts'
 import { badRequest } from '../request/refusals.ts'
+import { blockAt, blocksAt } from './blocks-at.ts'
 import { refuseWhileLoading } from './loading.ts'
 
 /** A block whose state is asked for. */
@@ -94,19 +92,4 @@ export const momentsAt = async (
     const block = found.get(height)
     return block === undefined ? undefined : { height, time: block.time }
   })
-}
-
-/** Blocks by their heights, which are published. */
-const blocksAt = async (view: View, heights: readonly number[]): Promise<readonly BlockDoc[]> => {
-  const docs = await view.getMany(blocks, heights.map(blockId))
-  return docs.map((doc, at) => {
-    if (doc === undefined) throw missingData(`Block ${heights[at]} is not stored.`)
-    return doc
-  })
-}
-
-const blockAt = async (view: View, height: number): Promise<BlockDoc> => {
-  const [block] = await blocksAt(view, [height])
-  if (block === undefined) throw missingData(`Block ${height} is not stored.`)
-  return block
 }

@@ -1,5 +1,6 @@
 import { fullPart, type SeriesDoc, series, seriesOf } from '#indices/series.ts'
 import { type Entry, entriesIn } from '#indices/series-entry.ts'
+import { numberIn } from '#indices/series-number.ts'
 import { type Held, heldAfter, heldAt, type Votes, votesAfter, votesAt } from '#indices/series-replay.ts'
 import { missingData } from '#store/missing-data.ts'
 import type { View } from '#store/port.ts'
@@ -65,6 +66,8 @@ const FLOOR: SeriesDoc = {
   opening: [],
   gained: '0',
   lost: '0',
+  gains: 0,
+  losses: 0,
   entries: '',
 }
 
@@ -168,16 +171,21 @@ export const sumsThen = async (
   const parts = await partsThen(view, keys, height)
   return parts.map(part => {
     if (part === undefined) return 0n
-    const first = BigInt(part.opening[0] ?? '0')
+    const first = numberIn(part.opening[0] ?? '0')
     return changesUntil(part, height).reduce((sum, { change, until }) => sum + change * BigInt(until), first)
   })
 }
 
-/** What was gained and lost until a block. */
-export type Flows = { readonly gained: bigint; readonly lost: bigint }
+/** What was gained and lost until a block, and by how many changes. */
+export type Flows = {
+  readonly gained: bigint
+  readonly lost: bigint
+  readonly gains: number
+  readonly losses: number
+}
 
 /** Of a series that nothing ever changed. */
-export const NO_FLOWS: Flows = { gained: 0n, lost: 0n }
+export const NO_FLOWS: Flows = { gained: 0n, lost: 0n, gains: 0, losses: 0 }
 
 /** For each of some heights what a series gained and lost until then; -1: before the chain. */
 export const flowsThen = async (
@@ -194,14 +202,20 @@ export const flowsThen = async (
 
 /** A part says what there is behind its last change, so the changes after the height are taken from it. */
 const flowsIn = (part: SeriesDoc, height: number): Flows => {
-  let [gained, lost] = [BigInt(part.gained), BigInt(part.lost)]
+  let [gained, lost] = [numberIn(part.gained), numberIn(part.lost)]
+  let { gains, losses } = part
   for (const entry of entriesIn(part.entries, part.height)) {
     // What came due was there before, and is part of neither sum.
     if (entry.cause.kind === 'due') continue
     const later = Math.min(entry.times, Math.max(0, entry.height + entry.times - 1 - height))
     const all = entry.change * BigInt(later)
-    if (all > 0n) gained -= all
-    else lost += all
+    if (entry.change > 0n) {
+      gained -= all
+      gains -= later
+    } else {
+      lost += all
+      losses -= later
+    }
   }
-  return { gained, lost }
+  return { gained, lost, gains, losses }
 }

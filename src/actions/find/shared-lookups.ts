@@ -3,7 +3,7 @@ import type { Clock } from '#time/clock.ts'
 import { within } from '#time/deadline.ts'
 import type { FoundTransaction } from './found-transaction.ts'
 
-/** What was found serves for so long, in milliseconds, as an answer of `/rpc/` does: the chain makes a block every 500. */
+/** How long a result is shared, milliseconds, as an answer of `/rpc/` is: the chain makes a block every 500. */
 const KEPT_MS = 500
 
 type Lookup = { readonly since: number; readonly found: Promise<FoundTransaction | undefined> }

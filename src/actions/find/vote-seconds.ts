@@ -1,8 +1,10 @@
-import { seriesOf } from '#indices/series.ts'
+import { series, seriesOf } from '#indices/series.ts'
 import { entriesIn } from '#indices/series-entry.ts'
+import { votes } from '#indices/vote.ts'
 import type { View } from '#store/port.ts'
-import { timesOf } from '../list/changes.ts'
+import { timesOf } from './blocks-at.ts'
 import type { Moment } from './point.ts'
+import { doneThen, type Part, type rankingOf } from './ranking-then.ts'
 import { isBy, partsInRuns, seriesIn } from './series.ts'
 import { tallyThen } from './voters-then.ts'
 
@@ -17,19 +19,40 @@ export type Share = {
 
 type Running = { readonly first: bigint; votes: bigint; since: bigint; weight: bigint }
 
+type Period = readonly [Moment, Moment]
+
 /**
  * What each voter of a producer had between the times of two blocks: a change counts from the time of its block on. Those
- * who had votes at any moment of it, by weight, largest first, then by name.
+ * who had votes at any moment of it, by weight, largest first, then by name. Throws as `doneThen` does.
  */
 export const sharesBetween = async (
+  context: Parameters<typeof rankingOf>[0],
+  producer: string,
+  period: Period,
+): Promise<readonly Share[]> => {
+  const [start, end] = period
+  if (context.isLook === true) return []
+  return doneThen(context, {
+    what: {
+      en: `The shares of the voters of producer '${producer}' from block ${start.height} to ${end.height}`,
+      zh: `生产者 '${producer}' 从区块 ${start.height} 到 ${end.height} 的投票者份额`,
+    },
+    height: end.height,
+    state: [votes, series],
+    make: (view, part) => addedUp(view, producer, { period, part }),
+  })
+}
+
+const addedUp = async (
   view: View,
   producer: string,
-  [start, end]: readonly [Moment, Moment],
+  { period, part }: { readonly period: Period; readonly part: Part },
 ): Promise<readonly Share[]> => {
+  const [start, end] = period
   const voters = new Map<string, Running>()
-  for (const [voter, votes] of await tallyThen(view, { producer, height: start.height }))
-    voters.set(voter, { first: votes, votes, since: start.time, weight: 0n })
-  for await (const { voter, change, time } of changesWithin(view, producer, [start, end])) {
+  for (const [voter, units] of await tallyThen(view, { producer, height: start.height, part }))
+    voters.set(voter, { first: units, votes: units, since: start.time, weight: 0n })
+  for await (const { voter, change, time } of changesWithin(view, producer, { period, part })) {
     const known = voters.get(voter) ?? { first: 0n, votes: 0n, since: time, weight: 0n }
     advance(known, time)
     known.votes += change
@@ -50,18 +73,18 @@ const advance = (of: Running, time: bigint): void => {
 
 type Vote = { readonly voter: string; readonly change: bigint; readonly time: bigint }
 
-/** Changes of the votes of a producer after one block and up to another. */
+/** Changes of the votes of a producer after one block and up to another; `part` is called after each run of them. */
 const changesWithin = async function* (
   view: View,
   producer: string,
-  [start, end]: readonly [Moment, Moment],
+  { period: [start, end], part }: { readonly period: Period; readonly part: Part },
 ): AsyncGenerator<Vote, void, void> {
-  const series = await seriesIn(view, seriesOf.producer(producer))
-  const [from, to] = (await series?.lastParts([isBy(start.height), isBy(end.height)])) ?? []
-  if (series === undefined || to === undefined) return
-  for await (const parts of partsInRuns(series, [from?.part ?? 0, to.part])) {
+  const changes = await seriesIn(view, seriesOf.producer(producer))
+  const [from, to] = (await changes?.lastParts([isBy(start.height), isBy(end.height)])) ?? []
+  if (changes === undefined || to === undefined) return
+  for await (const parts of partsInRuns(changes, [from?.part ?? 0, to.part])) {
     const entries = parts
-      .flatMap(part => entriesIn(part.entries, part.height))
+      .flatMap(each => entriesIn(each.entries, each.height))
       .filter(({ height }) => height > start.height && height <= end.height)
     const times = await timesOf(
       view,
@@ -69,5 +92,6 @@ const changesWithin = async function* (
     )
     for (const { more, change, height } of entries)
       yield { voter: more[0] ?? '', change, time: times.get(height) ?? end.time }
+    await part()
   }
 }

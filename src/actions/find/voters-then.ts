@@ -1,11 +1,7 @@
-import { PublicFailure } from '#failure/failure.ts'
-import { blocks } from '#indices/block.ts'
-import { blockId } from '#indices/position.ts'
-import { type SeriesDoc, seriesOf } from '#indices/series.ts'
+import { type SeriesDoc, series, seriesOf } from '#indices/series.ts'
 import { entriesIn } from '#indices/series-entry.ts'
 import { votes } from '#indices/vote.ts'
 import type { View } from '#store/port.ts'
-import type { Context } from '../define.ts'
 import { orderInRuns } from '../list/whole-list.ts'
 import type { Ranked } from './kept-rankings.ts'
 import { type Part, rankingOf } from './ranking-then.ts'
@@ -14,38 +10,37 @@ import { isBy, partsInRuns, seriesIn } from './series.ts'
 /** Votes by voter, in 10^-8. */
 type Tally = Map<string, bigint>
 
-type Asked = Parameters<typeof rankingOf>[0] & Pick<Context, 'view'>
-
 /**
  * Who voted for a producer after a block: votes descending, then by name. What changed until then is added up, or what
- * changed since is taken from the votes of now, whichever is less. Throws 'unavailable' when it takes longer than a page
- * may.
+ * changed since is taken from the votes of now, whichever is less. Throws as `rankingOf` does.
  */
-export const votersThen = async (
-  context: Asked,
+export const votersThen = (
+  context: Parameters<typeof rankingOf>[0],
   producer: string,
   height: number,
-): Promise<readonly Ranked[]> => {
-  const { view } = context
-  const block = await view.get(blocks, blockId(height))
-  return rankingOf(context, {
-    key: `voters/${producer}/${height}/${block?.hash}`,
-    make: part => tallyThen(view, { producer, height, part }),
-    tooMuch: mostMs => tooMuch(producer, height, mostMs),
+): Promise<readonly Ranked[]> =>
+  rankingOf(context, {
+    name: `voters/${producer}`,
+    height,
+    what: {
+      en: `The voters of producer '${producer}' at block ${height}`,
+      zh: `生产者 '${producer}' 在区块 ${height} 的投票者`,
+    },
+    state: [votes, series],
+    make: (view, part) => tallyThen(view, { producer, height, part }),
   })
-}
 
-type Then = { readonly producer: string; readonly height: number; readonly part?: Part }
+type Then = { readonly producer: string; readonly height: number; readonly part: Part }
 
 /** The same within another work; `part` is called after each part of it. */
 export const tallyThen = async (
   view: View,
-  { producer, height, part: done = async () => undefined }: Then,
+  { producer, height, part: done }: Then,
 ): Promise<readonly Ranked[]> => {
-  const series = await seriesIn(view, seriesOf.producer(producer))
-  const [part] = (await series?.lastParts([isBy(height)])) ?? []
-  if (series === undefined || part === undefined) return []
-  const all = series.partCount
+  const changes = await seriesIn(view, seriesOf.producer(producer))
+  const [part] = (await changes?.lastParts([isBy(height)])) ?? []
+  if (changes === undefined || part === undefined) return []
+  const all = changes.partCount
   const isUndone = all - part.part < part.part
   const tally: Tally = new Map()
   if (isUndone)
@@ -53,7 +48,7 @@ export const tallyThen = async (
       for (const doc of docs) tally.set(doc.voter, doc.votes)
       await done()
     }
-  for await (const parts of partsInRuns(series, isUndone ? [part.part, all - 1] : [0, part.part])) {
+  for await (const parts of partsInRuns(changes, isUndone ? [part.part, all - 1] : [0, part.part])) {
     for (const each of parts) count(tally, each, { height, isUndone })
     await done()
   }
@@ -78,13 +73,3 @@ export const rankedBy = (figures: Iterable<Ranked>): readonly Ranked[] =>
   [...figures]
     .filter(([, units]) => units > 0n)
     .sort(([a, many], [b, other]) => (many === other ? (a < b ? -1 : 1) : many > other ? -1 : 1))
-
-const tooMuch = (producer: string, height: number, mostMs: number) =>
-  new PublicFailure(
-    'unavailable',
-    `The voters of producer '${producer}' at block ${height} take longer than ${mostMs / 1_000} s to find; request them with format=ndjson or format=csv, which have no such limit.`,
-    {
-      zh: `查找生产者 '${producer}' 在区块 ${height} 的投票者需要超过 ${mostMs / 1_000} 秒；请使用没有此限制的 format=ndjson 或 format=csv。`,
-      retryable: false,
-    },
-  )

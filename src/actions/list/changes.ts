@@ -1,9 +1,9 @@
-import { blocks } from '#indices/block.ts'
-import { blockId, transactionId } from '#indices/position.ts'
+import { transactionId } from '#indices/position.ts'
 import type { SeriesDoc } from '#indices/series.ts'
 import { type Entry, entriesIn } from '#indices/series-entry.ts'
 import { missingData } from '#store/missing-data.ts'
 import type { Moment, View } from '#store/port.ts'
+import { timesOf } from '../find/blocks-at.ts'
 import { partsAt, type Series, seriesIn } from '../find/series.ts'
 import type { Numbered, NumberedList } from './list-rows.ts'
 
@@ -83,20 +83,4 @@ const changesAt = async (series: Series, ordinals: readonly number[]): Promise<r
     const part = parts[at]
     return part === undefined ? [] : changesIn(part, { first: ordinal, last: ordinal })
   })
-}
-
-/** Times of blocks by their heights. Throws 'damaged' where one is missing. */
-export const timesOf = async (
-  view: View,
-  heights: readonly number[],
-): Promise<ReadonlyMap<number, bigint>> => {
-  const each = [...new Set(heights)]
-  const docs = await view.getMany(blocks, each.map(blockId))
-  return new Map(
-    each.map((height, at) => {
-      const time = docs[at]?.time
-      if (time === undefined) throw missingData(`Block ${height} has changes, and no document.`)
-      return [height, time]
-    }),
-  )
 }

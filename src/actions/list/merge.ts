@@ -14,7 +14,7 @@ export type Merged = { readonly doc: ListedRecord; readonly runs: readonly numbe
  * begins again loses nothing.
  */
 export type Merge = {
-  /** The next rows, at most so many, and what comes behind them. */
+  /** The next rows, at most `limit`, and what comes behind them. */
   readonly next: (
     view: View,
     limit: number,

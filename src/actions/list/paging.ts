@@ -96,10 +96,22 @@ const offsetFor = (page: bigint, size: number): number | undefined => {
   return offset <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(offset) : undefined
 }
 
-/** A list that is always given whole. */
-export const wholeOf = (list: string, rows: readonly unknown[]): Readonly<Record<string, unknown>> => ({
+/** A list that is always given whole. `columns`: names of the fields of its rows where they are not the usual ones of the list. */
+export const wholeOf = (
+  list: string,
+  rows: readonly unknown[],
+  columns?: readonly string[],
+): Readonly<Record<string, unknown>> => ({
   [list]: rows,
   page: 1,
   size: rows.length,
   total: rows.length,
+  ...(columns === undefined ? {} : { [COLUMNS]: columns }),
 })
+
+/** The fields of the rows of a list that is given whole; undefined: the usual ones. */
+export const columnsIn = (data: unknown): readonly string[] | undefined =>
+  (data as { readonly [COLUMNS]?: readonly string[] })[COLUMNS]
+
+/** Beside `data`, since only files need it. */
+const COLUMNS = Symbol('fields of rows')

@@ -1,12 +1,12 @@
 import type { HeadBlock } from '#head/shown.ts'
-import { blocks } from '#indices/block.ts'
-import { blockId, transactionId } from '#indices/position.ts'
+import { transactionId } from '#indices/position.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { type TransactionDoc, transactions } from '#indices/transaction.ts'
 import { RUN_LENGTH, runId, type Stretch, stretchesOf, transactionRuns } from '#indices/transaction-run.ts'
 import { missingData } from '#store/missing-data.ts'
 import type { Moment, View } from '#store/port.ts'
 import type { Context } from '../define.ts'
+import { timesOf } from '../find/blocks-at.ts'
 import { withHead } from './head-rows.ts'
 import type { Numbered } from './list-rows.ts'
 import { numberedRows, type RangeInOrder } from './numbered.ts'
@@ -42,8 +42,8 @@ export const headTransactions = ({
 
 const momentsOf = async (view: View, numbers: readonly number[]): Promise<readonly Moment[]> => {
   const positions = await positionsOf(view, numbers)
-  const times = await timesOf(view, positions)
-  return positions.map(({ height }, at) => ({ height, time: times[at] as bigint }))
+  const times = await timesOf(view, heightsIn(positions))
+  return positions.map(({ height }) => ({ height, time: times.get(height) as bigint }))
 }
 
 /** Transactions with the numbers `first` … `last`, in order. */
@@ -55,16 +55,21 @@ export const transactionsFrom = async (
   const numbers = Array.from({ length: last - first + 1 }, (_, at) => first + at)
   const positions = await positionsOf(view, numbers)
   const ids = positions.map(({ height, tx }) => transactionId(height, tx))
-  const [docs, times] = await Promise.all([view.getMany(transactions, ids), timesOf(view, positions)])
+  const [docs, times] = await Promise.all([
+    view.getMany(transactions, ids),
+    timesOf(view, heightsIn(positions)),
+  ])
   return ids.map((id, at) => {
     const doc = docs[at]
     if (doc === undefined)
       throw missingData(`Transaction '${id}', number ${first + at} of all, has no document.`)
-    return { doc, time: times[at] as bigint }
+    return { doc, time: times.get(doc.height) as bigint }
   })
 }
 
 type Position = { readonly height: number; readonly tx: number }
+
+const heightsIn = (positions: readonly Position[]): readonly number[] => positions.map(({ height }) => height)
 
 /** Where the transactions with some numbers stand. */
 const positionsOf = async (view: View, numbers: readonly number[]): Promise<readonly Position[]> => {
@@ -87,16 +92,4 @@ const positionAt = (stretches: readonly Stretch[], offset: number): Position | u
     skip -= count
   }
   return undefined
-}
-
-/** Times of the blocks at some positions. */
-const timesOf = async (view: View, positions: readonly Position[]): Promise<readonly bigint[]> => {
-  const heights = [...new Set(positions.map(({ height }) => height))]
-  const docs = await view.getMany(blocks, heights.map(blockId))
-  const times = new Map(heights.map((height, at) => [height, docs[at]?.time]))
-  return positions.map(({ height }) => {
-    const time = times.get(height)
-    if (time === undefined) throw missingData(`Block ${height} has transactions, and no document.`)
-    return time
-  })
 }

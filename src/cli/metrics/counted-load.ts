@@ -31,13 +31,12 @@ export const loadCounts = ({
   onFailure: () => loadFailures.add(1),
 })
 
-/** Counts a request to a node that is over. */
-export const countNodeCall = (
-  { nodeCalls, nodeSeconds, nodeRetries, nodeBytes }: Counts,
-  { name, outcome, ms, bytes, isRetry }: NodeCall,
-): void => {
-  nodeCalls.add(1, name, outcome)
-  nodeSeconds.observe(ms / 1_000, name)
-  nodeBytes.add(bytes, name)
-  if (isRetry) nodeRetries.add(1, name)
-}
+/** Counts requests to nodes that are over. */
+export const nodeCallNote =
+  ({ nodeCalls, nodeSeconds, nodeRetries, nodeBytes }: Counts) =>
+  ({ name, outcome, ms, bytes, isRetry }: NodeCall): void => {
+    nodeCalls.add(1, name, outcome)
+    nodeSeconds.observe(ms / 1_000, name)
+    nodeBytes.add(bytes, name)
+    if (isRetry) nodeRetries.add(1, name)
+  }

@@ -29,7 +29,7 @@ export type Keeping = {
 
 /** The first comes at once after a while without a death; whatever kills each one at its start gets no busy loop. */
 const PAUSE: Backoff = { firstMs: 100, longestMs: 10_000 }
-/** A thread that lived so long died of something new. */
+/** A thread that has lived this long died of something new. */
 const LONG_LIFE_MS = 60_000
 
 /** Opens a thread and keeps it: a new one takes the place of one that dies, after a pause that grows. */

@@ -29,6 +29,10 @@ export type Daily = Readonly<Record<FigureName, string | number>> & {
   readonly complete: boolean
 }
 
+/** The rows of get-daily-statistics that are of the whole chain, as they are without an account and a token. */
+export const chainDays = <D extends { readonly date: string }>(days: readonly D[]) =>
+  days.filter((day): day is Extract<D, { readonly blocks: number }> => 'blocks' in day)
+
 /** One figure of each day. */
 export const seriesOf = (
   days: readonly Daily[],

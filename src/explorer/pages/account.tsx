@@ -10,15 +10,17 @@ import { getTokenList } from '#actions/get-token-list.ts'
 import { isAccountName, isContractId } from '#chain/names.ts'
 import { visible } from '../format/visible.ts'
 import { ifFound } from '../found.ts'
+import { titleOf } from '../known-names.ts'
 import { hrefTo, pathOf } from '../links.ts'
 import type { Html, Page, Visit } from '../page.ts'
 import { AccountRecords, recordsAsked } from '../part/account-records.tsx'
 import { Amount } from '../part/amount.tsx'
 import { BalanceOverTime, balanceSince, firstChange } from '../part/balance-over-time.tsx'
 import { Card } from '../part/card.tsx'
+import { Heading } from '../part/heading.tsx'
 import { Holdings } from '../part/holdings.tsx'
 import { More } from '../part/more.tsx'
-import { Copied, Name } from '../part/name.tsx'
+import { Name } from '../part/name.tsx'
 import { Permissions } from '../part/permissions.tsx'
 import { Plot } from '../part/plot.tsx'
 import { Resources } from '../part/resources.tsx'
@@ -53,7 +55,7 @@ export const accountPage: Page = {
     const kind = say(kindOf(account, detail !== undefined))
     const votes = balance.vote_balance.list
     return {
-      title: `${kind} ${name}`,
+      title: `${kind} ${titleOf(visit, account)}`,
       isMinor: query.size > 0,
       description: say({
         en: `${name} on IOST: balance, tokens, votes, gas, RAM, permissions and all records.`,
@@ -61,10 +63,7 @@ export const accountPage: Page = {
       }),
       body: (
         <>
-          <h1>
-            <small safe>{kind}</small>
-            <Copied visit={visit} text={account} />
-          </h1>
+          <Heading visit={visit} kind={kind} id={account} />
           <Elsewhere visit={visit} account={account} producer={producer} />
           <Holdings visit={visit} balance={balance} pledges={detail?.gas_info.pledged_info ?? []} />
           {history === undefined ? '' : <BalanceOverTime visit={visit} history={history} />}
@@ -91,7 +90,7 @@ const MOST_CREATED = 10
 
 const kindOf = (owner: string, isAccount: boolean) => {
   if (isAccount) return { en: 'Account', zh: '账户' }
-  if (isContractId(owner)) return { en: 'Holdings of a contract', zh: '合约的持有' }
+  if (isContractId(owner)) return { en: 'Contract assets', zh: '合约资产' }
   return owner === '0' ? { en: 'Owner', zh: '持有者' } : { en: 'Public key or name', zh: '公钥或名称' }
 }
 
@@ -109,7 +108,7 @@ const Elsewhere = ({ visit, account, producer }: ElsewhereProps): Html => {
     return (
       <p class="neighbours">
         <a href={hrefTo(visit, pathOf('contract', account))} safe>
-          {say({ en: 'The contract itself →', zh: '查看合约 →' })}
+          {say({ en: 'View the contract →', zh: '查看合约 →' })}
         </a>
       </p>
     )

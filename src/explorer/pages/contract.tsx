@@ -8,6 +8,7 @@ import { getTokenList } from '#actions/get-token-list.ts'
 import { CONTRACT_FILTERS, contractRecords } from '../download/records.ts'
 import { visible } from '../format/visible.ts'
 import { ifFound } from '../found.ts'
+import { titleOf } from '../known-names.ts'
 import { hrefTo, pathOf } from '../links.ts'
 import type { Html, Page, Visit } from '../page.ts'
 import { Abi } from '../part/abi.tsx'
@@ -16,7 +17,8 @@ import { Facts } from '../part/facts.tsx'
 import { Files } from '../part/files.tsx'
 import { Filters, filtersGiven, rangeFields } from '../part/filters.tsx'
 import { partGiven, RecordPager } from '../part/found-records.tsx'
-import { Copied, Name, Owner } from '../part/name.tsx'
+import { Heading } from '../part/heading.tsx'
+import { Name, Owner } from '../part/name.tsx'
 import { None } from '../part/none.tsx'
 import { Folded, isRaw, rawText } from '../part/raw.tsx'
 import { RecordRows } from '../part/record-rows.tsx'
@@ -43,7 +45,7 @@ export const contractPage: Page = {
     const name = visible(contract)
     const kind = say({ en: 'Contract', zh: '合约' })
     return {
-      title: `${kind} ${name}`,
+      title: `${kind} ${titleOf(visit, contract)}`,
       isMinor: query.size > 0,
       description: say({
         en: `Contract ${name} on IOST: publisher, ABI, code, tokens and all records.`,
@@ -51,10 +53,7 @@ export const contractPage: Page = {
       }),
       body: (
         <>
-          <h1>
-            <small safe>{kind}</small>
-            <Copied visit={visit} text={contract} />
-          </h1>
+          <Heading visit={visit} kind={kind} id={contract} />
           <About visit={visit} detail={detail} code={code} isHolding={held !== undefined} />
           <Abi visit={visit} contract={contract} abis={abis} code={code} />
           <Records visit={visit} records={records} names={abis.map(each => each.name)} contract={contract} />

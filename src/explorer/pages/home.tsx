@@ -5,7 +5,7 @@ import { getDailyStatistics } from '#actions/get-daily-statistics.ts'
 import { getOverview } from '#actions/get-overview.ts'
 import { getTransactionList } from '#actions/get-transaction-list.ts'
 import { toIso } from '#chain/time.ts'
-import { type Daily, seriesOf } from '../format/daily.ts'
+import { chainDays, type Daily, seriesOf } from '../format/daily.ts'
 import { rateOf } from '../format/rate.ts'
 import { hrefTo } from '../links.ts'
 import type { Html, Page, Visit } from '../page.ts'
@@ -44,7 +44,7 @@ export const homePage: Page = {
           <section class="card" data-live="figures">
             <Figures facts={factsOf(visit, overview, tps)} />
           </section>
-          <Daily30 visit={visit} days={days} />
+          <Daily30 visit={visit} days={chainDays(days)} />
           <div class="pair">
             <Card
               title={say({ en: 'Latest blocks', zh: '最新区块' })}
@@ -81,7 +81,7 @@ const factsOf = (visit: Visit, overview: Overview, tps: string | undefined): rea
       </span>,
     ],
     [
-      say({ en: 'Head block', zh: '链头区块' }),
+      say({ en: 'Head block', zh: '最新区块' }),
       <span class="stack">
         <Count value={overview.head_block} />
         <small safe>

@@ -8,12 +8,14 @@ import { percentOf } from '../format/amount.ts'
 import { profileText } from '../format/profile.ts'
 import { visible } from '../format/visible.ts'
 import { ifFound } from '../found.ts'
+import { titleOf } from '../known-names.ts'
 import type { Html, Page, Visit } from '../page.ts'
 import { Amount, Count } from '../part/amount.tsx'
 import { Card } from '../part/card.tsx'
 import { ExternalLink } from '../part/external-link.tsx'
 import { Facts, Figures } from '../part/facts.tsx'
 import { formerProducer } from '../part/former-producer.tsx'
+import { Heading } from '../part/heading.tsx'
 import { Largest } from '../part/largest.tsx'
 import { Copied, Name } from '../part/name.tsx'
 import { None } from '../part/none.tsx'
@@ -36,10 +38,11 @@ export const producerPage: Page = {
       visit.ask(getProducerVoter, { producer, page: '1', size: String(MOST_BANDED) }),
       askVoters(visit),
     ])
-    const alias = visible(profileText(lang, detail.alias, detail.alias_en))
+    const alias = profileText(lang, detail.alias, detail.alias_en)
+    const kind = say({ en: 'Producer', zh: '生产者' })
     const name = visible(detail.account)
     return {
-      title: say({ en: `Producer ${name}`, zh: `生产者 ${name}` }),
+      title: `${kind} ${titleOf(visit, detail.account)}`,
       description: say({
         en: `IOST block producer ${name}: rank ${detail.ranking}, votes, ${total} voters, rewards and blocks made.`,
         zh: `IOST 生产者 ${name}：排名第 ${detail.ranking}，票数、${total} 个投票者、奖励与出块数。`,
@@ -47,10 +50,7 @@ export const producerPage: Page = {
       isMinor: visit.query.has('page'),
       body: (
         <>
-          <h1>
-            <small safe>{say({ en: 'Producer', zh: '生产者' })}</small>
-            <bdi safe>{alias === '' ? name : alias}</bdi>
-          </h1>
+          <Heading visit={visit} kind={kind} id={detail.account} alias={alias} />
           <section class="card">
             <StatusFacts visit={visit} detail={detail} days={days} />
           </section>
@@ -59,7 +59,7 @@ export const producerPage: Page = {
               <About visit={visit} detail={detail} allVotes={all_votes} />
             </section>
             <Card
-              title={say({ en: 'Sources of votes', zh: '票数来源' })}
+              title={say({ en: 'Largest voters', zh: '主要投票者' })}
               aside={
                 <a href="#voters" safe>
                   {say({ en: 'Voters and their balances ↓', zh: '投票者及其余额 ↓' })}

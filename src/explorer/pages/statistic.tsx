@@ -3,7 +3,7 @@ import type { AnswerOf } from '#actions/ask.ts'
 import { getDailyStatistics } from '#actions/get-daily-statistics.ts'
 import { Failure } from '#failure/failure.ts'
 import { decimalsOf } from '../format/amount.ts'
-import { FIGURES, seriesOf } from '../format/daily.ts'
+import { chainDays, FIGURES, seriesOf } from '../format/daily.ts'
 import { daysGiven, periodOf } from '../format/period.ts'
 import { visible } from '../format/visible.ts'
 import { hrefTo } from '../links.ts'
@@ -16,7 +16,7 @@ import { Plot } from '../part/plot.tsx'
 import { Rows } from '../part/rows.tsx'
 import { Bar } from '../part/share.tsx'
 
-type Days = AnswerOf<typeof getDailyStatistics>['days']
+type Days = ReturnType<typeof chainDays<AnswerOf<typeof getDailyStatistics>['days'][number]>>
 
 /** The page of the table, the last day first. */
 const DayRows = ({
@@ -59,7 +59,7 @@ export const statisticPage: Page = {
     const figure = FIGURES.find(({ name }) => name === visit.id)
     if (figure === undefined) throw noSuch(visit.id)
     const period = periodOf(visit)
-    const { days } = await visit.ask(getDailyStatistics, daysGiven(visit))
+    const days = chainDays((await visit.ask(getDailyStatistics, daysGiven(visit))).days)
     const series = seriesOf(days, figure.name)
     const title = say(figure.title)
     return {

@@ -1,6 +1,6 @@
 /** @jsxImportSource @kitajs/html */
 import { getDailyStatistics } from '#actions/get-daily-statistics.ts'
-import { type Daily, FIGURES, seriesOf } from '../format/daily.ts'
+import { chainDays, type Daily, FIGURES, seriesOf } from '../format/daily.ts'
 import { daysGiven, periodOf } from '../format/period.ts'
 import { hrefTo } from '../links.ts'
 import type { Html, Page, Visit } from '../page.ts'
@@ -14,7 +14,7 @@ export const statisticsPage: Page = {
   show: async visit => {
     const { say } = visit
     const period = periodOf(visit)
-    const { days } = await visit.ask(getDailyStatistics, daysGiven(visit))
+    const days = chainDays((await visit.ask(getDailyStatistics, daysGiven(visit))).days)
     const title = say({ en: 'Statistics', zh: '统计' })
     return {
       title,

@@ -6,6 +6,7 @@ import { hrefTo, pathOf } from '../links.ts'
 import type { Page } from '../page.ts'
 import { FactText } from '../part/fact-text.tsx'
 import { kindOf } from '../part/match-rows.tsx'
+import { Label } from '../part/name.tsx'
 
 /** Lines below the search box. */
 const MOST = 8
@@ -24,7 +25,10 @@ export const suggestPage: Page = {
         <ul>
           {matches.map((match, at) => (
             <li data-to={hrefTo(visit, pathOf(kindOf(match.type).kind, match.id))}>
-              <bdi safe>{visible(match.id)}</bdi>{' '}
+              <span>
+                <bdi safe>{visible(match.id)}</bdi>
+                <Label visit={visit} id={match.id} />
+              </span>{' '}
               <small>
                 <span safe>{visit.say(kindOf(match.type))}</span>
                 <FactText visit={visit} fact={facts[at]} before=" · " />

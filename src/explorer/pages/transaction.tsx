@@ -12,9 +12,9 @@ import { movementsOf } from '../moved.ts'
 import type { Html, Page, Visit } from '../page.ts'
 import { Called, NamesOfCode } from '../part/called.tsx'
 import { Card } from '../part/card.tsx'
+import { Heading } from '../part/heading.tsx'
 import { More } from '../part/more.tsx'
 import { Movements } from '../part/movements.tsx'
-import { Copied } from '../part/name.tsx'
 import { Outcome } from '../part/outcome.tsx'
 import { Folded, isRaw, rawHref, rawText, spreadJson } from '../part/raw.tsx'
 import { Receipts } from '../part/receipts.tsx'
@@ -47,10 +47,7 @@ export const transactionPage: Page = {
       }),
       body: (
         <>
-          <h1>
-            <small safe>{title}</small>
-            <Copied visit={visit} text={transaction.hash} />
-          </h1>
+          <Heading visit={visit} kind={title} id={transaction.hash} />
           <Summary
             visit={visit}
             status={answer.status}
@@ -72,7 +69,12 @@ export const transactionPage: Page = {
             known={known}
             owners={owners}
           />
-          <Receipts visit={visit} receipts={transaction.tx_receipt.receipts ?? []} most={MOST} />
+          <Receipts
+            visit={visit}
+            actions={transaction.actions}
+            receipts={transaction.tx_receipt.receipts ?? []}
+            most={MOST}
+          />
           <Folded
             visit={visit}
             title={say({ en: 'The whole transaction as JSON', zh: '完整交易（JSON）' })}
@@ -118,7 +120,7 @@ const Summary = ({ visit, status, transaction, movements }: SummaryProps): Html 
           movements={(movements ?? []).slice(0, MOST)}
           none={
             movements === undefined
-              ? { en: 'Known once its block is published.', zh: '其区块发布后即可显示。' }
+              ? { en: 'Available once its block is irreversible.', zh: '所在区块不可逆后显示。' }
               : noneOf(transaction)
           }
         />

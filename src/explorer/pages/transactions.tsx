@@ -2,6 +2,7 @@
 import { getTransactionList } from '#actions/get-transaction-list.ts'
 import { transactionFile } from '../download/histories.ts'
 import { grouped } from '../format/amount.ts'
+import { publishedMovements } from '../moved.ts'
 import type { Page } from '../page.ts'
 import { listPage } from '../part/list-page.tsx'
 import { pageGiven } from '../part/pager.tsx'
@@ -12,6 +13,10 @@ export const transactionsPage: Page = {
   path: '/transactions',
   show: async visit => {
     const { transactions, total } = await visit.ask(getTransactionList, pageGiven(visit))
+    const moved = await publishedMovements(
+      visit,
+      transactions.map(({ tx_hash }) => tx_hash),
+    )
     return listPage(visit, {
       title: { en: 'Transactions', zh: '交易' },
       lead: {
@@ -20,7 +25,7 @@ export const transactionsPage: Page = {
       },
       total,
       file: transactionFile,
-      table: <TransactionRows visit={visit} rows={transactions} live="transactions" />,
+      table: <TransactionRows visit={visit} rows={transactions} moved={moved} live="transactions" />,
     })
   },
 }

@@ -1,10 +1,10 @@
 /** @jsxImportSource @kitajs/html */
 import { getTransactions } from '#actions/get-transactions.ts'
-import type { Movement } from '../format/movements.ts'
 import { shortened, visible } from '../format/visible.ts'
 import { movementsOf } from '../moved.ts'
 import type { Html, Visit } from '../page.ts'
-import { Amount, Count } from './amount.tsx'
+import { Count } from './amount.tsx'
+import { Moved } from './moved.tsx'
 import { Name, Owner } from './name.tsx'
 import { None } from './none.tsx'
 import { Outcome } from './outcome.tsx'
@@ -54,7 +54,7 @@ export const BlockTransactions = async ({ visit, hashes }: BlockTransactionsProp
   )
 }
 
-/** Actions and movements that a row names. */
+/** Actions that a row names. */
 const NAMED = 2
 
 const Done = ({ row: { actions } }: { readonly row: Transaction }): Html =>
@@ -68,26 +68,5 @@ const Done = ({ row: { actions } }: { readonly row: Transaction }): Html =>
         </bdi>
       ))}
       {actions.length > NAMED ? <small safe>{`+${actions.length - NAMED}`}</small> : ''}
-    </span>
-  )
-
-type MovedProps = { readonly visit: Visit; readonly movements: readonly Movement[] | undefined }
-
-const Moved = ({ visit, movements }: MovedProps): Html =>
-  movements === undefined ? (
-    <small safe>{visit.say({ en: 'not known yet', zh: '尚不可知' })}</small>
-  ) : movements.length === 0 ? (
-    <None />
-  ) : (
-    <span class="what">
-      {movements.slice(0, NAMED).map(({ from, to, amount, token }) => (
-        <span class="line">
-          <Amount visit={visit} value={amount} token={token} />{' '}
-          {from === '' ? '' : <Owner visit={visit} id={from} />}
-          {' → '}
-          {to === '' ? '' : <Owner visit={visit} id={to} />}
-        </span>
-      ))}
-      {movements.length > NAMED ? <small safe>{`+${movements.length - NAMED}`}</small> : ''}
     </span>
   )

@@ -23,7 +23,7 @@ const KINDS: ReadonlyMap<string, { readonly kind: Kind; readonly en: string; rea
 export const kindOf = (type: string) => KINDS.get(type) ?? { kind: 'account' as const, en: type, zh: type }
 
 type MatchRowsProps = {
-  readonly visit: Pick<Visit, 'root' | 'lang' | 'say'>
+  readonly visit: Pick<Visit, 'root' | 'lang' | 'say' | 'site'>
   readonly matches: readonly Match[]
   /** What is known of the first of them, in their order. */
   readonly facts?: readonly (Fact | undefined)[]
@@ -42,7 +42,11 @@ export const MatchRows = ({ visit, matches, facts = [] }: MatchRowsProps): Html 
         zh: '没有对应此名称、高度或哈希的对象。',
       }}
       columns={[
-        ['Name', '名称', ({ type, id }) => <Name visit={visit} kind={kindOf(type).kind} id={id} isWhole />],
+        [
+          'Name',
+          '名称',
+          ({ type, id }) => <Name visit={visit} kind={kindOf(type).kind} id={id} isWhole isExplained />,
+        ],
         [
           'Kind',
           '类型',

@@ -1,20 +1,38 @@
 /** @jsxImportSource @kitajs/html */
 import { isAccountName, isContractId } from '#chain/names.ts'
 import { shortened, visible } from '../format/visible.ts'
+import { knownName } from '../known-names.ts'
 import { hrefTo, type Kind, pathOf } from '../links.ts'
 import type { Html, Visit } from '../page.ts'
 import { None } from './none.tsx'
 
 type NameProps = {
-  readonly visit: Pick<Visit, 'root' | 'lang'>
+  readonly visit: Pick<Visit, 'root' | 'lang' | 'site'>
   readonly kind: Kind
   readonly id: string | number
   /** The whole of a long name; absent: its begin and end. */
   readonly isWhole?: boolean
+  /** What a part of the chain itself is for stands beside its name, too. */
+  readonly isExplained?: boolean
 }
 
-/** The name of a thing, which leads to its page. */
-export const Name = ({ visit, kind, id, isWhole = false }: NameProps): Html => {
+/** The name of a thing, which leads to its page, and the label that the operator gave it. */
+export const Name = (props: NameProps): Html => {
+  const { visit, kind, id, isExplained = false } = props
+  return LABELLED.has(kind) ? (
+    <>
+      <Linked {...props} />
+      <Label visit={visit} id={String(id)} isExplained={isExplained} />
+    </>
+  ) : (
+    <Linked {...props} />
+  )
+}
+
+/** Things that are known by the name of an account or the id of a contract. */
+const LABELLED: ReadonlySet<Kind> = new Set(['account', 'contract', 'producer'])
+
+const Linked = ({ visit, kind, id, isWhole = false }: NameProps): Html => {
   const name = visible(String(id))
   const shown = isWhole ? name : shortened(name)
   return (
@@ -30,7 +48,32 @@ export const Name = ({ visit, kind, id, isWhole = false }: NameProps): Html => {
 
 /** An owner of tokens: an account, a contract, a public key or `0`; an empty id is nobody. */
 export const Owner = ({ visit, id }: { readonly visit: Visit; readonly id: string }): Html =>
-  id === '' ? <None /> : <Name visit={visit} kind={isContractId(id) ? 'contract' : 'account'} id={id} />
+  id === '' ? (
+    <None />
+  ) : (
+    <Name visit={visit} kind={isContractId(id) ? 'contract' : 'account'} id={id} isExplained />
+  )
+
+type LabelProps = {
+  readonly visit: Pick<Visit, 'lang' | 'site'>
+  readonly id: string
+  readonly isExplained?: boolean
+}
+
+/** The name of an owner or a contract for people, where it has one. */
+export const Label = ({ visit, id, isExplained = true }: LabelProps): Html => {
+  const known = knownName(visit, id)
+  return known === undefined || !(isExplained || known.by === 'operator') ? (
+    ''
+  ) : (
+    <>
+      {' '}
+      <small class={known.by === 'operator' ? 'label given' : 'label'}>
+        <bdi safe>{visible(known.label[visit.lang])}</bdi>
+      </small>
+    </>
+  )
+}
 
 /** A longer name is set smaller in a heading. */
 const LONG = 24

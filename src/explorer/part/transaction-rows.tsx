@@ -1,9 +1,11 @@
 /** @jsxImportSource @kitajs/html */
 import type { AnswerOf } from '#actions/ask.ts'
 import type { getTransactionList } from '#actions/get-transaction-list.ts'
+import type { Movement } from '../format/movements.ts'
 import { visible } from '../format/visible.ts'
 import type { Html, Visit } from '../page.ts'
 import { Count } from './amount.tsx'
+import { Moved } from './moved.tsx'
 import { Name, Owner } from './name.tsx'
 import { None } from './none.tsx'
 import { Outcome } from './outcome.tsx'
@@ -17,23 +19,35 @@ type TransactionRowsProps = {
   readonly visit: Visit
   readonly rows: readonly TransactionRow[]
   readonly live?: string
+  /** What each of them moved, by hash; absent: rows do not say it. */
+  readonly moved?: ReadonlyMap<string, readonly Movement[]>
   /** There is room for the most important columns only. */
   readonly isNarrow?: boolean
 }
 
 /** Transactions, a line each. */
-export const TransactionRows = ({ visit, rows, live, isNarrow = false }: TransactionRowsProps): Html => (
+export const TransactionRows = ({
+  visit,
+  rows,
+  live,
+  moved,
+  isNarrow = false,
+}: TransactionRowsProps): Html => (
   <Rows
     visit={visit}
     rows={rows}
     none={{ en: 'No transactions.', zh: '没有交易。' }}
     isNarrow={isNarrow}
     {...(live === undefined ? {} : { live })}
-    columns={columnsFor(visit, isNarrow)}
+    columns={columnsFor(visit, isNarrow, moved)}
   />
 )
 
-const columnsFor = (visit: Visit, isNarrow: boolean): readonly Column<TransactionRow>[] => {
+const columnsFor = (
+  visit: Visit,
+  isNarrow: boolean,
+  moved: TransactionRowsProps['moved'],
+): readonly Column<TransactionRow>[] => {
   const ifWide = (wide: Column<TransactionRow>) => (isNarrow ? [] : [wide])
   return [
     ['Transaction', '交易', row => <Name visit={visit} kind="tx" id={row.tx_hash} />],
@@ -46,10 +60,26 @@ const columnsFor = (visit: Visit, isNarrow: boolean): readonly Column<Transactio
     ['Time', '时间', row => <Ago visit={visit} iso={row.created_at} />, { place: 'end' }],
     ['Publisher', '发布者', row => <Owner visit={visit} id={row.publisher} />],
     ...ifWide(['Action', '方法', row => <First visit={visit} row={row} />, { place: 'bare' }]),
+    ...(moved === undefined ? [] : [movedColumn(visit, moved)]),
     ['Status', '状态', row => <Outcome visit={visit} code={row.status_code} />, { place: 'bare' }],
-    ...ifWide(['Gas', 'Gas', row => <Count value={row.gas_fee} />, { isNumber: true }]),
+    ...ifWide([
+      'Gas',
+      'Gas',
+      row => <Count value={row.gas_fee} />,
+      { isNumber: true, isSpare: moved !== undefined },
+    ]),
   ]
 }
+
+const movedColumn = (
+  visit: Visit,
+  moved: ReadonlyMap<string, readonly Movement[]>,
+): Column<TransactionRow> => [
+  'Moved',
+  '代币变动',
+  ({ tx_hash }) => <Moved visit={visit} movements={moved.get(tx_hash)} />,
+  { place: 'bare' },
+]
 
 /** The first action, and how many others there are. */
 const First = ({ visit, row }: { readonly visit: Visit; readonly row: TransactionRow }): Html =>

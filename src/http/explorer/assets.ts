@@ -13,6 +13,7 @@ import rowsStyle from '#explorer/asset/rows.css' with { type: 'text' }
 import searchScript from '#explorer/asset/search.js' with { type: 'text' }
 import stackedStyle from '#explorer/asset/stacked.css' with { type: 'text' }
 import textsStyle from '#explorer/asset/texts.css' with { type: 'text' }
+import themeScript from '#explorer/asset/theme.js' with { type: 'text' }
 import timesScript from '#explorer/asset/times.js' with { type: 'text' }
 import type { Site } from '#explorer/page.ts'
 import type { Handler } from '../exchange.ts'
@@ -47,9 +48,14 @@ export const explorerAssets = (): { readonly names: Site['assets']; readonly all
   const made = {
     style: asset('style', { ending: 'css', type: 'text/css; charset=utf-8' }, style),
     script: asset('explorer', js, script),
+    theme: asset('theme', js, `{\n${themeScript}}\n`),
   }
   return {
-    names: { style: made.style.name, script: made.script.name },
+    names: {
+      style: made.style.name,
+      script: made.script.name,
+      theme: made.theme.name,
+    },
     all: Object.values(made),
   }
 }

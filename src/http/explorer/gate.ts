@@ -8,18 +8,18 @@ import type { Exchange } from '../exchange.ts'
 /** The limits of visits. */
 export type ExplorerGate = {
   readonly queues: Queues
-  readonly addresses: Pick<AddressLimits, 'visit' | 'look'>
+  readonly addresses: Pick<AddressLimits, 'visit' | 'refresh'>
 }
 
 /**
- * Counts a visit of a page, or a look by which an open page keeps up: those have a limit of their own, so that pages that
+ * Counts a visit of a page, or the refresh of an open one: those have a limit of their own, so that pages that
  * are merely open leave their readers all visits. Those of unknown networks are not counted, but in turns and in places for
  * live pages they count as one network. The key by which the visitor takes turns. Throws 'rate_limited'.
  */
 export const counted = (
   { addresses }: Pick<ExplorerGate, 'addresses'>,
   { client }: Pick<Exchange, 'client'>,
-  as: 'visit' | 'look',
+  as: 'visit' | 'refresh',
 ): string => {
   const network = client?.network
   if (network === undefined) return 'visitor'

@@ -25,7 +25,7 @@ export const explorerHandler = (deps: AnswerDeps, options: ExplorerGate & { read
   /** Suggestions for names that were not found. */
   const nearTo = new WeakMap<Failure, Near>()
   /** Finds what is near what was not found, and throws on. */
-  const lookAround = async (
+  const suggest = async (
     error: unknown,
     { asked, running }: { readonly asked: Omit<Asked, 'now'>; readonly running: Running },
   ): Promise<never> => {
@@ -37,8 +37,8 @@ export const explorerHandler = (deps: AnswerDeps, options: ExplorerGate & { read
   }
   const kept = keptPages(deps.clock)
   const handler: Handler = async (exchange, signal) => {
-    const least = lookedFor(exchange.request)
-    const key = counted(options, exchange, least === undefined ? 'visit' : 'look')
+    const least = liveHeight(exchange.request)
+    const key = counted(options, exchange, least === undefined ? 'visit' : 'refresh')
     queues.store.check(key)
     const to = elsewhere(exchange)
     if (to !== undefined) return redirect(to, { Vary: 'Accept-Language' })
@@ -46,7 +46,7 @@ export const explorerHandler = (deps: AnswerDeps, options: ExplorerGate & { read
     const running = { signal, turn: turnsOf(queues, { key, plan: NO_PLAN }).store(signal) }
     const make = () =>
       showPage(deps, { ...asked, now: deps.clock.now() }, running).catch(error =>
-        lookAround(error, { asked, running }),
+        suggest(error, { asked, running }),
       )
     const shown = await kept(asked, { make, signal }, least)
     return 'to' in shown ? redirect(hrefTo(asked, shown.to)) : pageReply(200, shown, asked)
@@ -63,11 +63,12 @@ export const explorerHandler = (deps: AnswerDeps, options: ExplorerGate & { read
   return { handler, failed }
 }
 
-/** The script of an open page that looks again names the height that it was told of; undefined: a visitor opens the page. */
-const LOOK = 'x-live-height'
+/** The script of an open page names the height that it was told of when it refreshes the page. */
+const LIVE_HEIGHT = 'x-live-height'
 
-const lookedFor = ({ headers }: Request): number | undefined => {
-  const text = headers.get(LOOK)
+/** The height that a refresh names; undefined: a visitor opens the page. */
+const liveHeight = ({ headers }: Request): number | undefined => {
+  const text = headers.get(LIVE_HEIGHT)
   return text === null ? undefined : Number(/^\d{1,15}$/.exec(text)?.[0] ?? 0)
 }
 

@@ -3,7 +3,11 @@ import type { Document } from '#explorer/show.tsx'
 import { keptPages as keptPagesBy } from './kept-pages.ts'
 
 const visit = (path: string, query = '') => ({
-  ...({ site: { version: '', assets: { style: '', script: '', plots: '' } }, root: '', lang: 'en' } as const),
+  ...({
+    site: { version: '', labels: new Map(), assets: { style: '', script: '', theme: '' } },
+    root: '',
+    lang: 'en',
+  } as const),
   ...{ path, query: new URLSearchParams(query), origin: 'http://127.0.0.1/', isOriginKnown: true },
 })
 

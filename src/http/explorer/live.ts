@@ -38,7 +38,7 @@ type Following = {
 export const liveHandler =
   (gate: ExplorerGate, following: Following): Handler =>
   async (exchange, signal) => {
-    const network = counted(gate, exchange, 'look')
+    const network = counted(gate, exchange, 'refresh')
     signal.throwIfAborted()
     return liveReply(exchange, { ...following, place: streamPlace(gate.queues, 'live', network) })
   }

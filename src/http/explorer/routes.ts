@@ -1,5 +1,6 @@
 import type { AnswerDeps } from '#actions/answer.ts'
 import { downloads } from '#explorer/download/downloads.ts'
+import type { Labels } from '#explorer/page.ts'
 import { pages } from '#explorer/pages.ts'
 import type { Service } from '../exchange.ts'
 import type { OpenFeeds } from '../feed/open-feeds.ts'
@@ -25,6 +26,7 @@ type PagesOptions = AnswerDeps & {
   readonly version: string
   readonly testKey?: string
   readonly publicUrl?: string | undefined
+  readonly labels?: Labels | undefined
   /** Whether there are pages for people. */
   readonly explorer?: boolean
 }
@@ -49,14 +51,14 @@ export const explorerPages = (
     readonly unknown: Answerer
   },
 ): readonly (readonly [path: string, answer: Answerer])[] => {
-  const { version, testKey, publicUrl, clock, stallMs, node, maxLagMs } = options
+  const { version, testKey, publicUrl, labels = new Map(), clock, stallMs, node, maxLagMs } = options
   if (options.explorer !== true)
     return [
       ['/', start],
       ['/*', unknown],
     ]
   const { names, all } = explorerAssets()
-  const site = { version, testKey, publicUrl, assets: names }
+  const site = { version, testKey, publicUrl, labels, assets: names }
   const { handler, failed } = explorerHandler(options, { site, ...gate })
   const paged = { ...service, writeFailure: failed }
   const page = respond('explorer', handler, paged)

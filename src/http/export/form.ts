@@ -17,6 +17,6 @@ export type Written = {
   /** Before the first row. */
   readonly head: string
   readonly rows: (rows: Rows) => string
-  /** After the last of so many rows. */
+  /** What follows the last row; `rows`: how many there were. */
   readonly tail: (rows: number) => string
 }

@@ -1,6 +1,5 @@
-import type { Failure } from '#failure/failure.ts'
+import { type Failure, failureOf } from '#failure/failure.ts'
 import type { Clock } from '#time/clock.ts'
-import { failureOf } from '../failure-reply.ts'
 import type { StreamEnd, Streamed } from '../reply.ts'
 
 /** Bytes handed out at once: the client must take all of them before `stallMs` are over. */
@@ -9,7 +8,7 @@ const PIECE_BYTES = 64 * 1024
 type Options = {
   /** Aborts when the client goes away. */
   readonly client: AbortSignal
-  /** A client that takes nothing for so long is cut off. */
+  /** Time after which a client that takes nothing is cut off. */
   readonly stallMs: number
   readonly clock: Pick<Clock, 'after'>
   /** Called once, when the body has ended in whatever way: frees what it is made of. */

@@ -1,7 +1,8 @@
+import { Failure } from '#failure/failure.ts'
 import type { Bounds } from '#store/batch.ts'
 import type { ReadEnd, Store } from '#store/port.ts'
-import type { Clock } from '#time/clock.ts'
-import { closingClock } from './client/closing-clock.ts'
+import { type Clock, systemClock } from '#time/clock.ts'
+import { joinSignals } from '#time/signals.ts'
 import { type ConnectionOptions, connect } from './client/connection.ts'
 import type { WriteEvent } from './client/sender.ts'
 import { migratingOf } from './migrate/migration.ts'
@@ -15,6 +16,7 @@ import { type Generations, namesOf } from './schema/names.ts'
 import { keepText, keptText } from './snapshot/kept-text.ts'
 import { restoreSnapshot } from './snapshot/restore-snapshot.ts'
 import { takeSnapshot } from './snapshot/take-snapshot.ts'
+import { writtenIn } from './snapshot/written.ts'
 import { forceMergeFinished } from './write/force-merge.ts'
 import { openKeys } from './write/keys.ts'
 import { restoreCheckpoint } from './write/restore-checkpoint.ts'
@@ -38,9 +40,9 @@ export type ElasticOptions = ConnectionOptions & {
   readonly retryTimeoutMs?: number
   /** Called when Elasticsearch accepts no writes or is overloaded. */
   readonly onEvent?: (event: WriteEvent) => void
-  /** Called at each look for a state document that may have been read before. */
-  readonly onCacheLook?: (isHit: boolean) => void
-  /** Told of each read that has ended, but for those that are held. */
+  /** Called for each state document that may be in the cache. */
+  readonly onCacheRead?: (isHit: boolean) => void
+  /** Called when a read has ended, except those that are held. */
   readonly onRead?: (end: ReadEnd) => void
   /** Generations that a migration is building, which no reader uses. Absent: the served ones. */
   readonly building?: Generations
@@ -85,18 +87,19 @@ export const openElastic = (options: ElasticOptions): ElasticStore => {
     restore: async () => {
       const restored = await restoreCheckpoint(cluster)
       reading.checkAgain()
-      reading.lookAgain()
+      reading.expire()
       return restored
     },
     audit: () => openAudit(cluster),
     snapshots: {
       keep: text => keepText(cluster, text),
       kept: () => keptText(cluster),
+      written: () => writtenIn(cluster),
       take: (snapshot, how) => takeSnapshot(cluster, snapshot, how),
       restore: async (snapshot, how) => {
         await restoreSnapshot(cluster, snapshot, how)
         reading.checkAgain()
-        reading.lookAgain()
+        reading.expire()
       },
     },
     keys: openKeys({ connection: keysConnection, names }),
@@ -123,6 +126,17 @@ const clusterOf = (options: ElasticOptions, closed: AbortSignal): Cluster => ({
   writeTimeoutMs: options.writeTimeoutMs ?? WRITE_TIMEOUT_MS,
   retryTimeoutMs: options.retryTimeoutMs ?? RETRY_TIMEOUT_MS,
   onEvent: options.onEvent ?? (() => {}),
-  onCacheLook: options.onCacheLook,
+  onCacheRead: options.onCacheRead,
   onRead: options.onRead,
+})
+
+/** The system's clock for one store: once `closed` aborts, every sleep ends with 'unavailable'. */
+const closingClock = (closed: AbortSignal): Clock => ({
+  ...systemClock,
+  sleep: async (ms, signal) => {
+    const ends = joinSignals(closed, signal)
+    await systemClock.sleep(ms, ends.signal)
+    ends.release()
+    if (closed.aborted) throw new Failure('unavailable', 'The store was closed.', { retryable: false })
+  },
 })

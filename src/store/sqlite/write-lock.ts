@@ -45,15 +45,15 @@ export const writeLockOf = (parts: WriteLockParts): WriteLock => {
   const check = (): void => {
     if (released) throw new Failure('conflict', `This loader has released ${name}.`)
   }
-  const alone = async <T>(work: () => Promise<T>): Promise<T> => {
+  /** A batch begins to be written; what is returned ends it. */
+  const begin = (): (() => void) => {
     check()
     if (running !== undefined) throw new Failure('defect', 'A batch is already being committed.')
-    const result = work()
-    running = result
-    try {
-      return await result
-    } finally {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    running = promise
+    return () => {
       running = undefined
+      resolve()
     }
   }
   return {
@@ -72,24 +72,32 @@ export const writeLockOf = (parts: WriteLockParts): WriteLock => {
       return guarded(name, () => work(reader))
     },
     readNow: work => guarded(name, () => work(reader)),
-    write: work =>
-      alone(() =>
-        inTransaction(writing, name, async () => {
+    write: async work => {
+      const end = begin()
+      try {
+        await inTransaction(writing, name, async () => {
           requireOwn(writing, name, owner)
           await work(writing)
-        }),
-      ),
-    writeFar: async batch =>
-      far !== undefined &&
-      (await alone(async () => {
+        })
+      } finally {
+        end()
+      }
+    },
+    writeFar: async batch => {
+      if (far === undefined) return false
+      const end = begin()
+      try {
         // The thread's own connection is of the same file, or it refuses.
         requireInPlace(writing, name)
         return await far.commit(batch)
-      })),
+      } finally {
+        end()
+      }
+    },
     release: async () => {
       if (released) return
       released = true
-      await running?.catch(() => {})
+      await running
       await far?.close()
       reader.close()
       writing.close()

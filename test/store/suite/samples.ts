@@ -11,6 +11,7 @@ import { segments, segmentsId } from '#indices/segment.ts'
 import { series } from '#indices/series.ts'
 import { statistics } from '#indices/statistics.ts'
 import { type TokenDoc, tokens } from '#indices/token.ts'
+import { tokenDayId, tokenDays } from '#indices/token-day.ts'
 import { transactionRuns } from '#indices/transaction-run.ts'
 import { voteId, votes } from '#indices/vote.ts'
 import { wealth } from '#indices/wealth.ts'
@@ -139,6 +140,8 @@ export const samples: readonly Change[] = [
       opening: ['9223372036854775807', '-1', '', '%2C'],
       gained: '123456789012345678901234567890',
       lost: '0',
+      gains: BIG,
+      losses: 0,
       entries: ',,0,-5;3,2,f1,7,1800000000000000001;9,,b4,330000000;',
     },
   },
@@ -185,6 +188,14 @@ export const samples: readonly Change[] = [
   },
   { index: statistics, doc: statisticsDoc({ transaction_count: BIG }) },
   { index: tokens, doc: tokenDoc('iost', { total_supply: MAX, current_supply: MIN }) },
+  {
+    index: tokenDays,
+    doc: {
+      id: tokenDayId('__proto__', '2026-11-21'),
+      transfers: BIG,
+      volume: '123456789012345678901234567890',
+    },
+  },
   { index: transactionRuns, doc: { id: '12345', blocks: [BIG, 1, 256, 0, 0, 0] } },
   { index: votes, doc: { id: voteId('p', 'v'), producer: 'p', voter: 'v', votes: MAX } },
   { index: wealth, doc: { id: 'w', owner: 'w', total: MAX, token: MIN, vote: -1n, frozen: 0n } },

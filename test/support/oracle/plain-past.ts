@@ -75,8 +75,13 @@ export const plainPast = (blocks: Iterable<Block>): PlainPast => {
         }
       }
       noteOwners(tx, owners)
-      for (const [payer, bytes] of tx.receipt.ramUsage)
-        if (!payer.endsWith('.iost')) add('ram', owners.get(payer) ?? payer, -bytes)
+      // One change for whoever pays, though it pays for several contracts.
+      const paid = new Map<string, bigint>()
+      for (const [payer, bytes] of tx.receipt.ramUsage) {
+        const owner = owners.get(payer) ?? payer
+        if (!payer.endsWith('.iost')) paid.set(owner, (paid.get(owner) ?? 0n) + bytes)
+      }
+      for (const [owner, bytes] of paid) add('ram', owner, -bytes)
     })
   }
   return { changes, times }

@@ -13,16 +13,32 @@ export type Question = Request & {
   readonly also?: readonly number[]
 }
 
+/**
+ * A search of indices, by their names with commas between; `more` may have a signal, a time limit and further parameters. A
+ * search of which a part failed is no answer.
+ */
+export const searchOf = (
+  indices: string,
+  body: object,
+  { query, ...more }: Pick<Question, 'query' | 'signal' | 'timeoutMs'> = {},
+): Question => ({
+  ...more,
+  what: `search ${indices}`,
+  method: 'POST',
+  path: `/${indices}/_search`,
+  query: { ...WHOLE, ...query },
+  body: JSON.stringify({ track_total_hits: false, ...body }),
+})
+
+/** What `searchOf` asks of every search. */
+export const WHOLE = { allow_partial_search_results: 'false' }
+
 /** Sends a request that is safe to repeat and returns the parsed answer; throws a Failure on anything but success. */
-export const ask = async <T>(connection: Connection, question: Question): Promise<T> => {
-  for (let attempt = 0; ; attempt++)
-    try {
-      const asked = { connection, what: question.what }
-      const { text } = answerTo(asked, question, await connection.send(question))
-      return expected(asked, parseAnswer<T>(asked, text), isObject)
-    } catch (error) {
-      await beforeAgain(error, attempt)
-    }
+export const ask = <T>(connection: Connection, question: Question): Promise<T> => {
+  const asked = { connection, what: question.what }
+  return askRead(connection, question, ({ text }) =>
+    expected(asked, parseAnswer<T>(asked, text), value => typeof value === 'object'),
+  )
 }
 
 /** As `ask`, for a search: its hits, each with an id. */
@@ -30,18 +46,21 @@ export const askHits = <H extends { readonly _id: string }>(
   connection: Connection,
   question: Question,
 ): Promise<readonly H[]> =>
-  askRead(connection, question, text => hitsIn<H>({ connection, what: question.what }, text))
+  askRead(connection, question, ({ text }) => hitsIn<H>({ connection, what: question.what }, text))
 
-/** As `ask`, with what `read` makes of the text of the answer. */
+/** As `ask`, with the answer as it is. */
+export const askText = (connection: Connection, question: Question): Promise<Answer> =>
+  askRead(connection, question, answer => answer)
+
+/** As `ask`, with what `read` makes of the answer; what it throws may be a reason to ask again. */
 export const askRead = async <T>(
   connection: Connection,
   question: Question,
-  read: (text: string) => T,
+  read: (answer: Answer) => T,
 ): Promise<T> => {
   for (let attempt = 0; ; attempt++)
     try {
-      const answer = await connection.send(question)
-      return read(answerTo({ connection, what: question.what }, question, answer).text)
+      return read(answerTo(connection, question, await connection.send(question)))
     } catch (error) {
       await beforeAgain(error, attempt)
     }
@@ -53,25 +72,14 @@ export const hitsIn = <H extends { readonly _id: string }>(asked: Asked, text: s
   return expected(asked, answer?.hits?.hits, areHits)
 }
 
-/** As `ask`, with the text of the answer. */
-export const askText = async (connection: Connection, question: Question): Promise<Answer> => {
-  for (let attempt = 0; ; attempt++)
-    try {
-      const asked = { connection, what: question.what }
-      return answerTo(asked, question, await connection.send(question))
-    } catch (error) {
-      await beforeAgain(error, attempt)
-    }
-}
-
 /** As `askText`, sent once: for callers that look for errors inside the answer and repeat the whole read. */
 export const askOnce = async (connection: Connection, question: Question): Promise<Answer> =>
-  answerTo({ connection, what: question.what }, question, await connection.send(question))
+  answerTo(connection, question, await connection.send(question))
 
 /** The answer, if it is a success or one of those that are expected. */
-const answerTo = (asked: Asked, { also }: Question, answer: Answer): Answer => {
+const answerTo = (connection: Connection, { what, also }: Question, answer: Answer): Answer => {
   if (answer.status < 300 || also?.includes(answer.status)) return answer
-  throw failureOf(asked, answer)
+  throw failureOf({ connection, what }, answer)
 }
 
 /** Pauses before a read that failed for a passing reason is repeated; throws the error where it is not. */
@@ -81,8 +89,6 @@ export const beforeAgain = async (error: unknown, attempt: number): Promise<void
   if (again === undefined || !isPassing) throw error
   await Bun.sleep(again)
 }
-
-const isObject = (value: unknown): boolean => typeof value === 'object'
 
 /** Whether this is a list of hits. */
 const areHits = (hits: readonly { readonly _id?: unknown }[]): boolean =>

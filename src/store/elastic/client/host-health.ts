@@ -16,8 +16,9 @@ const PROBE_MS = 2_500
 /** Hosts are late when they take this much longer than the first to answer, and four times as long. */
 const GRACE_MS = 200
 const GRACE_TIMES = 4
-/** Between the beginnings of two rounds at least; while a host is left out, a round begins so often. */
+/** Least time between the beginnings of two rounds. */
 const ROUND_MS = 500
+/** Time between two rounds while a host is left out. */
 const AGAIN_MS = 1_000
 /** The first and the longest pause before a doubted host is tried again. */
 const TRUST_MS = 1_000

@@ -14,7 +14,7 @@ export const isReadOnly = async (
     method: 'GET',
     path: `/${name}/_settings/index.blocks.write`,
     query: { flat_settings: 'true' },
-    ...(signal === undefined ? {} : { signal }),
+    signal,
   })
   return settings[name]?.settings?.['index.blocks.write'] === 'true'
 }
@@ -29,7 +29,7 @@ export const addWriteBlock = async (
     what: `make ${name} read-only`,
     method: 'PUT',
     path: `/${name}/_block/write`,
-    ...(signal === undefined ? {} : { signal }),
+    signal,
   })
 }
 

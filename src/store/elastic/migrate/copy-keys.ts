@@ -52,7 +52,7 @@ const readAll = async ({ connection }: Cluster, index: string, into: Map<string,
         size: PAGE,
         track_total_hits: false,
         sort: [{ _shard_doc: 'asc' }],
-        ...(after === undefined ? {} : { search_after: after }),
+        search_after: after,
       })
       for (const { _id, _source } of hits.hits) into.set(_id, _source)
       after = hits.hits.at(-1)?.sort

@@ -16,7 +16,7 @@ import type { Names } from '../schema/names.ts'
 import { partitionAt } from '../schema/partitions.ts'
 import { OutOfDate } from './out-of-date.ts'
 import { heightOf } from './view.ts'
-import { type MissingDocument, openWholePit } from './whole-pit.ts'
+import { type MissingDocument, openWholePits } from './whole-pit.ts'
 
 /** Documents per page: transactions of a few KB each make a few MB. */
 const PAGE = 1_000
@@ -45,13 +45,10 @@ export const openAudit = async (cluster: Cluster): Promise<Audit> => {
   for (let attempt = 0; ; attempt++) {
     const at = await readPublished(cluster)
     if (at === undefined) throw nothingLoaded(`${connection.url}/${names.prefix}`)
-    const pits = new Map<string, Pit>()
-    const close = async (): Promise<void> => {
-      await Promise.all([...pits.values()].map(pit => pit.close()))
-    }
+    const own = names.at(at.generations)
+    const { pits, close, isNewer, missing } = await openWholePits(cluster, at, wantedOf(own, at))
     try {
-      const reading = { connection, names: names.at(at.generations), pits, at }
-      const { isNewer, missing } = await takePits(cluster, reading, pits)
+      const reading = { connection, names: own, pits, at }
       const after = await readPublished(cluster)
       if (after?.batch === at.batch && (!isNewer || (await isQuiet(reading)))) {
         for (const lost of missing) await requireLost(reading, lost)
@@ -74,24 +71,16 @@ export const openAudit = async (cluster: Cluster): Promise<Audit> => {
   }
 }
 
-/** Adds a point in time of each index to `pits`, and says what they show. */
-const takePits = async (cluster: Cluster, { names, at }: Reading, pits: Map<string, Pit>) => {
-  let isNewer = false
-  const missing: MissingDocument[] = []
-  for (const index of [...historyIndices, ...stateIndices]) {
-    const taken = await openWholePit(cluster, { at, ...indicesOf(names, index, at) })
-    pits.set(index.name, taken.pit)
-    isNewer ||= taken.isNewer
-    if (taken.lacks !== undefined) missing.push(taken.lacks)
-  }
-  return { isNewer, missing }
-}
-
-/** The indices of documents of one kind. */
-const indicesOf = (names: Names, index: AnyIndex, { partitions }: PublishedMeta) =>
-  index.kind === 'state'
-    ? { indices: [names.state(index)] }
-    : { indices: partitions.map((_, at) => names.partition(index, at)), alias: names.history(index) }
+/** The indices of documents of each kind, by its name. */
+const wantedOf = (names: Names, { partitions }: PublishedMeta) =>
+  new Map(
+    [...historyIndices, ...stateIndices].map(index => [
+      index.name,
+      index.kind === 'state'
+        ? { indices: [names.state(index)] }
+        : { indices: partitions.map((_, at) => names.partition(index, at)), alias: names.history(index) },
+    ]),
+  )
 
 /** Throws `OutOfDate` if a document that no point in time showed is in a copy that a master has in use. */
 const requireLost = async ({ connection }: Reading, { index, last }: MissingDocument): Promise<void> => {
@@ -156,7 +145,7 @@ const scan = async function* <I extends AnyIndex>(
       track_total_hits: false,
       sort: [{ _shard_doc: 'asc' }],
       query: { bool: { filter: [query] } },
-      ...(after === undefined ? {} : { search_after: after }),
+      search_after: after,
     })
     // It may fail before anybody waits for it.
     page.catch(() => undefined)

@@ -6,7 +6,7 @@ import { MISSING_INDEX } from '../client/failures.ts'
 import type { PublishedMeta } from '../schema/checkpoint-record.ts'
 import { EDITION } from '../schema/mappings.ts'
 import { consistentReads, Newer } from './consistent-read.ts'
-import { LOOK_SERVES_MS, readableFrom } from './known-height.ts'
+import { READ_SERVES_MS, readableFrom } from './known-height.ts'
 
 const metaAt = (height: number): PublishedMeta => ({
   end: { height, hash: `h${height}`, time: 0n, lib: height },
@@ -23,7 +23,7 @@ const scripted = (heights: readonly number[]) => {
   let looks = 0
   const waits: number[] = []
   let now = 0
-  const { read, lookAgain } = consistentReads({
+  const { read, expire } = consistentReads({
     readPublished: async () => {
       const height = heights[Math.min(looks++, heights.length - 1)]
       return height === undefined || height < 0 ? undefined : metaAt(height)
@@ -42,7 +42,7 @@ const scripted = (heights: readonly number[]) => {
   const pass = (ms: number) => {
     now += ms
   }
-  return { read, lookAgain, looks: () => looks, waits, pass }
+  return { read, expire, looks: () => looks, waits, pass }
 }
 const height = async ({ at }: { at: Published }) => at.height
 
@@ -50,7 +50,7 @@ test('read: the first call reads the height before it works, the next one meanwh
   const { read, looks, pass } = scripted([4])
   expect(await read(height)).toBe(4)
   expect(looks()).toBe(1)
-  pass(LOOK_SERVES_MS)
+  pass(READ_SERVES_MS)
   expect(await read(height)).toBe(4)
   expect(looks()).toBe(2)
 })
@@ -58,7 +58,7 @@ test('read: the first call reads the height before it works, the next one meanwh
 test('read: one read of the height serves all callers of a short time, and no later ones', async () => {
   const { read, looks, pass } = scripted([4, 5])
   expect(await Promise.all([read(height), read(height), read(height)])).toEqual([4, 4, 4])
-  pass(LOOK_SERVES_MS - 1)
+  pass(READ_SERVES_MS - 1)
   expect(await read(height)).toBe(4)
   expect(looks()).toBe(1)
   pass(1)
@@ -67,9 +67,9 @@ test('read: one read of the height serves all callers of a short time, and no la
 })
 
 test('read: a process that publishes sees it at once', async () => {
-  const { read, lookAgain } = scripted([4, 5])
+  const { read, expire } = scripted([4, 5])
   expect(await read(height)).toBe(4)
-  lookAgain()
+  expire()
   expect(await read(height)).toBe(5)
 })
 
@@ -117,9 +117,9 @@ test('read: a failed read of the height is not shared, nor is the timeout of its
 })
 
 test('read: work done at a height that is no longer published does not count', async () => {
-  const { read, lookAgain } = scripted([4, 5])
+  const { read, expire } = scripted([4, 5])
   await read(height)
-  lookAgain()
+  expire()
   const worked: number[] = []
   const work = async ({ at }: View) => {
     worked.push(at.height)
@@ -132,9 +132,9 @@ test('read: work done at a height that is no longer published does not count', a
 })
 
 test('read: work done at a height that was read just now counts although the height has moved', async () => {
-  const { read, lookAgain, looks } = scripted([4, 5, 6])
+  const { read, expire, looks } = scripted([4, 5, 6])
   expect(await read(height)).toBe(4)
-  lookAgain()
+  expire()
   expect(await read(height)).toBe(5)
   expect(looks()).toBe(2)
 })
@@ -148,19 +148,19 @@ test('read: a failure of the work is thrown if its height was right', async () =
 })
 
 test('read: a copy that lags behind the last height is read again, never believed', async () => {
-  const { read, lookAgain, looks, waits } = scripted([4, 5, 4, 4, 5])
+  const { read, expire, looks, waits } = scripted([4, 5, 4, 4, 5])
   await read(height)
-  lookAgain()
+  expire()
   expect(await read(height)).toBe(5)
-  lookAgain()
+  expire()
   expect(await read(height)).toBe(5)
   expect([looks(), waits]).toEqual([5, [2, 4]])
 })
 
 test('read: a height that stays lower is that of a recreated store', async () => {
-  const { read, lookAgain } = scripted([4, 3])
+  const { read, expire } = scripted([4, 3])
   await read(height)
-  lookAgain()
+  expire()
   expect(await read(height)).toBe(3)
   expect(await read(height)).toBe(3)
 })

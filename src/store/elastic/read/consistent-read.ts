@@ -26,7 +26,7 @@ export type ReadOptions = HeightOptions & {
   readonly whole: Pick<ReturnType<typeof wholeness>, 'require' | 'requireNow'>
   /** How long a read without a signal is tried. */
   readonly timeoutMs: number
-  /** Told of each read that has ended. */
+  /** Called when a read has ended. */
   readonly onRead?: ((end: ReadEnd) => void) | undefined
 }
 
@@ -37,7 +37,7 @@ export type ReadOptions = HeightOptions & {
  * known before.
  *
  * The height known from the last call saves a round trip: work begins with it while the published one is read, and
- * counts only if both are the same. A height that was published `LOOK_SERVES_MS` before a call is always seen by it.
+ * counts only if both are the same. A height that was published `READ_SERVES_MS` before a call is always seen by it.
  *
  * What fails or finds nothing counts only if the store has lost no data.
  */
@@ -49,8 +49,8 @@ export const consistentReads = (options: ReadOptions) => {
   const begin = async ({ signal, damaged }: OpenOptions) => {
     const what = 'the store was checked'
     if (signal?.aborted) throw passed(what)
-    const looking = damaged === true ? undefined : whole.require()
-    if (looking !== undefined) await untilAborted(looking, signal, what)
+    const checking = damaged === true ? undefined : whole.require()
+    if (checking !== undefined) await untilAborted(checking, signal, what)
     const known = height.known()
     const current = height.current(signal)
     if (current instanceof Promise) current.catch(() => undefined)
@@ -87,8 +87,8 @@ export const consistentReads = (options: ReadOptions) => {
       onRead?.({ since: begun, error, retries })
     }
   }
-  const { lookAgain, fresh, readUnrepaired } = height
-  return { read, lookAgain, fresh, readUnrepaired }
+  const { expire, fresh, readUnrepaired } = height
+  return { read, expire, fresh, readUnrepaired }
 }
 
 /** What becomes of a try that failed or found nothing. */

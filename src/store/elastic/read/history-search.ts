@@ -1,5 +1,5 @@
 import type { ListedRecord } from '#indices/record.ts'
-import { askHits, type Question } from '../client/ask.ts'
+import { askHits, searchOf } from '../client/ask.ts'
 import type { Source } from '../schema/documents.ts'
 import { INDICES_AT_ONCE, partsOf } from '../schema/names.ts'
 import { OutOfDate } from './out-of-date.ts'
@@ -28,7 +28,8 @@ export const searchHistory = async (
   let found: readonly Hit[]
   if (indices.length > INDICES_AT_ONCE)
     found = await inParts(indices, part => searchHistory(proving, part, { ...own, wanted: 0 }))
-  else found = await askHits<Hit>(proving.connection, questionOf(proving, indices, own))
+  else
+    found = await askHits<Hit>(proving.connection, searchOf(String(indices), own, { signal: proving.signal }))
   return found.length < wanted ? provedHistory(proving, indices, own) : found
 }
 
@@ -62,7 +63,10 @@ export const provedHistory = (
       size: size + last.length,
       ...(_source === undefined ? {} : { _source }),
     }
-    const hits = await askHits<NamedHit>(proving.connection, questionOf(proving, part, search))
+    const hits = await askHits<NamedHit>(
+      proving.connection,
+      searchOf(String(part), search, { signal: proving.signal }),
+    )
     const seen = new Set(hits.map(({ _index, _id }) => `${_index}/${_id}`))
     for (const { index, id } of last)
       if (!seen.has(`${index}/${id}`)) throw new OutOfDate(proving.connection, index)
@@ -74,15 +78,3 @@ const inParts = async (
   indices: readonly string[],
   search: (part: readonly string[]) => Promise<readonly Hit[]>,
 ): Promise<readonly Hit[]> => (await Promise.all(partsOf(indices).map(search))).flat()
-
-/** A search of which a part failed is no answer. */
-export const WHOLE = { allow_partial_search_results: 'false' }
-
-const questionOf = ({ signal }: Proving, indices: readonly string[], body: Search): Question => ({
-  what: `search ${indices}`,
-  method: 'POST',
-  path: `/${indices}/_search`,
-  query: WHOLE,
-  body: JSON.stringify({ track_total_hits: false, ...body }),
-  signal,
-})

@@ -12,7 +12,7 @@ import { passed, unpublished } from './consistent-read.ts'
 import { waitMs } from './known-height.ts'
 import { OutOfDate } from './out-of-date.ts'
 import { queryOf } from './ranking.ts'
-import { openWholePit } from './whole-pit.ts'
+import { openWholePits } from './whole-pit.ts'
 
 /** How long Elasticsearch keeps what nobody closes: longer than a reader may stall, and than a plan makes it wait. */
 const KEEP = '5m'
@@ -35,7 +35,6 @@ type Hit = {
   readonly sort: readonly unknown[]
 }
 type Hits = { readonly hits: { readonly hits: readonly Hit[] } }
-type Pits = ReadonlyMap<StateIndex, Pit>
 
 /**
  * A point in time of each index that is exactly the state of a published height. Why it is:
@@ -58,11 +57,16 @@ export const holdView = async (
   const since = clock.now()
   for (let attempt = 0; ; attempt++) {
     const at = await published()
-    const { pits, close, isNewer, lacks } = await openPits(cluster, at, options.indices)
+    const names = cluster.names.at(at.generations)
+    const wanted = options.indices.map(
+      index => [index.name, { indices: [names.state(index)], keep: KEEP }] as const,
+    )
+    const { pits, close, isNewer, missing } = await openWholePits(cluster, at, new Map(wanted))
     const end = (): void => void close().catch(() => undefined)
     try {
       const after = await published()
-      if (lacks !== undefined) throw new OutOfDate(cluster.connection, lacks)
+      const [lacks] = missing
+      if (lacks !== undefined) throw new OutOfDate(cluster.connection, lacks.index)
       if (!isNewer && after.batch === at.batch && stampOf(after) === stampOf(at)) {
         signal?.throwIfAborted()
         return { view: heldView(viewOf(at), { at, pits, signal }), close: end }
@@ -78,38 +82,16 @@ export const holdView = async (
   }
 }
 
-const openPits = async (
-  cluster: Parameters<typeof holdView>[0],
-  at: PublishedMeta,
-  indices: readonly StateIndex[],
-) => {
-  const pits = new Map<StateIndex, Pit>()
-  const close = async (): Promise<void> => {
-    await Promise.all([...pits.values()].map(pit => pit.close()))
-  }
-  const names = cluster.names.at(at.generations)
-  let isNewer = false
-  let lacks: string | undefined
-  try {
-    for (const index of indices) {
-      const taken = await openWholePit(cluster, { at, indices: [names.state(index)], keep: KEEP })
-      pits.set(index, taken.pit)
-      isNewer ||= taken.isNewer
-      lacks ??= taken.lacks?.index
-    }
-  } catch (error) {
-    await close().catch(() => undefined)
-    throw error
-  }
-  return { pits, close, isNewer, lacks }
+type Taken = {
+  readonly at: PublishedMeta
+  readonly pits: ReadonlyMap<string, Pit>
+  readonly signal: AbortSignal | undefined
 }
 
-type Taken = { readonly at: PublishedMeta; readonly pits: Pits; readonly signal: AbortSignal | undefined }
-
-const heldView = (view: View, { at, pits, signal }: Taken): View => {
+const heldView = ({ hold: _, ...view }: View, { at, pits, signal }: Taken): View => {
   const pitOf = (index: AnyIndex): Pit => {
     if (signal?.aborted) throw passed(`the state of height ${at.end.height} was read`)
-    const pit = index.kind === 'state' ? pits.get(index) : undefined
+    const pit = index.kind === 'state' ? pits.get(index.name) : undefined
     if (pit === undefined) throw new Failure('defect', `A view is not held for ${index.name}.`)
     return pit
   }
@@ -158,7 +140,7 @@ const cursorOf = (pit: Pit, at: PublishedMeta, { index, order, group }: Ranking<
       track_total_hits: false,
       query,
       sort: [...sort, { _shard_doc: 'asc' }],
-      ...(after === undefined ? {} : { search_after: after }),
+      search_after: after,
     })
     return exactly(at, answer)
   }

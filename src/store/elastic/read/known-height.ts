@@ -21,7 +21,7 @@ const LAG_TRIES = 24
  * The published height is read once for all callers that come within these milliseconds: a busy service reads it a
  * hundred times a second, not once for each request.
  */
-export const LOOK_SERVES_MS = 10
+export const READ_SERVES_MS = 10
 
 /** The stamp of a published height; -1 before the first. */
 const stampOrNone = (published: PublishedMeta | undefined): number =>
@@ -30,7 +30,7 @@ const stampOrNone = (published: PublishedMeta | undefined): number =>
 /** The published height as this process knows it: the last one, and reading it again. */
 export const knownHeight = ({ readPublished, sleep, now, nothing, underRepair }: HeightOptions) => {
   let known: PublishedMeta | undefined
-  let look: Shared | undefined
+  let shared: Shared | undefined
   let mayReadUnrepaired = false
 
   const fresh = async (signal: AbortSignal | undefined): Promise<PublishedMeta> => {
@@ -60,10 +60,10 @@ export const knownHeight = ({ readPublished, sleep, now, nothing, underRepair }:
   /** As `fresh`, or as another caller read it just now: by then `known` may be newer than that read, never older. */
   const current = (signal: AbortSignal | undefined): PublishedMeta | Promise<PublishedMeta> => {
     const at = now()
-    if (look !== undefined && Math.abs(at - look.at) < LOOK_SERVES_MS)
-      return look.isDone && known !== undefined ? known : afterThat(look, signal)
-    look = shared(at, fresh(signal))
-    return look.reading
+    if (shared !== undefined && Math.abs(at - shared.at) < READ_SERVES_MS)
+      return shared.isDone && known !== undefined ? known : afterThat(shared, signal)
+    shared = sharedRead(at, fresh(signal))
+    return shared.reading
   }
   /** A read that failed, or whose caller gave up, counts for nobody else. */
   const afterThat = async ({ reading }: Shared, signal: AbortSignal | undefined): Promise<PublishedMeta> => {
@@ -78,8 +78,8 @@ export const knownHeight = ({ readPublished, sleep, now, nothing, underRepair }:
     fresh,
     current,
     /** After a publication: the next caller reads for itself. */
-    lookAgain: (): void => {
-      look = undefined
+    expire: (): void => {
+      shared = undefined
     },
     /** From here on what a repair has not finished is read, too. */
     readUnrepaired: (): void => {
@@ -92,7 +92,7 @@ export const knownHeight = ({ readPublished, sleep, now, nothing, underRepair }:
 const notBelow = async (
   least: number,
   found: PublishedMeta | undefined,
-  { sleep, again }: Pick<HeightOptions, 'sleep'> & { readonly again: () => ReturnType<Look> },
+  { sleep, again }: Pick<HeightOptions, 'sleep'> & { readonly again: () => ReturnType<ReadPublished> },
 ): Promise<PublishedMeta | undefined> => {
   let read = found
   for (let attempt = 0; attempt < LAG_TRIES && stampOrNone(read) < least; attempt++) {
@@ -104,7 +104,7 @@ const notBelow = async (
 
 /** A read of the height that several callers wait for. */
 type Shared = { readonly at: number; isDone: boolean; readonly reading: Promise<PublishedMeta> }
-const shared = (at: number, reading: Promise<PublishedMeta>): Shared => {
+const sharedRead = (at: number, reading: Promise<PublishedMeta>): Shared => {
   const made: Shared = { at, isDone: false, reading }
   reading.then(
     () => {
@@ -115,17 +115,17 @@ const shared = (at: number, reading: Promise<PublishedMeta>): Shared => {
   return made
 }
 
-type Look = HeightOptions['readPublished']
+type ReadPublished = HeightOptions['readPublished']
 
 /**
  * Reads the published height, and keeps the last readable one when the migration of a newer program publishes documents
  * of another edition. The old indices stay complete until an operator deletes them, so a running program answers from
  * them until it is restarted.
  */
-export const readableFrom = (look: Look): Look => {
+export const readableFrom = (read: ReadPublished): ReadPublished => {
   let last: PublishedMeta | undefined
   return async signal => {
-    const found = await look(signal)
+    const found = await read(signal)
     const isOther = found?.edition !== undefined && found.edition !== EDITION
     if (last !== undefined && isOther && found.edition !== last.edition) return last
     last = found

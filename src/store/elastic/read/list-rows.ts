@@ -1,11 +1,11 @@
 import { type ListDoc, placeOf } from '#indices/list.ts'
 import { type ListedRecord, listedRecords } from '#indices/record.ts'
 import { missingData } from '#store/missing-data.ts'
-import { askRead, hitsIn, type Question } from '../client/ask.ts'
+import { askRead, hitsIn, type Question, WHOLE } from '../client/ask.ts'
 import { decode } from '../schema/documents.ts'
 import { docsInHits } from '../schema/hits-text.ts'
 import { INDICES_AT_ONCE } from '../schema/names.ts'
-import { type Hit, searchHistory, WHOLE } from './history-search.ts'
+import { type Hit, searchHistory } from './history-search.ts'
 import type { Reader } from './proved-docs.ts'
 
 /** Rows per request; a page has at most some hundred, only exports have more. */
@@ -29,7 +29,7 @@ export const recordsOf = async (
   let rows =
     indices.length > INDICES_AT_ONCE
       ? []
-      : await askRead(reader.connection, question, text => {
+      : await askRead(reader.connection, question, ({ text }) => {
           return docsInHits(listedRecords, text) ?? hitsIn<Hit>(what, text).map(rowOf)
         })
   // In several requests, or asked whether a copy is out of date.

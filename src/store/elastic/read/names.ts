@@ -82,7 +82,7 @@ const termsOf = async (
       string: text,
       size,
       timeout: TIMEOUT,
-      ...(after === undefined ? {} : { search_after: after }),
+      search_after: after,
     }),
     signal,
   })

@@ -1,6 +1,6 @@
 import { nothingLoaded } from '#store/nothing-loaded.ts'
 import type { Store } from '#store/port.ts'
-import type { HoldOptions } from '#store/read-port.ts'
+import type { Held, HoldOptions } from '#store/read-port.ts'
 import { underRepair } from '#store/repair-failures.ts'
 import { wholeness } from '#store/wholeness.ts'
 import { readCheckpoint, readPublished } from '../schema/checkpoint.ts'
@@ -23,9 +23,9 @@ export const openReading = (cluster: Cluster) => {
   const store = `${cluster.connection.url}/${cluster.names.prefix}`
   const readable = readableFrom(readPublished.bind(undefined, cluster))
   const published = () => readable(undefined)
-  const { open, forget } = viewsOf(cluster)
-  const whole = wholeness({ look: () => lostToReaders(cluster, published), now: clock.now })
-  const { read, lookAgain, fresh, readUnrepaired } = consistentReads({
+  const { open, forget } = viewsOf({ ...cluster, hold: options => hold(options) })
+  const whole = wholeness({ check: () => lostToReaders(cluster, published), now: clock.now })
+  const { read, expire, fresh, readUnrepaired } = consistentReads({
     ...{ readPublished: readable, open, whole, onRead: cluster.onRead },
     sleep: clock.sleep,
     now: clock.now,
@@ -36,7 +36,7 @@ export const openReading = (cluster: Cluster) => {
   const requireWhole = async (signal?: AbortSignal): Promise<void> => {
     await untilAborted(whole.require() ?? Promise.resolve(), signal, 'the store was checked')
   }
-  const hold = async ({ state: indices, signal }: HoldOptions) => {
+  const hold = async ({ state: indices, signal }: HoldOptions): Promise<Held> => {
     await requireWhole(signal)
     return holdView(cluster, {
       indices,
@@ -56,12 +56,12 @@ export const openReading = (cluster: Cluster) => {
     partitions: async () => (await published())?.partitions ?? FIRST_PARTITION,
     whole: requireWhole,
     /** The published height was written by this process: the next read asks for it. */
-    lookAgain: (): void => {
+    expire: (): void => {
       forget()
-      lookAgain()
+      expire()
     },
     /** Indices were created or repaired: the next read checks them again. */
-    checkAgain: whole.lookAgain,
+    checkAgain: whole.expire,
     /** From here on this process also reads what a repair has not finished. */
     beginRepair: readUnrepaired,
   }

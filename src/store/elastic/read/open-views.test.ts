@@ -7,6 +7,9 @@ import { namesOf } from '../schema/names.ts'
 import { rememberState, viewsOf } from './open-views.ts'
 
 const doc = { id: 'a' }
+const hold = (): never => {
+  throw new Error('No view is held here.')
+}
 const metaOf = (batch: string): PublishedMeta => ({
   end: { height: 1, hash: 'h', time: 0n, lib: 1 },
   batch,
@@ -39,6 +42,7 @@ const opener = () => {
     connection: connect({ url: 'http://127.0.0.1:1' }),
     names: namesOf('a'),
     clock: { now: () => now },
+    hold,
   })
   return {
     edition: (meta: PublishedMeta) => views.open(meta, {}).view.edition,
@@ -69,6 +73,7 @@ test('viewsOf: a view that reads damaged data shares nothing', () => {
     connection: connect({ url: 'http://127.0.0.1:1' }),
     names: namesOf('a'),
     clock: { now: () => 0 },
+    hold,
   })
   const meta = metaOf('b1')
   const { edition } = views.open(meta, {}).view

@@ -1,6 +1,7 @@
 import { records } from '#indices/record.ts'
 import { ENTRY_CHARACTERS } from '#store/bounded-cache.ts'
 import type { Hints } from '#store/ranking-start.ts'
+import type { ReadPort } from '#store/read-port.ts'
 import { type LastDocuments, lastDocuments, type PublishedMeta } from '../schema/checkpoint-record.ts'
 import type { Cluster } from '../schema/cluster.ts'
 import type { Names } from '../schema/names.ts'
@@ -28,7 +29,7 @@ type Height = {
  * the next height is published, and each was checked when it was read. A view keeps the cache that it was opened with; a
  * view of another height gets a new one.
  */
-export const viewsOf = ({ connection, names, clock, onCacheLook }: ViewsOptions) => {
+export const viewsOf = ({ connection, names, clock, onCacheRead, hold }: ViewsOptions) => {
   const hints: Hints = new Map()
   let height: Height | undefined
   const heightOf = (published: PublishedMeta): Height => {
@@ -41,7 +42,7 @@ export const viewsOf = ({ connection, names, clock, onCacheLook }: ViewsOptions)
         names: own,
         last: lastDocuments(published),
         recordIndices: published.partitions.map((_, partition) => own.partition(records, partition)),
-        remembered: rememberState(onCacheLook),
+        remembered: rememberState(onCacheRead),
       }
     }
     return height
@@ -50,15 +51,18 @@ export const viewsOf = ({ connection, names, clock, onCacheLook }: ViewsOptions)
     open: (published: PublishedMeta, { signal, damaged = false }: OpenOptions): Opened => {
       const { names, last, recordIndices, remembered } = heightOf(published)
       const opened = { foundNothing: false }
-      const view = openView({
-        ...{ connection, names, published, hints, recordIndices, signal },
-        asked: [],
-        last: damaged ? {} : last,
-        remembered: damaged ? NOTHING : remembered,
-        onNothing: () => {
-          opened.foundNothing = true
+      const view = openView(
+        {
+          ...{ connection, names, published, hints, recordIndices, signal },
+          asked: [],
+          last: damaged ? {} : last,
+          remembered: damaged ? NOTHING : remembered,
+          onNothing: () => {
+            opened.foundNothing = true
+          },
         },
-      })
+        state => hold({ state, ...(signal === undefined ? {} : { signal }) }),
+      )
       return Object.assign(opened, { view })
     },
     /** Views from here on remember nothing of those before. */
@@ -68,21 +72,22 @@ export const viewsOf = ({ connection, names, clock, onCacheLook }: ViewsOptions)
   }
 }
 
-type ViewsOptions = Pick<Cluster, 'connection' | 'names' | 'onCacheLook'> & {
+type ViewsOptions = Pick<Cluster, 'connection' | 'names' | 'onCacheRead'> & {
   readonly clock: Pick<Cluster['clock'], 'now'>
+  readonly hold: ReadPort['hold']
 }
 
 /** For a view that does not tell whether what it reads is of its height. */
 const NOTHING: Remembered = { get: () => undefined, put: () => undefined }
 
 /** Once it is full it takes no more: a second later it is given up anyway. */
-export const rememberState = (onLook: (isHit: boolean) => void = () => undefined): Remembered => {
+export const rememberState = (onRead: (isHit: boolean) => void = () => undefined): Remembered => {
   const docs = new Map<string, NonNullable<ReturnType<Remembered['get']>>>()
   let kept = 0
   return {
     get: (index, id) => {
       const known = docs.get(`${index.name}/${id}`)
-      onLook(known !== undefined)
+      onRead(known !== undefined)
       return known
     },
     put: (index, id, { doc: value, characters }) => {

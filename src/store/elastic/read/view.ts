@@ -21,9 +21,10 @@ import { newRecordsOf } from './new-records.ts'
 import { docsTogether, type Reader } from './proved-docs.ts'
 import { rankedRows } from './ranking.ts'
 
-/** A view of the published height; a read throws `Newer` if it could see anything newer. */
-export const openView = (reader: Reader): View => ({
+/** A view of the published height; a read throws `Newer` if it could see anything newer, unless its state is held. */
+export const openView = (reader: Reader, hold: NonNullable<View['hold']>): View => ({
   at: reader.published.end,
+  hold,
   edition: reader.remembered,
   get: async (index, id) => (await getDocs(reader, index, [id]))[0],
   getMany: (index, ids) => getDocs(reader, index, ids),

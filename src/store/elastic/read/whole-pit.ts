@@ -31,7 +31,7 @@ export type MissingDocument = { readonly index: string; readonly last: LastDocum
  * copy of a server that was cut off lacks it: another point in time is taken, which other copies may answer. Where none
  * of several shows the document, it is lost, or no other copy can be asked: `lacks` names it.
  */
-export const openWholePit = async (
+const openWholePit = async (
   {
     connection,
     clock,
@@ -52,6 +52,32 @@ export const openWholePit = async (
     await pit.close().catch(() => undefined)
     await clock.sleep(waitMs(attempt))
   }
+}
+
+/** Points in time of several indices of a published height, by the names they are asked for under; closed together. */
+export const openWholePits = async (
+  cluster: Parameters<typeof openWholePit>[0],
+  at: PublishedMeta,
+  wanted: ReadonlyMap<string, Omit<Wanted, 'at'>>,
+) => {
+  const pits = new Map<string, Pit>()
+  const close = async (): Promise<void> => {
+    await Promise.all([...pits.values()].map(pit => pit.close()))
+  }
+  let isNewer = false
+  const missing: MissingDocument[] = []
+  try {
+    for (const [name, each] of wanted) {
+      const taken = await openWholePit(cluster, { at, ...each })
+      pits.set(name, taken.pit)
+      isNewer ||= taken.isNewer
+      if (taken.lacks !== undefined) missing.push(taken.lacks)
+    }
+  } catch (error) {
+    await close().catch(() => undefined)
+    throw error
+  }
+  return { pits, close, isNewer, missing }
 }
 
 type Hits = {

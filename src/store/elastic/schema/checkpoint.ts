@@ -1,5 +1,5 @@
 import { Failure } from '#failure/failure.ts'
-import { askText, parseAnswer } from '../client/ask.ts'
+import { askRead, parseAnswer } from '../client/ask.ts'
 import type { SeqNo } from '../client/bulk-item.ts'
 import type { Connection } from '../client/connection.ts'
 import { errorOf, MISSING_INDEX, toFailure } from '../client/failures.ts'
@@ -33,24 +33,20 @@ const read = async (cluster: ReadCluster, id: string): Promise<Stored | undefine
   return parseAnswer<Stored>({ connection: cluster.connection, what: `read ${cluster.names.meta}` }, text)
 }
 
-const readText = async (
+const readText = (
   { connection, names }: ReadCluster,
   id: string,
   signal?: AbortSignal,
 ): Promise<string | undefined> => {
   const what = `read ${names.meta}`
-  const answer = await askText(connection, {
-    what,
-    method: 'GET',
-    path: `/${names.meta}/_doc/${id}`,
-    signal,
-    also: [404],
+  const question = { what, method: 'GET', path: `/${names.meta}/_doc/${id}`, signal, also: [404] } as const
+  return askRead(connection, question, answer => {
+    if (answer.status !== 404) return answer.text
+    const error = errorOf(answer)
+    if (error.type !== undefined && error.type !== MISSING_INDEX)
+      throw toFailure({ connection, what }, { status: 404, error })
+    return undefined
   })
-  if (answer.status !== 404) return answer.text
-  const error = errorOf(answer)
-  if (error.type !== undefined && error.type !== MISSING_INDEX)
-    throw toFailure({ connection, what }, { status: 404, error })
-  return undefined
 }
 
 /** What readers may see; the same object as long as its text is the same. undefined: nothing is published or created yet. */

@@ -10,9 +10,9 @@ export type Cluster = Sender & {
   readonly replicas: number
   /** A lease that is not renewed for this time has expired, milliseconds. */
   readonly leaseMs: number
-  /** Called for each search of the cache of state documents. */
-  readonly onCacheLook?: ((isHit: boolean) => void) | undefined
-  /** Told of each read that has ended, but for those that are held. */
+  /** Called for each state document that may be in the cache. */
+  readonly onCacheRead?: ((isHit: boolean) => void) | undefined
+  /** Called when a read has ended, except those that are held. */
   readonly onRead?: ((end: ReadEnd) => void) | undefined
 }
 

@@ -33,8 +33,8 @@ export type Expected = {
   readonly local?: boolean
 }
 
-/** Further looks before damage is believed. The hosts of a cluster take turns, so they go to different servers. */
-const LOOKS = 2
+/** Further comparisons before damage is believed. The hosts of a cluster take turns, so they go to different servers. */
+const FURTHER = 2
 
 /**
  * Compares the indices with an inventory; []: nothing is lost. A server that is cut off from its cluster lacks what was
@@ -42,13 +42,13 @@ const LOOKS = 2
  * 'unavailable' if that cannot be seen.
  */
 export const damageOf = async (cluster: ReadCluster, expected: Expected): Promise<readonly Damage[]> => {
-  let damages = await lookOnce(cluster, expected, countsOf)
-  for (let look = 0; look < LOOKS && damages.length > 0; look++)
-    damages = await lookOnce(cluster, expected, countsInCopies)
+  let damages = await compareOnce(cluster, expected, countsOf)
+  for (let more = 0; more < FURTHER && damages.length > 0; more++)
+    damages = await compareOnce(cluster, expected, countsInCopies)
   return damages
 }
 
-const lookOnce = async (
+const compareOnce = async (
   cluster: ReadCluster,
   expected: Expected,
   countDocuments: (connection: Connection, indices: readonly string[]) => Promise<Counts>,
@@ -165,24 +165,15 @@ const countDamage = (
 const isPassing = ({ problem }: Damage): boolean => problem === 'closed' || problem === 'hidden'
 
 /** The failure for a loader: it waits for a fix by hand, and otherwise writes nothing. */
-export const loaderFailure = (damages: readonly Damage[]): Failure | undefined => {
-  const [first] = damages.toSorted((a, b) => Number(isPassing(a)) - Number(isPassing(b)))
-  if (first === undefined) return undefined
-  return new Failure(isPassing(first) ? 'unavailable' : 'damaged', messageOf(first, damages), {
-    help: first.help,
-    details: { index: first.name, problem: first.problem },
-  })
-}
+export const loaderFailure = (damages: readonly Damage[]): Failure | undefined =>
+  readerFailure(damages.toSorted((a, b) => Number(isPassing(a)) - Number(isPassing(b))))
 
 /** The failure for readers: no answer until the damage is fixed. */
 export const readerFailure = (damages: readonly Damage[]): Failure | undefined => {
   const [first] = damages
   if (first === undefined) return undefined
-  return new Failure(isPassing(first) ? 'unavailable' : 'damaged', messageOf(first, damages), {
-    help: first.help,
-    details: { index: first.name, problem: first.problem },
-  })
+  const { name, problem, detail, help } = first
+  const others = damages.length > 1 ? `, and ${damages.length - 1} more indices are damaged` : ''
+  const kind = isPassing(first) ? 'unavailable' : 'damaged'
+  return new Failure(kind, `${detail}${others}.`, { help, details: { index: name, problem } })
 }
-
-const messageOf = ({ detail }: Damage, { length }: readonly Damage[]): string =>
-  `${detail}${length > 1 ? `, and ${length - 1} more indices are damaged` : ''}.`

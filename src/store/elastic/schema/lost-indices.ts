@@ -7,23 +7,23 @@ import { damageOf, readerFailure, stateDamage } from './damage.ts'
 import { indexStates } from './index-states.ts'
 
 /** Checks before damage is believed: a migration that ends meanwhile replaces indices. */
-const LOOKS = 3
+const CHECKS = 3
 
 /** The failure of every answer while loaded data is lost; undefined: nothing is lost. */
 export const lostToReaders = async (
   cluster: ReadCluster,
-  look: () => Promise<PublishedMeta | undefined>,
+  published: () => Promise<PublishedMeta | undefined>,
 ): Promise<Failure | undefined> => {
   let failure: Failure | undefined
-  for (let tried = 0; tried < LOOKS; tried++) {
-    const seen = await look()
+  for (let tried = 0; tried < CHECKS; tried++) {
+    const seen = await published()
     if (seen?.inventory?.batch !== seen?.batch || seen?.inventory === undefined) return undefined
     const { generations, partitions, inventory } = seen
     const expected = { partitions, inventory, aliases: false, mayHoldMore: () => true }
     // Pages need no master. Only what it confirms is damage: a server that was cut off knows no later indices.
     const isDoubtful = (await damageOf(at(cluster, generations), { ...expected, local: true })).length > 0
     failure = isDoubtful ? readerFailure(await damageOf(at(cluster, generations), expected)) : undefined
-    if (failure === undefined || (await look())?.batch === seen.batch) return failure
+    if (failure === undefined || (await published())?.batch === seen.batch) return failure
   }
   return failure
 }
@@ -37,7 +37,7 @@ export const lostKeysOf = (
   let known: PublishedMeta | undefined
   return async signal => {
     let failure: Failure | undefined
-    for (let tried = 0; tried < LOOKS; tried++) {
+    for (let tried = 0; tried < CHECKS; tried++) {
       known = (await readPublished(cluster, signal)) ?? known
       const { batch, inventory, generations } = known ?? {}
       const here = at(cluster, generations)

@@ -1,6 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import { historyIndices, stateIndices } from '#indices/registry.ts'
-import { ask } from '../client/ask.ts'
+import { ask, searchOf } from '../client/ask.ts'
 import { readCheckpoint, restoreHelp } from './checkpoint.ts'
 import type { ReadCluster } from './cluster.ts'
 import { listIndices } from './list-indices.ts'
@@ -27,13 +27,10 @@ export const firstDocument = async (cluster: ReadCluster): Promise<string | unde
     .filter(({ of, generation }) => !names.building || generation === names.generations[of])
     .map(({ name }) => name)
   for (const part of inParts(indices)) {
-    const { hits } = await ask<{ hits?: { hits?: readonly { readonly _index: string }[] } }>(connection, {
-      what: `search ${part}`,
-      method: 'POST',
-      path: `/${part}/_search`,
-      query: { allow_partial_search_results: 'false' },
-      body: '{"size":1,"_source":false,"track_total_hits":false}',
-    })
+    const { hits } = await ask<{ hits?: { hits?: readonly { readonly _index: string }[] } }>(
+      connection,
+      searchOf(part, { size: 1, _source: false }),
+    )
     const [found] = hits?.hits ?? []
     if (found !== undefined) return found._index
   }

@@ -1,7 +1,7 @@
 import { Failure } from '#failure/failure.ts'
 import { stateIndices } from '#indices/registry.ts'
 import type { Clock } from '#time/clock.ts'
-import { ask } from '../client/ask.ts'
+import { ask, searchOf } from '../client/ask.ts'
 import { readCheckpoint } from './checkpoint.ts'
 import type { Cluster } from './cluster.ts'
 
@@ -38,15 +38,6 @@ export const startedCheckpoint = (cluster: Cluster): ReturnType<typeof readCheck
 export const waitForShards = async (cluster: Cluster): Promise<void> => {
   const { connection, names } = cluster
   const indices = [names.journal, ...stateIndices.map(names.state)].join(',')
-  await onceStarted(
-    () =>
-      ask(connection, {
-        what: `search ${indices}`,
-        method: 'POST',
-        path: `/${indices}/_search`,
-        query: { allow_partial_search_results: 'false', filter_path: 'took' },
-        body: '{"size":0,"track_total_hits":false}',
-      }),
-    cluster.clock,
-  )
+  const search = searchOf(indices, { size: 0 }, { query: { filter_path: 'took' } })
+  await onceStarted(() => ask(connection, search), cluster.clock)
 }

@@ -7,8 +7,8 @@ import { inParts } from '../schema/names.ts'
 import { pathOf, requireOf } from './take-snapshot.ts'
 
 const POLL_MS = 200
-/** Looks at shards that nothing is done about, after which they are lost: the server tries five times by itself. */
-const IDLE_LOOKS = 50
+/** Checks that find shards nothing is done about, after which they are lost: the server tries five times by itself. */
+const IDLE_CHECKS = 50
 
 type Shards = Readonly<
   Record<
@@ -41,7 +41,7 @@ export const restoreSnapshot = async (
     const [first] = open
     if (first === undefined) return requireOf(cluster, snapshot)
     idle = (await isWorking(cluster)) ? 0 : idle + 1
-    if (idle === IDLE_LOOKS)
+    if (idle === IDLE_CHECKS)
       throw new Failure('damaged', `${first} could not be restored from the snapshot ${snapshot.name}.`, {
         help: `See why: GET /_cluster/allocation/explain. Then delete the indices and take another snapshot.`,
         details: { index: first },

@@ -3,7 +3,7 @@ import { blocks } from '#indices/block.ts'
 import { blockId } from '#indices/position.ts'
 import { historyIndices } from '#indices/registry.ts'
 import type { Filling, Published } from '#store/port.ts'
-import { ask } from '../client/ask.ts'
+import { ask, searchOf } from '../client/ask.ts'
 import type { Connection } from '../client/connection.ts'
 import { getMany } from '../client/get-many.ts'
 import type { Inventory, PublishedMeta } from '../schema/checkpoint-record.ts'
@@ -112,19 +112,15 @@ const firstHeight = async (
   connection: Connection,
   indices: readonly string[],
 ): Promise<number | undefined> => {
-  const list = indices.join(',')
   const { aggregations } = await ask<{
     readonly aggregations?: { readonly first: { readonly value: number | null } }
-  }>(connection, {
-    what: `search ${list}`,
-    method: 'POST',
-    path: `/${list}/_search`,
-    query: { allow_partial_search_results: 'false', ignore_unavailable: 'true' },
-    body: JSON.stringify({
-      size: 0,
-      track_total_hits: false,
-      aggs: { first: { min: { field: HEIGHT } } },
-    }),
-  })
+  }>(
+    connection,
+    searchOf(
+      String(indices),
+      { size: 0, aggs: { first: { min: { field: HEIGHT } } } },
+      { query: { ignore_unavailable: 'true' } },
+    ),
+  )
   return aggregations?.first.value ?? undefined
 }

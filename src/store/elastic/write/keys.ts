@@ -7,7 +7,7 @@ import {
   revokedAt,
   type StoredKey,
 } from '#store/keys-port.ts'
-import { askHits, askText, parseAnswer } from '../client/ask.ts'
+import { askHits, askText, parseAnswer, searchOf } from '../client/ask.ts'
 import { errorOf, failureOf, isMissingIndex, MISSING_INDEX } from '../client/failures.ts'
 import type { ReadCluster } from '../schema/cluster.ts'
 import { lostKeysOf } from '../schema/lost-indices.ts'
@@ -85,20 +85,17 @@ const pageOf = (
   { from, created = 0 }: Page,
   signal: AbortSignal | undefined,
 ): Promise<readonly Hit[]> =>
-  askHits<Hit>(connection, {
-    what: `search ${names.keys}`,
-    method: 'POST',
-    path: `/${names.keys}/_search`,
-    query: { allow_partial_search_results: 'false' },
-    signal,
-    body: JSON.stringify({
-      from,
-      size: AT_ONCE,
-      track_total_hits: false,
-      sort: [{ created: 'asc' }],
-      query: { bool: { filter: [{ range: { created: { gte: created } } }] } },
-    }),
-  })
+  askHits<Hit>(
+    connection,
+    searchOf(
+      names.keys,
+      {
+        ...{ from, size: AT_ONCE, sort: [{ created: 'asc' }] },
+        query: { bool: { filter: [{ range: { created: { gte: created } } }] } },
+      },
+      { signal },
+    ),
+  )
 
 const listKeys = async (
   cluster: ReadCluster,

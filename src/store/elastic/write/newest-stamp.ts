@@ -1,5 +1,5 @@
 import { stateIndices } from '#indices/registry.ts'
-import { askHits } from '../client/ask.ts'
+import { askHits, searchOf } from '../client/ask.ts'
 import type { ReadCluster } from '../schema/cluster.ts'
 import { AT } from '../schema/mappings.ts'
 
@@ -11,18 +11,9 @@ export const isNewerThan = async (
 ): Promise<boolean> => {
   const { connection, names } = cluster
   const list = stateIndices.map(index => names.state(index)).join(',')
-  const hits = await askHits(connection, {
-    what: `search ${list}`,
-    method: 'POST',
-    path: `/${list}/_search`,
-    query: { allow_partial_search_results: 'false', ignore_unavailable: 'true' },
-    body: JSON.stringify({
-      size: 1,
-      _source: false,
-      track_total_hits: false,
-      query: { bool: { filter: [{ range: { [AT]: { gt: stamp, lt: below } } }] } },
-    }),
-  })
+  const query = { bool: { filter: [{ range: { [AT]: { gt: stamp, lt: below } } }] } }
+  const mayBeMissing = { query: { ignore_unavailable: 'true' } }
+  const hits = await askHits(connection, searchOf(list, { size: 1, _source: false, query }, mayBeMissing))
   return hits.length > 0
 }
 

@@ -1,5 +1,5 @@
 import { historyIndices } from '#indices/registry.ts'
-import { askHits } from '../client/ask.ts'
+import { askHits, searchOf } from '../client/ask.ts'
 import { sendBulk } from '../client/bulk.ts'
 import { deleteSeenItem } from '../client/bulk-item.ts'
 import { refresh } from '../client/refresh.ts'
@@ -68,21 +68,12 @@ export const removeJournalsBut = (cluster: Cluster, checkpoint: Checkpoint): Pro
 const remove = async (cluster: Cluster, indices: readonly string[], query: object): Promise<void> => {
   for (;;) {
     await refresh(cluster, indices, MAY_BE_MISSING)
-    const hits = await askHits<Hit>(cluster.connection, {
-      what: `search ${indices.join(',')}`,
-      method: 'POST',
-      path: `/${indices.join(',')}/_search`,
-      query: { allow_partial_search_results: 'false', ...MAY_BE_MISSING },
-      body: JSON.stringify({
-        size: AT_ONCE,
-        _source: false,
-        seq_no_primary_term: true,
-        track_total_hits: false,
-        sort: ['_doc'],
-        query: { bool: { filter: [query] } },
-      }),
-      timeoutMs: cluster.writeTimeoutMs,
-    })
+    const search = {
+      ...{ size: AT_ONCE, _source: false, seq_no_primary_term: true, sort: ['_doc'] },
+      query: { bool: { filter: [query] } },
+    }
+    const how = { query: MAY_BE_MISSING, timeoutMs: cluster.writeTimeoutMs }
+    const hits = await askHits<Hit>(cluster.connection, searchOf(String(indices), search, how))
     if (hits.length === 0) return
     const items = hits.map(hit =>
       deleteSeenItem(

@@ -9,7 +9,6 @@ import { at, type Cluster } from '../schema/cluster.ts'
 import { createIndices, refuseLost } from '../schema/create-indices.ts'
 import { requireEmptyStore } from '../schema/require-empty.ts'
 import { onceStarted, waitForShards } from '../schema/wait-for-shards.ts'
-import { tellingWriter } from './telling-writer.ts'
 import { openWriter } from './writer.ts'
 
 /** When the store is closed, writes under way get this long to end; every write may be interrupted anywhere. */
@@ -45,7 +44,7 @@ export const soleWriter = (cluster: Cluster, { partitionDocuments, chunk, readin
       const opened = await openWriter(options)
       if (repair) reading.beginRepair()
       writer = tellingWriter(opened, () => {
-        reading.lookAgain()
+        reading.expire()
         if (repair) reading.checkAgain()
       })
       return writer
@@ -74,3 +73,19 @@ const writable = async (cluster: Cluster, repair: boolean): Promise<Cluster> => 
   await waitForShards(served)
   return served
 }
+
+/** The writer, which calls `onChange` after each change: readers of the same process see it at once. */
+const tellingWriter = (writer: Writer, onChange: () => void): Writer => ({
+  ...writer,
+  get checkpoint() {
+    return writer.checkpoint
+  },
+  get unfinished() {
+    return writer.unfinished
+  },
+  commit: end => writer.commit(end).finally(onChange),
+  accept: () => writer.accept?.().finally(onChange) ?? Promise.resolve(),
+  rewrite: rewrite => writer.rewrite(rewrite).finally(onChange),
+  takeBack: height => writer.takeBack(height).finally(onChange),
+  settle: settled => writer.settle(settled).finally(onChange),
+})

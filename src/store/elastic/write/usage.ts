@@ -1,5 +1,5 @@
 import { type DayOfKey, USAGE_DAYS, type Usage } from '#store/keys-port.ts'
-import { askHits, askText } from '../client/ask.ts'
+import { askHits, askText, searchOf } from '../client/ask.ts'
 import { failureOf, isMissingIndex } from '../client/failures.ts'
 import type { Cluster } from '../schema/cluster.ts'
 import { createIndex } from '../schema/create-indices.ts'
@@ -120,26 +120,13 @@ const searchPage = (
 ): Promise<readonly Hit[]> => {
   const index = names.served('usage')
   const sorted = (type: string) => ({ order: 'asc', unmapped_type: type })
-  // Another process may just have created it.
-  return onceStarted(
-    () =>
-      askHits<Hit>(connection, {
-        what: `search ${index}`,
-        method: 'POST',
-        path: `/${index}/_search`,
-        // Before the first count there is no index.
-        query: { allow_partial_search_results: 'false', ignore_unavailable: 'true' },
-        timeoutMs: TIMEOUT_MS,
-        body: JSON.stringify({
-          size: PAGE,
-          track_total_hits: false,
-          query: { bool },
-          sort: [{ day: sorted('long') }, { process: sorted('keyword') }],
-          ...(after === undefined ? {} : { search_after: after }),
-        }),
-      }),
-    clock,
-  )
+  const search = {
+    ...{ size: PAGE, query: { bool }, search_after: after },
+    sort: [{ day: sorted('long') }, { process: sorted('keyword') }],
+  }
+  // Before the first count there is no index; another process may just have created it.
+  const how = { query: { ignore_unavailable: 'true' }, timeoutMs: TIMEOUT_MS }
+  return onceStarted(() => askHits<Hit>(connection, searchOf(index, search, how)), clock)
 }
 
 /** Removes what is older than a day, a page of it: once a day there is one document of each process. */

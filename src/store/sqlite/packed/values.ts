@@ -119,8 +119,8 @@ export const bytesOfHashes = (text: string): Uint8Array | undefined => {
   const hashes = text.split(' ')
   const bytes = new Uint8Array(hashes.length * BYTES)
   for (const [at, hash] of hashes.entries()) {
-    const own = bytesOfHash(hash)
-    if (own === undefined) return undefined
+    const own = hash.length > MOST_LETTERS ? undefined : base58Bytes(hash)
+    if (own?.length !== BYTES) return undefined
     bytes.set(own, at * BYTES)
   }
   return bytes

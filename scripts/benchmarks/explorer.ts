@@ -1,0 +1,100 @@
+import { type AnswerDeps, atOnce } from '#actions/answer.ts'
+import { askTogether, type CallParameters } from '#actions/ask.ts'
+import type { Action } from '#actions/define.ts'
+import { actions } from '#actions/registry.ts'
+import { rootFrom } from '#explorer/links.ts'
+import { showPage } from '#explorer/show.tsx'
+import { openSqlite } from '#store/sqlite/open-sqlite.ts'
+import { systemClock } from '#time/clock.ts'
+import { fixed, interleaved, table, whole } from './measure.ts'
+
+/** Pages that most people open, and those that cost most, of the recorded chain. */
+const PATHS = [
+  '/',
+  '/blocks',
+  '/transactions',
+  '/block/4824',
+  '/tx/EtsagS1FGY4f1kEZGu8zoryj8pXKSBazcHujbC4c958e',
+  '/account/busyhub',
+  '/contract/token.iost',
+  '/token/iost',
+  '/producer/producer000',
+  '/wealth',
+  '/statistics',
+] as const
+/** Of each page, and of its actions. */
+const CALLS = 200
+
+const HEADING = ['page', 'actions', 'bytes', 'gzip', 'p50 ms', 'p99 ms', 'its actions, p50 ms', '÷ actions']
+
+/** What pages take in the process beside the actions that they are made of, on a SQLite file with the recorded chain. */
+export const explorerTable = async (file: string): Promise<string> => {
+  const store = openSqlite({ path: file, readonly: true })
+  const none = { get: () => undefined }
+  const deps: AnswerDeps = { store, node: undefined, prices: none, profiles: none, clock: systemClock }
+  const rows: (readonly string[])[] = []
+  for (const path of PATHS) rows.push(await rowOf(deps, path))
+  await store.close()
+  return table(HEADING, rows)
+}
+
+const rowOf = async (deps: AnswerDeps, path: string): Promise<readonly string[]> => {
+  const { signal } = new AbortController()
+  const page = async (): Promise<string> => {
+    const shown = await showPage(deps, askedFor(path), { signal, turn: atOnce })
+    if ('to' in shown) throw new Error(`${path} only leads to ${shown.to}.`)
+    return shown.text
+  }
+  const text = await page()
+  const calls = callsIn(text)
+  const asking = () =>
+    askTogether(deps, ({ ask }) => Promise.all(calls.map(({ action, given }) => ask(action, given))), {
+      signal,
+    })
+  const asks = [
+    { name: 'page', ask: page },
+    { name: 'actions', ask: asking },
+  ]
+  const [own, alone] = await interleaved(asks, { calls: CALLS, clients: 1 })
+  if (own === undefined || alone === undefined) return []
+  return [
+    path,
+    String(calls.length),
+    whole(Buffer.byteLength(text)),
+    whole(Bun.gzipSync(text, { level: 1 }).length),
+    fixed(own.p50),
+    fixed(own.p99),
+    fixed(alone.p50),
+    fixed(own.p50 / alone.p50),
+  ]
+}
+
+const askedFor = (path: string) => ({
+  site: {
+    version: 'benchmark',
+    labels: new Map(),
+    assets: { style: 'style', script: 'script', plots: 'plots', theme: 'theme' },
+  },
+  ...({
+    root: rootFrom('en', path),
+    lang: 'en',
+    path,
+    origin: 'http://127.0.0.1/',
+    isOriginKnown: false,
+    now: Date.now(),
+  } as const),
+  query: new URLSearchParams(),
+})
+
+/** The calls that a page says it is made of. */
+const callsIn = (text: string): readonly { readonly action: Action; readonly given: CallParameters }[] =>
+  [...text.matchAll(/href="[./]*api\/\?([^"]*)"/g)].flatMap(([, query = '']) => {
+    const {
+      module,
+      action: name,
+      format,
+      ...given
+    } = Object.fromEntries(new URLSearchParams(query.replaceAll('&amp;', '&')))
+    const action = actions.find(each => each.module === module && each.action === name)
+    return action === undefined || format !== undefined ? [] : [{ action, given }]
+  })

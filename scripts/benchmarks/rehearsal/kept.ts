@@ -1,0 +1,46 @@
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import type { Interval } from './interval.ts'
+import type { Row } from './row.ts'
+
+type Figures = {
+  intervals: Interval[]
+  /** Rows of each step that came to its end, with the height of the store then. */
+  steps: Record<string, { readonly height: number; readonly rows: readonly Row[] }>
+}
+
+/** What a rehearsal has measured of one chain on one store, in a file: a run that was killed goes on with it. */
+export type Kept = {
+  readonly intervals: readonly Interval[]
+  readonly note: (interval: Interval) => void
+  /** The rows of a step: measured now, unless they were at this height already. */
+  readonly step: (
+    name: string,
+    height: number,
+    measure: () => Promise<readonly Row[]>,
+  ) => Promise<readonly Row[]>
+}
+
+export const keptIn = (path: string): Kept => {
+  const figures: Figures = existsSync(path)
+    ? (JSON.parse(readFileSync(path, 'utf8')) as Figures)
+    : { intervals: [], steps: {} }
+  const keep = (): void => {
+    writeFileSync(`${path}.part`, JSON.stringify(figures, null, 1))
+    renameSync(`${path}.part`, path)
+  }
+  return {
+    intervals: figures.intervals,
+    note: interval => {
+      figures.intervals.push(interval)
+      keep()
+    },
+    step: async (name, height, measure) => {
+      const known = figures.steps[name]
+      if (known?.height === height) return known.rows
+      const rows = await measure()
+      figures.steps[name] = { height, rows }
+      keep()
+      return rows
+    },
+  }
+}

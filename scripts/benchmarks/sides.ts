@@ -1,0 +1,75 @@
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import type { Place } from './bench.ts'
+import { BINARY, memoryOf, outputOf, type Running, serving, unlimitedKey } from './processes.ts'
+
+/** A build that is measured. */
+export type Build = {
+  /** As tables name it. */
+  readonly name: string
+  /** The compiled file. */
+  readonly binary: string
+}
+
+/** A build that serves one loaded store. */
+export type Side = {
+  readonly name: string
+  readonly service: Running
+  readonly key: string
+  /** Resident memory since it listens, MB. */
+  readonly memory: readonly number[]
+  readonly stop: () => Promise<void>
+}
+
+export const THIS: Build = { name: 'this', binary: BINARY }
+
+/** Serves a store with a build and one thread; `more`: also with one for each core, and with one and kept answers. */
+export const startSides = async (
+  folder: string,
+  { name, binary }: Build,
+  { place, more }: { readonly place: Place; readonly more: boolean },
+): Promise<readonly Side[]> => {
+  const { store } = place
+  const key = await unlimitedKey(folder, store, binary)
+  const start = async (what: string, flags: readonly string[]): Promise<Side> => {
+    const command = [binary, 'serve', '--store', store, '--listen', '127.0.0.1:0', ...flags]
+    const service = await serving(folder, command)
+    const memory = memoryOf(service.pid)
+    const stop = async (): Promise<void> => {
+      memory.stop()
+      await service.stop()
+    }
+    return { name: `${name}, ${what}`, key, service, memory: memory.samples, stop }
+  }
+  const reading = ['--kept-answers', '0']
+  const cores = availableParallelism()
+  const one = await start('1 thread', ['--threads', '1', ...reading])
+  if (!more) return [one]
+  return [
+    one,
+    await start(`${cores} threads`, ['--threads', `${cores}`, ...reading]),
+    await start('1 thread, answers kept', ['--threads', '1']),
+  ]
+}
+
+/** Answer of an action as text; throws unless it is 200. `query` as it stands behind the key. */
+export const askSide = async (side: Side, query: string): Promise<string> => {
+  const answer = await fetch(side.service.url + pathOf(side, query))
+  const text = await answer.text()
+  if (!answer.ok) throw new Error(`${query}: ${answer.status} ${text}`)
+  return text
+}
+
+export const pathOf = ({ key }: Side, query: string): string => `/api/?apikey=${key}&${query}`
+
+/** A commit, built in a checkout of its own; `forget` removes that. */
+export const buildOf = async (root: string, commit: string, folder: string): Promise<Build> => {
+  const checkout = join(folder, 'against')
+  await outputOf(root, ['git', 'worktree', 'add', '--force', '--detach', checkout, commit])
+  await outputOf(checkout, ['scripts/build'])
+  return { name: commit, binary: join(checkout, 'dist/iostlens') }
+}
+
+export const forget = async (root: string, folder: string): Promise<void> => {
+  await outputOf(root, ['git', 'worktree', 'remove', '--force', join(folder, 'against')])
+}

@@ -1,0 +1,92 @@
+import { fromUnits } from '#chain/amount.ts'
+import { dateOf } from '#chain/time.ts'
+import { balanceId } from '#indices/balance.ts'
+import { listOf, lists } from '#indices/list.ts'
+import type { ListedRecord } from '#indices/record.ts'
+import { seriesOf } from '#indices/series.ts'
+import { tokens } from '#indices/token.ts'
+import type { View } from '#store/port.ts'
+import type { Context } from '../define.ts'
+import { rowsWithin } from '../list/numbered.ts'
+import { partiesOf } from '../shape/row-facts.ts'
+import type { AskedDays } from './asked-days.ts'
+import { bodiesOf } from './bodies.ts'
+import { endsOfDays } from './days.ts'
+import { textsOf } from './overflow.ts'
+import { ownerOf } from './owner.ts'
+import { flowsThen, NO_FLOWS } from './series.ts'
+import { unknown } from './unknown.ts'
+
+/** Rows that are read to count counterparties, at most: a tenth of a second of work. */
+const MOST_ROWS = 10_000
+/** Rows that are read at once; few enough that long texts among them fit in memory. */
+const AT_ONCE = 500
+
+/** What an account got and gave of a token each day, and from and to how many others. Throws 'not_found', 'loading'. */
+export const daysOfAccount = async (
+  context: Context,
+  { account, symbol }: { readonly account: string; readonly symbol: string },
+  days: AskedDays,
+) => {
+  const { view } = context
+  const [name, found] = await Promise.all([ownerOf(context, account), view.get(tokens, symbol)])
+  if (found === undefined) throw unknown(context, 'token', symbol)
+  const ends = await endsOfDays(view, days)
+  const [flows, others] = await Promise.all([
+    flowsThen(view, seriesOf.balance(balanceId(symbol, name)), ends),
+    counterpartiesOf(view, { name, symbol }, ends),
+  ])
+  const shown = (units: bigint): string => fromUnits(units, found.decimal)
+  return ends.slice(1).map((_end, at) => {
+    const [before = NO_FLOWS, after = NO_FLOWS] = [flows[at], flows[at + 1]]
+    return {
+      date: dateOf(days.from + at),
+      complete: days.from + at < days.today,
+      in: shown(after.gained - before.gained),
+      out: shown(after.lost - before.lost),
+      movements_in: after.gains - before.gains,
+      movements_out: after.losses - before.losses,
+      ...(others === undefined
+        ? { counterparties: null, reason: 'too_many' }
+        : { counterparties: others[at]?.size ?? 0 }),
+    }
+  })
+}
+
+type Balance = { readonly name: string; readonly symbol: string }
+
+/** Who gave to an owner or got from it between each two heights; undefined: more rows than are read say it. */
+const counterpartiesOf = async (
+  view: View,
+  { name, symbol }: Balance,
+  ends: readonly number[],
+): Promise<readonly ReadonlySet<string>[] | undefined> => {
+  const days = ends.slice(1).map(() => new Set<string>())
+  const list = await view.get(lists, listOf.moved(name, symbol))
+  const [first = 0, last = 0] = [ends[0], ends.at(-1)]
+  if (list === undefined || last <= first) return days
+  const { before, total } = await rowsWithin(
+    view,
+    { count: list.count, moments: (reading, ordinals) => reading.moments(list, ordinals) },
+    { start_block: BigInt(first + 1), end_block: BigInt(last) },
+  )
+  if (total > MOST_ROWS) return undefined
+  let day = 0
+  for (let from = before + 1; from <= before + total; from += AT_ONCE) {
+    const docs = await view.records(list, from, Math.min(from + AT_ONCE - 1, before + total))
+    for (const { height, others } of await dealtIn(view, docs, name)) {
+      while (height > (ends[day + 1] ?? last)) day += 1
+      for (const other of others) days[day]?.add(other)
+    }
+  }
+  return days
+}
+
+/** With whom an owner dealt in some rows. */
+const dealtIn = async (view: View, docs: readonly ListedRecord[], name: string) => {
+  const texts = await textsOf(each => bodiesOf(view, each), docs, { budget: Infinity })
+  return docs.map(doc => {
+    const { from, to } = partiesOf(texts.get(doc.id) ?? doc)
+    return { height: doc.height, others: [from, to].filter(other => other !== '' && other !== name) }
+  })
+}

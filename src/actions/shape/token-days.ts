@@ -1,0 +1,62 @@
+import { Type } from '@sinclair/typebox'
+import { isDayOver, utcDay } from './days.ts'
+import { count, shape, sourcedCount, text } from './results.ts'
+
+/** A day of a token. */
+export const tokenDayRow = shape({
+  date: utcDay,
+  complete: isDayOver,
+  transfers: count(
+    'Only with token: transfers and transferFreezes of it.',
+    '仅在使用 token 时返回：该代币的 transfer 与 transferFreeze 次数。',
+  ),
+  volume: text(
+    'Only with token: what these moved, in token units.',
+    '仅在使用 token 时返回：上述转账的总额（代币单位）。',
+  ),
+  issued: text('Only with token: issued, in token units.', '仅在使用 token 时返回：发行数量（代币单位）。'),
+  destroyed: text(
+    'Only with token: destroyed, in token units.',
+    '仅在使用 token 时返回：销毁数量（代币单位）。',
+  ),
+  supply: text(
+    'Only with token: supply at the end of the day, in token units.',
+    '仅在使用 token 时返回：当日结束时的流通量（代币单位）。',
+  ),
+  holders: count(
+    'Only with token: owners with an available balance above 0 at the end of the day.',
+    '仅在使用 token 时返回：当日结束时可用余额大于 0 的持有者数量。',
+  ),
+})
+
+/** A day of a balance. */
+export const accountDayRow = shape({
+  date: utcDay,
+  complete: isDayOver,
+  in: text(
+    'Only with account: sum of all changes of its balance above 0, in token units.',
+    '仅在使用 account 时返回：余额大于 0 的变动合计（代币单位）。',
+  ),
+  out: text(
+    'Only with account: sum of all changes of its balance below 0, without the sign, in token units.',
+    '仅在使用 account 时返回：余额小于 0 的变动合计，不带符号（代币单位）。',
+  ),
+  movements_in: count(
+    'Only with account: how many changes in is the sum of.',
+    '仅在使用 account 时返回：in 所合计的变动次数。',
+  ),
+  movements_out: count(
+    'Only with account: how many changes out is the sum of.',
+    '仅在使用 account 时返回：out 所合计的变动次数。',
+  ),
+  counterparties: sourcedCount(
+    'Only with account: how many others it moved the token from or to. null: not counted, see reason.',
+    '仅在使用 account 时返回：与其转移该代币的其他地址数量。null 表示未统计，见 reason。',
+  ),
+  reason: Type.Optional(
+    text(
+      'Only where counterparties is null: too_many, since the days asked for have more than 10,000 movements together; ask for fewer days.',
+      '仅在 counterparties 为 null 时出现：too_many，表示所查日期合计超过 10,000 次变动；请减少天数。',
+    ),
+  ),
+})

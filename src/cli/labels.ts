@@ -1,0 +1,51 @@
+import type { Text } from '#actions/text.ts'
+import { isPossibleName } from '#chain/names.ts'
+
+/** More would make each search of pages long. */
+const MOST = 10_000
+/** Characters of a label: rows have room for no more. */
+const LONGEST = 40
+/** Signs that are not seen, some of which turn around what follows. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u
+const HEAD = /^name,label(?:,label_zh)?$/i
+
+/**
+ * An operator's names for accounts and contracts: lines `exchange01,Some Exchange` or `exchange01,Some Exchange,某交易所`, the
+ * third cell for Chinese pages, optionally below a line `name,label` or `name,label,label_zh`. No cell has a comma or is in
+ * quotes. Throws at the first line that is none, with its number and the rule.
+ */
+export const parseLabels = (text: string): ReadonlyMap<string, Text> => {
+  const labels = new Map<string, Text>()
+  for (const [at, line] of text
+    .replace(/^\ufeff/, '')
+    .split(/\r?\n/)
+    .entries()) {
+    if (line.trim() === '' || (at === 0 && HEAD.test(line.trim()))) continue
+    const [name = '', en = '', zh = en, ...more] = line.split(',').map(cell => cell.trim())
+    const fault =
+      more.length > 0 || !line.includes(',')
+        ? 'is not NAME,LABEL or NAME,LABEL,CHINESE LABEL; a label has no comma'
+        : (faultOfName(name, labels) ?? faultOfLabel(en) ?? faultOfLabel(zh))
+    if (fault !== undefined) throw new RangeError(`line ${at + 1}, ${shown(line)}, ${fault}`)
+    labels.set(name, { en, zh })
+  }
+  return labels
+}
+
+const faultOfName = (name: string, earlier: ReadonlyMap<string, Text>): string | undefined => {
+  if (!isPossibleName(name)) return 'does not begin with the name of an account or the id of a contract'
+  if (earlier.has(name)) return 'has the name of an earlier line'
+  return earlier.size < MOST ? undefined : `is beyond the ${MOST} labels that a file may have`
+}
+
+/** What is wrong with a label; undefined: nothing. */
+const faultOfLabel = (label: string): string | undefined => {
+  if (label === '') return 'has an empty label'
+  if (label.includes('"')) return 'has a quote in a label; labels are written without quotes'
+  if (UNSEEN.test(label)) return 'has a label with a character that cannot be seen'
+  return [...label].length > LONGEST ? `has a label of more than ${LONGEST} characters` : undefined
+}
+
+const MOST_SHOWN = 60
+const shown = (text: string): string =>
+  JSON.stringify(text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text)

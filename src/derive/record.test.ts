@@ -1,0 +1,57 @@
+import { expect, test } from 'bun:test'
+import { type ListDoc, placeOf } from '#indices/list.ts'
+import { listCounts } from './record.ts'
+import type { State } from './state.ts'
+
+/** Derives blocks of rows of lists, each in its partition; the lists' documents after the last one. */
+const listsAfter = (...blocks: readonly (readonly [partition: number, keys: readonly string[]])[]) => {
+  const docs = new Map<string, ListDoc>()
+  const state = {
+    get: (_, id) => docs.get(id),
+    put: (_, doc) => {
+      const was = docs.get(doc.id)
+      docs.set(doc.id, doc as unknown as ListDoc)
+      return was as never
+    },
+    add: () => undefined,
+    members: () => [],
+  } as State
+  const figures = { list_count: 0 }
+  const places = blocks.map(([partition, keys]) => {
+    const counts = listCounts(state, figures, partition)
+    const placed = keys.map(key => counts.next(key))
+    counts.settle()
+    return placed
+  })
+  return { docs: [...docs.values()], places }
+}
+
+test('listCounts: starts have the first ordinal of each partition that holds rows, ordinals go on', () => {
+  const { docs, places } = listsAfter([0, ['a', 'a', 'b']], [0, ['a']], [1, ['a', 'a']], [3, ['b', 'a']])
+  expect<unknown>(docs).toEqual([
+    {
+      id: 'a',
+      number: 1,
+      count: 6,
+      starts: [
+        [0, 1],
+        [1, 4],
+        [3, 6],
+      ],
+    },
+    {
+      id: 'b',
+      number: 2,
+      count: 2,
+      starts: [
+        [0, 1],
+        [3, 2],
+      ],
+    },
+  ])
+  expect(places.at(-1)).toEqual([placeOf(2, 2), placeOf(1, 6)])
+})
+
+test('listCounts: a list may begin in any partition', () => {
+  expect(listsAfter([4, ['late']]).docs[0]?.starts).toEqual([[4, 1]])
+})

@@ -1,0 +1,107 @@
+import type { CalledAction } from './arguments.ts'
+import { listIn, written } from './json.ts'
+
+export type Receipt = { readonly func_name: string; readonly content: string }
+
+/** A receipt with those of the calls that its own call made. */
+export type CallTree = Receipt & { readonly inner: readonly CallTree[] }
+
+/** What an action of the chain's own contracts calls before it writes its receipt, and where both name the same. */
+type Rule = { readonly calls: string; readonly own: number; readonly called: number }
+
+const RULES: ReadonlyMap<string, Rule> = new Map([
+  ['gas.iost/pledge', { calls: 'token.iost/transfer', own: 2, called: 3 }],
+  ['gas.iost/unpledge', { calls: 'token.iost/transferFreeze', own: 2, called: 3 }],
+  ['vote_producer.iost/vote', { calls: 'token.iost/transfer', own: 2, called: 3 }],
+  ['vote_producer.iost/unvote', { calls: 'token.iost/transferFreeze', own: 2, called: 3 }],
+  ['vote_producer.iost/topupVoterBonus', { calls: 'token.iost/transfer', own: 1, called: 3 }],
+  ['vote_producer.iost/topupCandidateBonus', { calls: 'token.iost/transfer', own: 0, called: 3 }],
+  ['auth.iost/signUp', { calls: 'gas.iost/pledge', own: 0, called: 1 }],
+])
+
+/**
+ * Receipts with those of inner calls inside. The chain writes them as one list in the order of their writing, and not how deep
+ * a call was; what the chain's own contracts call follows from their rules, all else stays beside each other.
+ */
+export const nested = (receipts: readonly Receipt[]): readonly CallTree[] => {
+  const roots: CallTree[] = []
+  for (const receipt of receipts) {
+    const last = roots.at(-1)
+    const inner = last !== undefined && isInner(last, receipt) ? roots.splice(-1) : []
+    roots.push({ func_name: receipt.func_name, content: receipt.content, inner })
+  }
+  return roots
+}
+
+const isInner = (before: Receipt, { func_name, content }: Receipt): boolean => {
+  const rule = RULES.get(func_name)
+  if (rule?.calls !== before.func_name) return false
+  const named = textsIn(content)[rule.own]
+  return named !== undefined && textsIn(before.content)[rule.called] === named
+}
+
+const textsIn = (content: string): readonly string[] => (listIn(content) ?? []).map(written)
+
+/** Actions that write one receipt of their own name, and how many of its first arguments are those of the action. */
+const OWN: ReadonlyMap<string, number> = new Map([
+  ['token.iost/transfer', 3],
+  ['token.iost/transferFreeze', 3],
+  ['token.iost/issue', 2],
+  ['token.iost/destroy', 2],
+  ['gas.iost/pledge', 2],
+  ['gas.iost/unpledge', 2],
+  ['vote_producer.iost/vote', 2],
+  ['vote_producer.iost/unvote', 2],
+  ['auth.iost/signUp', 1],
+])
+
+const nameOf = ({ contract, action_name }: CalledAction): string => `${contract}/${action_name}`
+
+/** Whether an action writes exactly one receipt; any other one writes any number. */
+const isFixed = (action: CalledAction): boolean => OWN.has(nameOf(action))
+
+const isOwn = (action: CalledAction, receipt: Receipt): boolean => {
+  const [given, told] = [textsIn(action.data), textsIn(receipt.content)]
+  const same = given.slice(0, OWN.get(nameOf(action)) ?? 0)
+  return receipt.func_name === nameOf(action) && same.every((text, at) => told[at] === text)
+}
+
+/**
+ * The receipts of each action of a transaction: those of an action stand before those of the next one, without a mark between
+ * them. undefined: there are several ways to divide them, or none.
+ */
+export const byAction = (
+  actions: readonly CalledAction[],
+  roots: readonly CallTree[],
+): readonly (readonly CallTree[])[] | undefined => {
+  // For each action, from the last: the ways to divide what begins at a receipt among it and all later ones, 2 for many.
+  let ways: readonly number[] = [...roots.map(() => 0), 1]
+  const table = [ways]
+  for (const action of actions.toReversed()) {
+    ways = waysBefore(action, roots, ways)
+    table.unshift(ways)
+  }
+  if (table[0]?.[0] !== 1) return undefined
+  let begin = 0
+  return actions.map((action, at) => {
+    const later = table[at + 1] ?? []
+    const end = isFixed(action) ? begin + 1 : later.findIndex((count, place) => place >= begin && count > 0)
+    const own = roots.slice(begin, end)
+    begin = end
+    return own
+  })
+}
+
+const waysBefore = (
+  action: CalledAction,
+  roots: readonly CallTree[],
+  later: readonly number[],
+): readonly number[] =>
+  later.map((_, begin) => {
+    const root = roots[begin]
+    if (isFixed(action)) return root !== undefined && isOwn(action, root) ? (later[begin + 1] ?? 0) : 0
+    return Math.min(
+      2,
+      later.slice(begin).reduce((sum, count) => sum + count, 0),
+    )
+  })

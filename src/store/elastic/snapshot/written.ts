@@ -1,0 +1,73 @@
+import { type AnyIndex, historyIndices, stateIndices } from '#indices/registry.ts'
+import type { Written } from '#store/snapshots-port.ts'
+import { ask } from '../client/ask.ts'
+import { refresh } from '../client/refresh.ts'
+import { readPublished } from '../schema/checkpoint.ts'
+import type { Cluster } from '../schema/cluster.ts'
+import { inParts } from '../schema/names.ts'
+
+type Shard = {
+  readonly routing: { readonly primary: boolean }
+  readonly docs: { readonly count: number }
+  readonly seq_no: { readonly max_seq_no: number }
+}
+type Stats = {
+  readonly indices?: Readonly<Record<string, { readonly shards: Readonly<Record<string, readonly Shard[]>> }>>
+}
+
+/** `Snapshots.written`. Elasticsearch numbers the operations of a shard, and a restored one goes on with their numbers. */
+export const writtenIn = async (cluster: Cluster): Promise<readonly Written[]> => {
+  const places = await placesIn(cluster)
+  const names = [...places.keys()]
+  const stands = await standsOf(cluster, names)
+  for (const part of inParts(names)) await refresh(cluster, part.split(','))
+  return names.flatMap(name => {
+    const [place, stand] = [places.get(name), stands.get(name)]
+    return place === undefined || stand === undefined ? [] : [{ ...place, ...stand }]
+  })
+}
+
+type PlaceOf = Pick<Written, 'index' | 'partition'>
+
+/** All indices of documents, by their names. */
+const placesIn = async (cluster: Cluster): Promise<ReadonlyMap<string, PlaceOf>> => {
+  const at = await readPublished(cluster)
+  if (at === undefined) return new Map()
+  const names = cluster.names.at(at.generations)
+  return new Map<string, PlaceOf>([
+    ...historyIndices.flatMap(index =>
+      at.partitions.map(
+        (_, partition) => [names.partition(index, partition), placeOf(index, partition)] as const,
+      ),
+    ),
+    ...stateIndices.map(index => [names.state(index), placeOf(index)] as const),
+  ])
+}
+
+const placeOf = ({ name }: AnyIndex, partition?: number): PlaceOf => ({
+  index: name,
+  ...(partition === undefined ? {} : { partition }),
+})
+
+const standsOf = async (
+  { connection }: Cluster,
+  names: readonly string[],
+): Promise<ReadonlyMap<string, Pick<Written, 'operation' | 'documents'>>> => {
+  const found = new Map<string, Pick<Written, 'operation' | 'documents'>>()
+  for (const part of inParts(names)) {
+    const { indices } = await ask<Stats>(connection, {
+      what: `see how far ${part} was written`,
+      method: 'GET',
+      path: `/${part}/_stats/docs`,
+      query: { level: 'shards', filter_path: '**.routing.primary,**.docs.count,**.seq_no.max_seq_no' },
+    })
+    for (const [name, { shards }] of Object.entries(indices ?? {})) {
+      const primary = Object.values(shards)
+        .flat()
+        .find(({ routing }) => routing.primary)
+      if (primary === undefined) continue
+      found.set(name, { operation: primary.seq_no.max_seq_no, documents: primary.docs.count })
+    }
+  }
+  return found
+}

@@ -1,0 +1,71 @@
+import { describe, expect, test } from 'bun:test'
+import { heldThenAll } from '#actions/find/series.ts'
+import type { Store } from '#store/port.ts'
+import { recordedBlocks } from '../support/nodes/recording.ts'
+import { plainHeld, plainPast } from '../support/oracle/plain-past.ts'
+import { seeded } from '../support/seeded.ts'
+
+const blocks = (await recordedBlocks()).map(({ block }) => block)
+const past = plainPast(blocks)
+const ids = [...past.changes.keys()]
+const busy = ids.filter(id => (past.changes.get(id)?.length ?? 0) > 100)
+
+type Options = {
+  readonly store: () => Pick<Store, 'read'>
+  /** Points by chance. */
+  readonly points: number
+  readonly seed: number
+}
+
+/** Balances that are asked for together, of one height. */
+const AT_ONCE = 25
+
+/**
+ * What owners had of tokens at points by chance is what a replay says: any balance at any height, the busy ones as often as all
+ * others, and the heights around a change as often as any.
+ */
+export const pastPoints = ({ store, points, seed }: Options): void => {
+  const random = seeded(seed)
+  const one = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T
+  const heightNear = (id: string): number => {
+    const { height = 0 } = one(past.changes.get(id) ?? []) ?? {}
+    return Math.min(Math.max(height - 1 + Math.floor(random() * 3), 0), blocks.length - 1)
+  }
+
+  describe('balances at points by chance', () => {
+    test(`${points} of them are those of a plain replay`, async () => {
+      let [looked, frozen, none] = [0, 0, 0]
+      while (looked < points) {
+        const asked = Array.from({ length: AT_ONCE }, () => one(random() < 0.5 ? ids : busy))
+        const height = random() < 0.5 ? heightNear(asked[0] ?? '') : Math.floor(random() * blocks.length)
+        const found = await store().read(view => heldThenAll(view, asked, height))
+        for (const [at, id] of asked.entries()) {
+          const plain = plainHeld(past, id, height)
+          const { available, frozen: locked, list } = found[at] ?? {}
+          const seen = JSON.stringify([String(available), String(locked), list])
+          const said = JSON.stringify([String(plain.available), String(plain.frozen), plain.list])
+          // An expectation for each takes longer than all the reads.
+          if (seen !== said) expect([id, height, seen]).toEqual([id, height, said])
+          looked += 1
+          frozen += plain.frozen > 0n ? 1 : 0
+          none += plain.available === 0n ? 1 : 0
+        }
+      }
+      expect([looked >= points, frozen > points / 100, none > points / 100]).toEqual([true, true, true])
+    })
+
+    test('what there was before and all changes since are what there is at the end', async () => {
+      for (const id of ids) {
+        const height = Math.floor(random() * blocks.length)
+        const [before, after] = await store().read(async view => {
+          const found = [height, blocks.length - 1].map(at => heldThenAll(view, [id], at))
+          return (await Promise.all(found)).map(([held]) => held)
+        })
+        const since = (past.changes.get(id) ?? []).filter(each => each.height > height)
+        const changes = since.reduce((sum, { change }) => sum + change, 0n)
+        const sumOf = ({ available = 0n, frozen = 0n } = {}) => available + frozen
+        expect([id, height, sumOf(after)]).toEqual([id, height, sumOf(before) + changes])
+      }
+    })
+  })
+}

@@ -1,0 +1,109 @@
+import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { foreignIn } from './parts.ts'
+import { type Explorer, explorerOn } from './served.ts'
+
+// Makes the file of the whole chain where it is not there yet; a test that hangs still ends.
+setDefaultTimeout(600_000)
+
+const CONTRACT = 'Contract5aHQiyi3zX8bwRWao4fMvxFi5UabjPPaqhUJ8eyUb9RW'
+const HASH = 'EtsagS1FGY4f1kEZGu8zoryj8pXKSBazcHujbC4c958e'
+const HOSTILE = `"'><script>bad()</script>`
+
+let explorer: Explorer
+let hostile: Explorer
+beforeAll(async () => {
+  const labels = new Map([
+    ['busyhub', { en: 'Some Exchange', zh: '某交易所' }],
+    [CONTRACT, { en: 'Some Game', zh: '某游戏' }],
+    ['prod_01', { en: 'Some Pool', zh: 'Some Pool' }],
+    ['not_there', { en: 'Some Nobody', zh: 'Some Nobody' }],
+    ['token.iost', { en: 'Some Tokens', zh: 'Some Tokens' }],
+  ])
+  explorer = await explorerOn({ labels })
+  hostile = await explorerOn({
+    labels: new Map([...labels.keys()].map(name => [name, { en: HOSTILE, zh: HOSTILE }])),
+  })
+})
+
+/** Labels that stand behind links to a name. */
+const labelsBehind = (html: string, name: string): readonly string[] =>
+  [...html.matchAll(new RegExp(`/${name}"[^>]*><bdi>[^<]*</bdi></a>(.{0,60})`, 'g'))].map(
+    ([, rest = '']) => /^ <small class="label(?: given)?"><bdi>([^<]*)</.exec(rest)?.[1] ?? '',
+  )
+
+const once = (labels: readonly string[]): readonly string[] => [...new Set(labels)]
+
+test('labels: a label stands beside its name on every page that names it, in the language of the page', async () => {
+  for (const [path, name, en, zh] of [
+    [`/tx/${HASH}`, 'busyhub', 'Some Exchange', '某交易所'],
+    ['/transactions', 'busyhub', 'Some Exchange', '某交易所'],
+    ['/account/user_004', 'busyhub', 'Some Exchange', '某交易所'],
+    ['/wealth', 'busyhub', 'Some Exchange', '某交易所'],
+    ['/contracts', CONTRACT, 'Some Game', '某游戏'],
+    ['/producers', 'prod_01', 'Some Pool', 'Some Pool'],
+  ] as const) {
+    const [pageEn, pageZh] = [await explorer.visit(path), await explorer.visit(`/zh${path}`)]
+    expect([path, once(labelsBehind(pageEn.html, name))]).toEqual([path, [en]])
+    expect([path, once(labelsBehind(pageZh.html, name))]).toEqual([path, [zh]])
+  }
+})
+
+test('labels: the page of a name has its label in the heading and in the title', async () => {
+  for (const [path, en, zh] of [
+    ['/account/busyhub', 'Some Exchange', '某交易所'],
+    [`/contract/${CONTRACT}`, 'Some Game', '某游戏'],
+    ['/producer/prod_01', 'Some Pool', 'Some Pool'],
+  ] as const) {
+    const [pageEn, pageZh] = [await explorer.visit(path), await explorer.visit(`/zh${path}`)]
+    expect([pageEn.heading, pageEn.title].map(text => text.includes(en))).toEqual([true, true])
+    expect([pageZh.heading, pageZh.title].map(text => text.includes(zh))).toEqual([true, true])
+  }
+})
+
+test('labels: a part of the chain itself is explained in a word, unless the operator gave it a name', async () => {
+  const { html } = await explorer.visit('/account/ram.iost')
+  expect(once(labelsBehind(html, 'deadaddr'))).toEqual(['burn address'])
+  expect((await explorer.visit('/zh/account/ram.iost')).heading).toContain('RAM 市场')
+  expect((await explorer.visit('/contract/vote_producer.iost')).heading).toContain('producer elections')
+  expect((await explorer.visit('/contract/token.iost')).heading).toContain('Some Tokens')
+  expect((await explorer.visit('/contract/token.iost')).text).not.toContain('token contract')
+})
+
+test('labels: the search finds names by their labels, in either language and however they are written', async () => {
+  for (const [text, path] of [
+    ['some exchange', '/account/busyhub'],
+    ['某交易所', '/account/busyhub'],
+    ['ＳＯＭＥ ＧＡＭＥ', `/contract/${CONTRACT}`],
+  ] as const) {
+    const { response } = await explorer.visit(`/search?text=${encodeURIComponent(text)}`)
+    expect([text, response.headers.get('location')]).toEqual([text, path.slice(1)])
+  }
+  const { html } = await explorer.visit('/search?text=some')
+  const found = ['busyhub', CONTRACT, 'prod_01', 'token.iost', 'not_there'].map(name =>
+    html.includes(`/${name}"`),
+  )
+  // What the chain does not have has no page.
+  expect(found).toEqual([true, true, true, true, false])
+  expect((await explorer.visit('/suggest?text=exch')).html).toContain('data-to="account/busyhub"')
+  // A name that is typed is what it names, whatever labels say.
+  expect((await explorer.visit('/search?text=busyhub')).response.headers.get('location')).toBe(
+    'account/busyhub',
+  )
+})
+
+test('labels: nothing in a label does anything', async () => {
+  for (const path of [
+    `/tx/${HASH}`,
+    '/account/busyhub',
+    '/producers',
+    '/search?text=script',
+    '/suggest?text=script',
+  ]) {
+    const page = await hostile.visit(path)
+    expect([path, foreignIn(page)]).toEqual([path, []])
+    expect([path, page.html.includes('&lt;script>') || page.html.includes('&lt;script&gt;')]).toEqual([
+      path,
+      true,
+    ])
+  }
+})
