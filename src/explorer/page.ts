@@ -19,7 +19,6 @@ export type Site = {
   readonly assets: {
     readonly style: string
     readonly script: string
-    readonly plots: string
     readonly theme: string
   }
   readonly labels: Labels

@@ -47,12 +47,7 @@ export const Layout = ({ frame, shown }: { readonly frame: Frame; readonly shown
           <link rel="stylesheet" href={`${root}assets/${site.assets.style}`} />
           <script src={`${root}assets/${site.assets.script}`} type="module"></script>
         </head>
-        <body
-          data-root={root}
-          data-lang={lang}
-          data-plots={`${root}assets/${site.assets.plots}`}
-          data-height={height}
-        >
+        <body data-root={root} data-lang={lang} data-height={height}>
           <a class="skip" href="#main" safe>
             {say({ en: 'Skip to the content', zh: '跳到正文' })}
           </a>
