@@ -14,6 +14,7 @@ import {
   type Prices,
   type Profiles,
 } from './define.ts'
+import type { KeptDayEnds } from './find/day-ends.ts'
 import type { KeptRankings } from './find/kept-rankings.ts'
 import { isFarBehind } from './find/loading.ts'
 import type { KeptAnswers } from './kept-answers.ts'
@@ -36,6 +37,8 @@ export type AnswerDeps = {
   readonly clock: Clock
   /** Rankings of the past that are kept; absent: none are. */
   readonly rankings?: KeptRankings | undefined
+  /** Where days began, as far as it was found before; absent: it is searched each time. */
+  readonly dayEnds?: KeptDayEnds | undefined
   /** Work for a page of one that is not, ms; absent: as much as it takes. */
   readonly rankingMs?: number | undefined
 }

@@ -5,6 +5,7 @@ import type { StateIndex } from '#indices/registry.ts'
 import type { Node } from '#node/port.ts'
 import type { View } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
+import type { KeptDayEnds } from './find/day-ends.ts'
 import type { KeptRankings } from './find/kept-rankings.ts'
 import type { Listing } from './list/list-rows.ts'
 import type { Searched } from './list/searched.ts'
@@ -41,6 +42,8 @@ export type Context = {
   readonly clock: Clock
   /** Absent: none are kept. */
   readonly rankings?: KeptRankings | undefined
+  /** Likewise. */
+  readonly dayEnds?: KeptDayEnds | undefined
   /** Work for a page of a ranking of the past, ms; absent: as much as it takes. */
   readonly rankingMs?: number | undefined
   /**

@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 import type { WrittenAnswer } from '#actions/answer.ts'
+import { keptDayEnds } from '#actions/find/day-ends.ts'
 import { keptRankings } from '#actions/find/kept-rankings.ts'
 import { keptAnswers } from '#actions/kept-answers.ts'
 import { languageFor } from '#actions/request/options.ts'
@@ -84,6 +85,7 @@ const routesOf = (options: AppOptions, { service, gate, feeds, threads }: Parts)
       profiles,
       clock,
       rankings: keptRankings(),
+      dayEnds: keptDayEnds(),
       rankingMs,
     },
     kept: keptOf(options, threads, service.counts),

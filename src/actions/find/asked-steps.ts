@@ -1,4 +1,4 @@
-import { dayOf, startOfDay } from '#chain/time.ts'
+import { dayOf } from '#chain/time.ts'
 import type { View } from '#store/port.ts'
 import type { Context } from '../define.ts'
 import { type Dates, datesWithin } from '../request/dates.ts'
@@ -6,6 +6,7 @@ import type { Range } from '../request/range.ts'
 import { type Days, type Step, stepsBetween } from '../request/step.ts'
 import { daysAsked } from './asked-days.ts'
 import { blockAt } from './blocks-at.ts'
+import { endsBefore } from './day-ends.ts'
 import { refuseWhileLoading } from './loading.ts'
 import { momentsAt } from './point.ts'
 
@@ -52,12 +53,7 @@ export const stepsAsked = async (
   if (start !== undefined && end !== undefined && start > end) return []
   const { from, to, today } = await daysAsked(context, { start_date: start, end_date: end }, checkStepDates)
   const steps = stepsBetween(step, from, to)
-  const ends = [startOfDay(steps[0]?.first ?? from), ...steps.map(({ last: day }) => startOfDay(day + 1))]
-  const moments = await momentsAt(
-    view,
-    ends.map(time => time - 1n),
-  )
-  const heights = moments.map(moment => moment?.height ?? -1)
+  const heights = await endsBefore(context, [steps[0]?.first ?? from, ...steps.map(({ last }) => last + 1)])
   const within = (height: number): number => Math.min(Math.max(height, before), until)
   return steps.map((days, at) => {
     const [begin = -1, over = -1] = [heights[at], heights[at + 1]]

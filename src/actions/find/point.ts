@@ -4,7 +4,7 @@ import type { Context } from '../define.ts'
 import { countPassing } from '../list/ordinal-search.ts'
 import type { Point } from '../request/point.ts'
 import { badRequest } from '../request/refusals.ts'
-import { blockAt, blocksAt } from './blocks-at.ts'
+import { blockAt, blocksAt, timesOf } from './blocks-at.ts'
 import { refuseWhileLoading } from './loading.ts'
 
 /** A block whose state is asked for. */
@@ -67,6 +67,19 @@ export const momentsAt = async (
   view: View,
   times: readonly bigint[],
 ): Promise<readonly (Moment | undefined)[]> => {
+  const heights = await heightsAt(view, times)
+  const found = await timesOf(
+    view,
+    heights.filter(height => height >= 0),
+  )
+  return heights.map(height => {
+    const time = found.get(height)
+    return time === undefined ? undefined : { height, time }
+  })
+}
+
+/** The heights of these blocks; -1: the chain is younger. */
+export const heightsAt = async (view: View, times: readonly bigint[]): Promise<readonly number[]> => {
   const look = async (ordinals: readonly number[]): Promise<readonly bigint[]> =>
     (
       await blocksAt(
@@ -79,17 +92,5 @@ export const momentsAt = async (
     rows,
     times.map(until => time => time <= until),
   )
-  const heights = counts.map(count => count - 1)
-  const found = new Map(
-    (
-      await blocksAt(
-        view,
-        [...new Set(heights)].filter(height => height >= 0),
-      )
-    ).map(block => [block.height, block]),
-  )
-  return heights.map(height => {
-    const block = found.get(height)
-    return block === undefined ? undefined : { height, time: block.time }
-  })
+  return counts.map(count => count - 1)
 }

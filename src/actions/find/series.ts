@@ -194,17 +194,26 @@ export const flowsThen = async (
   heights: readonly number[],
 ): Promise<readonly Flows[]> => {
   const parts = (await (await seriesIn(view, key))?.lastParts(heights.map(isBy))) ?? []
+  const entries = new Map<SeriesDoc, readonly Entry[]>()
+  let last: { readonly height: number; readonly flows: Flows } | undefined
   return heights.map((height, at) => {
     const part = parts[at]
-    return part === undefined ? NO_FLOWS : flowsIn(part, height)
+    if (part === undefined) return NO_FLOWS
+    // Many steps may be without a block, or have their ends in one part.
+    if (last?.height === height) return last.flows
+    const changes = entries.get(part) ?? entriesIn(part.entries, part.height)
+    entries.set(part, changes)
+    const flows = flowsIn(part, changes, height)
+    last = { height, flows }
+    return flows
   })
 }
 
 /** A part says what there is behind its last change, so the changes after the height are taken from it. */
-const flowsIn = (part: SeriesDoc, height: number): Flows => {
+const flowsIn = (part: SeriesDoc, changes: readonly Entry[], height: number): Flows => {
   let [gained, lost] = [numberIn(part.gained), numberIn(part.lost)]
   let { gains, losses } = part
-  for (const entry of entriesIn(part.entries, part.height)) {
+  for (const entry of changes) {
     // What came due was there before, and is part of neither sum.
     if (entry.cause.kind === 'due') continue
     const later = Math.min(entry.times, Math.max(0, entry.height + entry.times - 1 - height))

@@ -26,6 +26,7 @@ export const askQuery = async (query: Query, { deps, ...options }: AskWith = {})
       profiles: deps?.profiles ?? { get: () => undefined },
       clock: deps?.clock ?? systemClock,
       rankings: deps?.rankings,
+      dayEnds: deps?.dayEnds,
       rankingMs: deps?.rankingMs,
     },
     { query, options: chosen },

@@ -1,0 +1,58 @@
+import { expect, test } from 'bun:test'
+import { endsBefore, type KeptDayEnds, keptDayEnds } from '#actions/find/day-ends.ts'
+import { dayOf, startOfDay } from '#chain/time.ts'
+import type { View } from '#store/port.ts'
+import { recordedBlocks } from '#test/support/nodes/recording.ts'
+import { loadedStore } from '#test/support/stores/loaded.ts'
+
+const store = await loadedStore()
+const blocks = (await recordedBlocks()).map(({ block }) => block)
+const [genesis, latest] = [dayOf(blocks[0]?.time ?? 0n), dayOf(blocks.at(-1)?.time ?? 0n)]
+const days = [genesis - 1, genesis, genesis + 1, latest - 1, latest, latest + 1]
+const expected = days.map(day => blocks.findLastIndex(({ time }) => time < startOfDay(day)))
+
+/** The ends in a view, and how many blocks were read for them. */
+const endsIn = async (dayEnds: KeptDayEnds, over: Partial<View> = {}) =>
+  store.read(async view => {
+    let reads = 0
+    const counted: View = {
+      ...view,
+      ...over,
+      get: (index, id) => {
+        reads += 1
+        return view.get(index, id)
+      },
+      getMany: (index, ids) => {
+        reads += ids.length
+        return view.getMany(index, ids)
+      },
+    }
+    return { ends: await endsBefore({ view: counted, dayEnds }, days), reads }
+  })
+
+test('ends of days are those of the blocks, and are searched once', async () => {
+  const kept = keptDayEnds()
+  const first = await endsIn(kept)
+  expect(first.ends).toEqual(expected)
+  expect(first.reads).toBeGreaterThan(10)
+  expect(await endsIn(kept)).toEqual({ ends: expected, reads: 0 })
+})
+
+test('what is kept holds for later heights of its chain, and for no other chain or earlier height', async () => {
+  const { at } = await store.read(async view => ({ at: view.at }))
+  const before = blocks[at.height - 10]
+  if (before === undefined) throw new TypeError('The recorded chain is too short.')
+  const ofEarlier = async (hash: string) => {
+    const kept = keptDayEnds()
+    // An end that is wrong shows where it came from.
+    const view = { at: { ...at, height: before.height, hash } } as View
+    kept.keep(view, new Map(days.map(day => [day, 7])))
+    return kept
+  }
+  const later = await endsIn(await ofEarlier(before.hash))
+  expect(later).toEqual({ ends: days.map(() => 7), reads: 1 })
+  expect((await endsIn(await ofEarlier('another chain'))).ends).toEqual(expected)
+  const kept = keptDayEnds()
+  kept.keep({ at: { ...at, height: at.height + 1 } } as View, new Map(days.map(day => [day, 7])))
+  expect((await endsIn(kept)).ends).toEqual(expected)
+})
