@@ -33,7 +33,7 @@ const point = (figure, x) => {
   caption.textContent = points[at] ?? ''
   const mark = drawing.querySelector('.pointed') ?? drawing.appendChild(document.createElementNS(SVG, 'path'))
   mark.setAttribute('class', 'pointed')
-  mark.setAttribute('d', `M${((at + 0.5) / points.length) * 600} 0V100`)
+  mark.setAttribute('d', `M${((at + 0.5) / points.length) * 1200} 0V200`)
 }
 
 // Plots come and go while a page is open.

@@ -24,6 +24,7 @@ import { Rows } from '../part/rows.tsx'
 import { Concentration, MOST_BANDED, Share } from '../part/share.tsx'
 import { ChainText } from '../part/text.tsx'
 import { When } from '../part/time.tsx'
+import { TokenOverTime, tokenSince } from '../part/token-over-time.tsx'
 
 /** A token: its supply, who has it, and what moved. Holders and movements have pages of their own, `?holders=1`. */
 export const tokenPage: Page = {
@@ -35,6 +36,8 @@ export const tokenPage: Page = {
       visit.ask(getTokenDetail, { token }),
       visit.ask(getTokenHolder, { token, page: '1', size: String(MOST_BANDED) }),
     ])
+    // Other pages of its lists, and filtered ones, are not about the token over time.
+    const history = visit.query.size > 0 ? undefined : await tokenSince(visit, token, detail.created_at)
     const name = visible(detail.symbol)
     return {
       title: say({ en: `Token ${name}`, zh: `代币 ${name}` }),
@@ -78,6 +81,7 @@ export const tokenPage: Page = {
               />
             </Card>
           </div>
+          {history === undefined ? '' : <TokenOverTime visit={visit} history={history} />}
           <Tabs visit={visit} isOfHolders={isOfHolders} />
           {isOfHolders ? (
             <Holders visit={visit} supply={detail.current_supply} />

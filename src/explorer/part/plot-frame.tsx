@@ -3,7 +3,7 @@
 import { grouped } from '../format/amount.ts'
 import { type Axis, axisOf, datesLabelled, type Extent, labelsOf } from '../format/axis.ts'
 import type { Html, Visit } from '../page.ts'
-import { AREA, shareOf } from './plot-shapes.tsx'
+import { AREA, gridOf } from './plot-shapes.tsx'
 
 /**
  * A figure at each of some times, oldest first. `date` is a day (`2026-11-21`; of a week its first one), a month (`2026-11`)
@@ -73,7 +73,7 @@ export const PlotFrame = ({
         aria-label={`${title}, ${span}`}
       >
         <desc safe>{`${told}${on}`}</desc>
-        <path class="grid" d={axis.ticks.map(tick => `M0 ${shareOf(axis, tick)}H600`).join('')} />
+        <path class="grid" d={gridOf(axis)} />
         {children(axis) as 'safe'}
       </svg>
       <Dates series={series} />

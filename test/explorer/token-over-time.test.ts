@@ -1,0 +1,44 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { explorerOn } from './served.ts'
+
+setDefaultTimeout(600_000)
+
+type Supply = {
+  readonly steps: readonly { readonly date: string; readonly supply: string; readonly holders: number }[]
+}
+type Daily = {
+  readonly days: readonly { readonly date: string; readonly volume: string; readonly transfers: number }[]
+}
+
+/** Titles of plots by their page, in the order of the figures that they draw. */
+const TITLES = {
+  '': (token: string) => [`Supply (${token})`, 'Holders', `Volume (${token})`, 'Transfers'],
+  '/zh': (token: string) => [`供应量（${token}）`, '持有者数', `转账总额（${token}）`, '转账次数'],
+} as const
+
+const shownIn = (html: string, title: string): readonly string[] => {
+  const [, points = ''] = html.split(`<h3>${title}</h3>`)[1]?.match(/data-points="([^"]*)"/) ?? []
+  return points === '' ? [] : points.replaceAll(',', '').split('|')
+}
+
+test('/token: supply and holders since it was created, volume and transfers of each day, as the API has them', async () => {
+  const explorer = await explorerOn()
+  for (const token of ['iost', 'ram', 'contribute'])
+    for (const lang of ['', '/zh'] as const) {
+      const { html } = await explorer.visit(`${lang}/token/${token}`)
+      const [supply = '', holders = '', volume = '', transfers = ''] = TITLES[lang](token)
+      const shown = shownIn(html, supply)
+      expect(shown.length).toBeGreaterThan(12)
+      const asked = { token, step: 'month', start_date: `${shown[0]?.slice(0, 7)}-01` }
+      const { steps } = await explorer.call<Supply>('token/get-supply-history', asked)
+      expect(shown).toEqual(steps.map(row => `${row.date.slice(0, 7)}: ${row.supply}`))
+      expect(shownIn(html, holders)).toEqual(steps.map(row => `${row.date.slice(0, 7)}: ${row.holders}`))
+      const { days } = await explorer.call<Daily>('base/get-daily-statistics', { token })
+      // Nobody transfers contribute.
+      const drawn = token === 'contribute' ? [] : days
+      expect(shownIn(html, volume)).toEqual(drawn.map(day => `${day.date}: ${day.volume}`))
+      expect(shownIn(html, transfers)).toEqual(drawn.map(day => `${day.date}: ${day.transfers}`))
+    }
+  for (const path of ['/token/iost?holders=1', '/token/zero0'])
+    expect([path, (await explorer.visit(path)).html.includes('<figure class="plot')]).toEqual([path, false])
+})
