@@ -14,7 +14,7 @@ import {
   type Prices,
   type Profiles,
 } from './define.ts'
-import type { KeptDayEnds } from './find/day-ends.ts'
+import type { KeptDayEnds } from './find/kept-day-ends.ts'
 import type { KeptRankings } from './find/kept-rankings.ts'
 import { isFarBehind } from './find/loading.ts'
 import type { KeptAnswers } from './kept-answers.ts'

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import type { WrittenAnswer } from '#actions/answer.ts'
-import { keptDayEnds } from '#actions/find/day-ends.ts'
+import { keptDayEnds } from '#actions/find/kept-day-ends.ts'
 import { keptRankings } from '#actions/find/kept-rankings.ts'
 import { keptAnswers } from '#actions/kept-answers.ts'
 import { languageFor } from '#actions/request/options.ts'

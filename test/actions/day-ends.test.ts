@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { endsBefore, type KeptDayEnds, keptDayEnds } from '#actions/find/day-ends.ts'
+import { endsBefore } from '#actions/find/day-ends.ts'
+import { type KeptDayEnds, keptDayEnds } from '#actions/find/kept-day-ends.ts'
 import { dayOf, startOfDay } from '#chain/time.ts'
 import type { View } from '#store/port.ts'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'

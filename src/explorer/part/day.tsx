@@ -9,6 +9,9 @@ type DayProps = {
 /** A UTC day; one that is not over is marked. */
 export const Day = ({ visit: { say }, day: { date, complete } }: DayProps): Html => (
   <span>
-    <span safe>{date}</span> {complete ? '' : <small safe>{say({ en: 'so far', zh: '截至目前' })}</small>}
+    <span class="date" safe>
+      {date}
+    </span>{' '}
+    {complete ? '' : <small safe>{say({ en: 'so far', zh: '截至目前' })}</small>}
   </span>
 )

@@ -43,5 +43,5 @@ export const StepTable = <R extends StepRow>({ visit, step, rows, fields }: Step
 
 const columnOf = <R,>([en, zh, value]: Field<R>, rows: readonly R[]): Column<R> => {
   const decimals = decimalsOf(rows.map(value))
-  return [en, zh, row => <Count value={value(row)} decimals={decimals} />, { isNumber: true, place: 'end' }]
+  return [en, zh, row => <Count value={value(row)} decimals={decimals} />, { isNumber: true }]
 }

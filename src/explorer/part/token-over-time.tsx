@@ -57,27 +57,29 @@ const SupplyAndHolders = ({ visit, history: { steps, rows } }: Props): Html => {
   const holders = say({ en: 'Holders', zh: '持有者数' })
   return (
     <Card title={say({ en: 'Supply and holders over time', zh: '供应量与持有者走势' })}>
-      <h3 safe>{supply}</h3>
-      <LevelPlot
-        visit={visit}
-        title={supply}
-        series={rows.map(({ date, supply: value }) => ({ date, value }))}
-      />
-      <h3 safe>{holders}</h3>
-      <LevelPlot
-        visit={visit}
-        title={holders}
-        series={rows.map(row => ({ date: row.date, value: String(row.holders) }))}
-      />
+      <div class="over-time">
+        <h3 safe>{supply}</h3>
+        <LevelPlot
+          visit={visit}
+          title={supply}
+          series={rows.map(({ date, supply: value }) => ({ date, value }))}
+        />
+      </div>
+      <div class="over-time">
+        <h3 safe>{holders}</h3>
+        <LevelPlot
+          visit={visit}
+          title={holders}
+          series={rows.map(row => ({ date: row.date, value: String(row.holders) }))}
+        />
+      </div>
       <StepTable
         visit={visit}
         step={steps.step}
         rows={rows}
         fields={[
-          ['Issued', '发行', row => row.issued],
-          ['Destroyed', '销毁', row => row.destroyed],
           ['Supply at the end', '期末供应量', row => row.supply],
-          ['Holders', '持有者数', row => String(row.holders)],
+          ['Holders at the end', '期末持有者数', row => String(row.holders)],
         ]}
       />
     </Card>
@@ -103,14 +105,22 @@ const TransfersByDay = ({ visit, history: { days } }: Props): Html => {
     )
   return (
     <Card title={title}>
-      <h3 safe>{volume}</h3>
-      <Plot visit={visit} title={volume} series={days.map(({ date, volume: value }) => ({ date, value }))} />
-      <h3 safe>{transfers}</h3>
-      <Plot
-        visit={visit}
-        title={transfers}
-        series={days.map(day => ({ date: day.date, value: String(day.transfers) }))}
-      />
+      <div class="over-time">
+        <h3 safe>{volume}</h3>
+        <Plot
+          visit={visit}
+          title={volume}
+          series={days.map(({ date, volume: value }) => ({ date, value }))}
+        />
+      </div>
+      <div class="over-time">
+        <h3 safe>{transfers}</h3>
+        <Plot
+          visit={visit}
+          title={transfers}
+          series={days.map(day => ({ date: day.date, value: String(day.transfers) }))}
+        />
+      </div>
       <StepTable
         visit={visit}
         step="day"
