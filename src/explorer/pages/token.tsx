@@ -24,7 +24,7 @@ import { Rows } from '../part/rows.tsx'
 import { Concentration, MOST_BANDED, Share } from '../part/share.tsx'
 import { ChainText } from '../part/text.tsx'
 import { When } from '../part/time.tsx'
-import { TokenOverTime, tokenSince } from '../part/token-over-time.tsx'
+import { TokenOverTime } from '../part/token-over-time.tsx'
 
 /** A token: its supply, who has it, and what moved. Holders and movements have pages of their own, `?holders=1`. */
 export const tokenPage: Page = {
@@ -36,8 +36,6 @@ export const tokenPage: Page = {
       visit.ask(getTokenDetail, { token }),
       visit.ask(getTokenHolder, { token, page: '1', size: String(MOST_BANDED) }),
     ])
-    // Other pages of its lists, and filtered ones, are not about the token over time.
-    const history = visit.query.size > 0 ? undefined : await tokenSince(visit, token, detail.created_at)
     const name = visible(detail.symbol)
     return {
       title: say({ en: `Token ${name}`, zh: `代币 ${name}` }),
@@ -56,32 +54,10 @@ export const tokenPage: Page = {
             <section class="card">
               <About visit={visit} detail={detail} />
             </section>
-            <Card
-              title={say({ en: 'Available balances by share of the supply', zh: '可用余额占供应量的比例' })}
-              aside={
-                token === 'iost' ? (
-                  <a href={hrefTo(visit, '/wealth')} safe>
-                    {say({ en: 'With votes and frozen amounts →', zh: '含投票与冻结 →' })}
-                  </a>
-                ) : (
-                  ''
-                )
-              }
-            >
-              <Concentration
-                visit={visit}
-                parts={largest.map(({ balance }) => balance)}
-                whole={detail.current_supply}
-                total={holderCount}
-              />
-              <Largest
-                visit={visit}
-                owners={largest.map(({ account, balance }) => ({ account, amount: balance }))}
-                whole={detail.current_supply}
-              />
-            </Card>
+            <Distribution visit={visit} detail={detail} largest={largest} total={holderCount} />
           </div>
-          {history === undefined ? '' : <TokenOverTime visit={visit} history={history} />}
+          {/* Other pages of its lists, and filtered ones, are not about the token over time. */}
+          {visit.query.size > 0 ? '' : <TokenOverTime visit={visit} created={detail.created_at} />}
           <Tabs visit={visit} isOfHolders={isOfHolders} />
           {isOfHolders ? (
             <Holders visit={visit} supply={detail.current_supply} />
@@ -124,6 +100,45 @@ const About = ({ visit, detail }: { readonly visit: Visit; readonly detail: Deta
         ],
       ]}
     />
+  )
+}
+
+type DistributionProps = {
+  readonly visit: Visit
+  readonly detail: Detail
+  /** Largest first, of `total`. */
+  readonly largest: AnswerOf<typeof getTokenHolder>['holders']
+  readonly total: AnswerOf<typeof getTokenHolder>['total']
+}
+
+/** How the supply is shared among its holders. */
+const Distribution = ({ visit, detail, largest, total }: DistributionProps): Html => {
+  const { say } = visit
+  return (
+    <Card
+      title={say({ en: 'Available balances by share of the supply', zh: '可用余额占供应量的比例' })}
+      aside={
+        visit.id === 'iost' ? (
+          <a href={hrefTo(visit, '/wealth')} safe>
+            {say({ en: 'With votes and frozen amounts →', zh: '含投票与冻结 →' })}
+          </a>
+        ) : (
+          ''
+        )
+      }
+    >
+      <Concentration
+        visit={visit}
+        parts={largest.map(({ balance }) => balance)}
+        whole={detail.current_supply}
+        total={total}
+      />
+      <Largest
+        visit={visit}
+        owners={largest.map(({ account, balance }) => ({ account, amount: balance }))}
+        whole={detail.current_supply}
+      />
+    </Card>
   )
 }
 

@@ -24,16 +24,17 @@ const MOST = 12
 /** The exact figures of a plot, newest first, behind one press. */
 export const StepTable = <R extends StepRow>({ visit, step, rows, fields }: StepTableProps<R>): Html => {
   const { title, head } = STEP_NAMES[step]
+  const shown = rows.toReversed().slice(0, MOST)
   return (
     <details class="inner">
       <summary safe>{visit.say(title)}</summary>
       <Rows
         visit={visit}
-        rows={rows.toReversed().slice(0, MOST)}
+        rows={shown}
         isNarrow
         columns={[
           [head.en, head.zh, row => <Day visit={visit} day={row} />],
-          ...fields.map(field => columnOf(field, rows)),
+          ...fields.map(field => columnOf(field, shown)),
         ]}
       />
       <More visit={visit} shown={MOST} total={rows.length} />

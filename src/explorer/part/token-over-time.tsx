@@ -15,14 +15,14 @@ type SupplyStep = AnswerOf<typeof getSupplyHistory>['steps'][number]
 type TokenDay = Extract<AnswerOf<typeof getDailyStatistics>['days'][number], { readonly volume: string }>
 
 /** A token since it was created, by steps, and what was transferred on each of the last days; oldest first. */
-export type TokenHistory = {
+type TokenHistory = {
   readonly steps: Steps
   readonly rows: readonly SupplyStep[]
   readonly days: readonly TokenDay[]
 }
 
-/** `created`: ISO-8601 UTC; undefined: that was today, so there is one point of each plot and nothing to see. */
-export const tokenSince = async (
+/** undefined: the token was created today, so there is one point of each plot and nothing to see. */
+const tokenSince = async (
   visit: Visit,
   token: string,
   created: string,
@@ -40,15 +40,25 @@ export const tokenSince = async (
   return { steps, rows: named(step, history.steps), days }
 }
 
-type Props = { readonly visit: Visit; readonly history: TokenHistory }
+type TokenProps = {
+  readonly visit: Visit
+  /** When the token of the page was created, ISO-8601 UTC. */
+  readonly created: string
+}
 
-/** Supply, holders and transfers as plots, with the exact figures behind them. */
-export const TokenOverTime = ({ visit, history }: Props): Html => (
-  <div class="pair">
-    <SupplyAndHolders visit={visit} history={history} />
-    <TransfersByDay visit={visit} history={history} />
-  </div>
-)
+/** Supply, holders and transfers as plots, with the exact figures behind them; nothing on the first day of a token. */
+export const TokenOverTime = async ({ visit, created }: TokenProps): Promise<string> => {
+  const history = await tokenSince(visit, visit.id, created)
+  if (history === undefined) return ''
+  return (
+    <div class="pair">
+      <SupplyAndHolders visit={visit} history={history} />
+      <TransfersByDay visit={visit} history={history} />
+    </div>
+  )
+}
+
+type Props = { readonly visit: Visit; readonly history: TokenHistory }
 
 const SupplyAndHolders = ({ visit, history: { steps, rows } }: Props): Html => {
   const { say } = visit
