@@ -88,8 +88,8 @@ const SupplyAndHolders = ({ visit, history: { steps, rows } }: Props): Html => {
         step={steps.step}
         rows={rows}
         fields={[
-          ['Supply at the end', '期末供应量', row => row.supply],
-          ['Holders at the end', '期末持有者数', row => String(row.holders)],
+          ['Supply', '期末供应量', row => row.supply],
+          ['Holders', '期末持有者数', row => String(row.holders)],
         ]}
       />
     </Card>
