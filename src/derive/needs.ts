@@ -12,8 +12,10 @@ import { producerKeys, producers } from '#indices/producer.ts'
 import type { Key, StateIndex } from '#indices/registry.ts'
 import { resources } from '#indices/resource.ts'
 import { series, seriesOf } from '#indices/series.ts'
+import { memberId } from '#indices/standing.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { tokens } from '#indices/token.ts'
+import { collections, holdings, itemId, items, itemsOf, ownersOf } from '#indices/token721.ts'
 import { tokenDayId, tokenDays } from '#indices/token-day.ts'
 import { voteId, votes } from '#indices/vote.ts'
 import { wealth } from '#indices/wealth.ts'
@@ -172,6 +174,9 @@ const needReceipt = (add: Add, said: Said, tx: Transaction): void => {
     case 'gas.iost':
       needPledge(add, said.args)
       return
+    case 'token721.iost':
+      needToken721(add, said)
+      return
     case 'auth.iost':
       needAccount(add, said, tx)
       return
@@ -196,6 +201,24 @@ const needToken = (add: Add, { name, args }: Said): void => {
   if (to !== undefined) needTransfer(add, token, { from: first, to })
   // The contribute of a base transaction goes to the witness of the parent, most likely this block's too.
   else if (token === 'contribute' && name === 'issue' && first !== undefined) add(producers, first)
+}
+
+/** The id of an item that is issued only the state tells: it is requested by `Missing`. */
+const needToken721 = (add: Add, { name, args }: Said): void => {
+  const symbol = textAt(args, 0)
+  if (symbol === undefined) return
+  add(collections, symbol)
+  if (name !== 'issue' && name !== 'transfer') return
+  add(series, seriesOf.collection(symbol))
+  const item = name === 'transfer' ? textAt(args, 3) : undefined
+  for (const owner of [textAt(args, 1), name === 'transfer' ? textAt(args, 2) : undefined]) {
+    if (owner === undefined) continue
+    add(holdings, memberId(ownersOf(symbol), owner))
+    if (item !== undefined) add(holdings, memberId(itemsOf(symbol, owner), item))
+  }
+  if (item === undefined) return
+  add(items, itemId(symbol, item))
+  add(series, seriesOf.item(symbol, item))
 }
 
 const needTransfer = (

@@ -7,6 +7,7 @@ import { SEGMENT_SIZES, type SegmentSizes } from '#indices/segment.ts'
 import {
   compareStandings,
   countedOrderOf,
+  memberId,
   type Standing,
   type StandingRange,
   standingOf,
@@ -14,6 +15,7 @@ import {
 } from '#indices/standing.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { tokens } from '#indices/token.ts'
+import { collections, groupOf, holdings, ownersOf } from '#indices/token721.ts'
 import { votes } from '#indices/vote.ts'
 import { wealth } from '#indices/wealth.ts'
 import { dissolveTree, foundTree, openTree, type Ranking } from './segment-tree.ts'
@@ -113,6 +115,10 @@ const sizeOf = (state: State, { index, group = '' }: Ranking): number => {
       return state.get(tokens, group)?.holder_count ?? 0
     case votes:
       return state.get(producers, group)?.voter_count ?? 0
+    case holdings:
+      return ownedIn(state, group)
+    case collections:
+      return state.get(statistics, STATISTICS)?.collection_count ?? 0
     case tokens:
       return state.get(statistics, STATISTICS)?.token_count ?? 0
     case producers:
@@ -122,6 +128,13 @@ const sizeOf = (state: State, { index, group = '' }: Ranking): number => {
     default:
       throw new TypeError(`${index.name} has no counter.`)
   }
+}
+
+/** How many owners a collection has, or how many items an owner. */
+const ownedIn = (state: State, group: string): number => {
+  const of = groupOf(group)
+  if (of.owner === undefined) return state.get(collections, of.symbol)?.holder_count ?? 0
+  return Number(state.get(holdings, memberId(ownersOf(of.symbol), of.owner))?.amount ?? 0n)
 }
 
 const requireCount = ({ index, order, group = '' }: Ranking, counted: number, size: number): void => {
