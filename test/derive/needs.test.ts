@@ -56,6 +56,11 @@ const REASONS: Readonly<Record<string, (miss: Miss) => boolean>> = {
     loaded.block.transactions.some(({ receipt: { receipts } }) =>
       receipts.some(({ funcName }) => funcName === 'vote_producer.iost/voterWithdraw'),
     ),
+  'the item that is issued: its id is the number of those before': ({ loaded, key }) =>
+    (['items', 'holdings'].includes(key.index.name) || key.id.startsWith('@y/')) &&
+    loaded.block.transactions.some(({ receipt: { receipts } }) =>
+      receipts.some(({ funcName }) => funcName === 'token721.iost/issue'),
+    ),
   'where members stand in a large ranking': ({ key }) => key.index.name === 'segments',
 }
 

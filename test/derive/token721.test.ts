@@ -27,8 +27,9 @@ const plainItems = async () => {
   return { found, moves, issued }
 }
 
+const { state } = await derivedRecording()
+
 test('deriveBlock: owners and metadata of items are those of a plain replay, and all counts agree', async () => {
-  const { state } = await derivedRecording()
   const { found, moves, issued } = await plainItems()
   expect(found.size).toBe(30)
   expect(new Map(state.all(items).map(({ id, owner, metadata }) => [id, { owner, metadata }]))).toEqual(found)
