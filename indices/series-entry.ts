@@ -72,12 +72,13 @@ export const prolonged = (
   const begin = text.lastIndexOf(';', text.length - 2) + 1
   const end = `,${numberText(change)};`
   const behind = text.length - end.length
-  const cause = text.indexOf(',', text.indexOf(',', begin) + 1) + 1
+  const ofTx = text.indexOf(',', begin) + 1
+  const cause = text.indexOf(',', ofTx) + 1
   if (text[cause] !== LETTER_OF.block || text.indexOf(',', cause) !== behind || !text.endsWith(end))
     return undefined
-  const [offset = '', ofTx = ''] = text.slice(begin, cause).split(',')
   const times = behind === cause + 1 ? 1 : Number(text.slice(cause + 1, behind))
-  if (base + Number(offset) + times !== height || Number(ofTx) !== tx) return undefined
+  if (base + Number(text.slice(begin, ofTx - 1)) + times !== height) return undefined
+  if (Number(text.slice(ofTx, cause - 1)) !== tx) return undefined
   return `${text.slice(0, cause + 1)}${times + 1}${end}`
 }
 

@@ -73,7 +73,7 @@ const askedFor = (path: string) => ({
   site: {
     version: 'benchmark',
     labels: new Map(),
-    assets: { style: 'style', script: 'script', plots: 'plots' },
+    assets: { style: 'style', script: 'script', plots: 'plots', theme: 'theme' },
   },
   ...({
     root: rootFrom('en', path),

@@ -29,6 +29,7 @@ const { values } = parseArgs({
   options: {
     work: { type: 'string' },
     blocks: { type: 'string' },
+    only: { type: 'string' },
     quick: { type: 'boolean', default: false },
     against: { type: 'string' },
   },
@@ -40,7 +41,9 @@ const usage = (problem: string): never => {
 const blocks = Number(values.blocks ?? BLOCKS)
 if (!Number.isInteger(blocks) || blocks < 10) usage(`--blocks ${values.blocks}: a whole number from 10 on.`)
 const work = values.work ?? usage('--work FOLDER is missing.')
-const { quick, against } = values
+const { quick, only, against } = values
+if (only !== undefined && (only !== 'loading' || quick))
+  usage(`--only ${only}: it is --only loading, and not with --quick.`)
 
 const elastic = elasticAt((process.env['ELASTICSEARCH_URL'] ?? '').replace(/\/+$/, ''))
 const here = await machine(elastic)
@@ -92,6 +95,7 @@ let floor: readonly Asked[] = []
 const onStore = async (chain: Chain, kind: StoreName, builds: readonly Build[]): Promise<void> => {
   const loaded = await loadAll(chain, kind, builds)
   const [first] = loaded
+  if (only === 'loading') return
   if (first !== undefined && kind === 'Elasticsearch') floor = await floors(bench, first.place.path)
   const sides: Side[] = []
   for (const { build, place } of loaded)

@@ -18,12 +18,19 @@ export type Archive = {
   chunkAt(height: number): Promise<{ readonly file: ArchiveFile; readonly chunk: Chunk } | undefined>
   /** Path or URL of the file that has a block. */
   fileOf(height: number): string | undefined
+  /** The archive as it is now: this one, or one with more files. Throws Failure 'damaged' when these are not there any more. */
+  grown(): Promise<Archive>
 }
 
 /** Opens an archive by its manifest. Throws Failure 'usage', 'damaged', 'unavailable'. */
 export const openArchive = async (location: string): Promise<Archive> => {
   const folder = folderAt(location)
-  const manifest = readManifest(await folder.text(MANIFEST), `${folder.name}/${MANIFEST}`)
+  return archiveIn(folder, await folder.text(MANIFEST))
+}
+
+const archiveIn = (folder: Folder, text: string): Archive => {
+  const manifest = readManifest(text, `${folder.name}/${MANIFEST}`)
+  const hash = sha256(text)
   const tables = rememberedFor<readonly Chunk[]>(KEPT_TABLES)
   const chunks = rememberedFor<readonly BlockLines[]>(KEPT_CHUNKS)
   const file = (height: number): ArchiveFile | undefined => fileWith(manifest, height)
@@ -35,7 +42,7 @@ export const openArchive = async (location: string): Promise<Archive> => {
   }
   const linesIn = (of: ArchiveFile, chunk: Chunk): Promise<readonly BlockLines[]> =>
     chunks(`${of.name}/${chunk.from}`, () => readChunk(folder, of, chunk))
-  return {
+  const archive: Archive = {
     manifest,
     folder,
     chunkAt,
@@ -55,7 +62,25 @@ export const openArchive = async (location: string): Promise<Archive> => {
       const name = file(height)?.name
       return name === undefined ? undefined : `${folder.name}/${name}`
     },
+    grown: async () => {
+      const now = await folder.text(MANIFEST)
+      if (sha256(now) === hash) return archive
+      const next = archiveIn(folder, now)
+      requireSameFiles(folder, next.manifest, manifest)
+      return next
+    },
   }
+  return archive
+}
+
+/** What is written of an archive is never changed: whoever reads it may have blocks of it already. */
+const requireSameFiles = (folder: Folder, now: Manifest, before: Manifest): void => {
+  for (const [at, file] of before.files.entries())
+    if (now.files[at]?.name !== file.name || now.files[at].sha256 !== file.sha256)
+      throw damagedFile(
+        `${folder.name}/${file.name}`,
+        'it was exchanged or removed while the archive was read',
+      )
 }
 
 /** The file that has a block, by halving: an archive of mainnet has tens of thousands. */

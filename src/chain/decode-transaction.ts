@@ -21,7 +21,7 @@ import {
   tooLong,
   wrong,
 } from './json-fields.ts'
-import { compactJson, elementSpans, memberSpans, type Span } from './json-text.ts'
+import { compactJson, elementSpans, isCompactedTo, memberSpans, type Span } from './json-text.ts'
 
 /** Gas has two decimals: the node keeps it as an integer × 100 and prints that divided by 100. */
 const GAS_DECIMALS = 2
@@ -276,5 +276,5 @@ export const transactionText = (text: string, span: Span, value: unknown): strin
   const usual = JSON.stringify(value)
   const [from, to] = span
   const isUsual = usual.length === to - from && text.startsWith(usual, from)
-  return isUsual || compactJson(text, span) === usual ? usual : written(text, span, TRANSACTION)
+  return isUsual || isCompactedTo(usual, text, span) ? usual : written(text, span, TRANSACTION)
 }

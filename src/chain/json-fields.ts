@@ -181,5 +181,5 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
 export const base64Of = (fields: Fields, key: string, above: Path, bound?: Bound): Uint8Array => {
   const text = textOf(fields, key, above, bound)
   if (!BASE64.test(text)) throw wrong({ above, key }, text, 'base64')
-  return new Uint8Array(Buffer.from(text, 'base64'))
+  return Uint8Array.fromBase64(text)
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { compactJson, elementSpans, memberSpans, spansInside } from './json-text.ts'
+import { compactJson, elementSpans, isCompactedTo, memberSpans, spansInside } from './json-text.ts'
 
 const cut = (text: string, spans: Iterable<readonly [number, number]>): readonly string[] =>
   [...spans].map(([from, to]) => text.slice(from, to))
@@ -42,4 +42,17 @@ test('compactJson: equals JSON.stringify for values whose order and numbers surv
 
 test('compactJson: order, digits and escapes stay as written', () => {
   expect(compactJson('{ "b" : 1.50 ,\n "1" : "\\u003c  x" }')).toBe('{"b":1.50,"1":"\\u003c  x"}')
+})
+
+test('isCompactedTo: says what compactJson would, for space anywhere, escapes and other letters', () => {
+  const texts = [
+    '{"a": [1, 2 ,\n"x, \\" y"], "b":"\\\\" }',
+    '["\\u00e9 ", "a  b"]',
+    '{ }',
+    '"\\\\"',
+    '[ "a", 1.5 ]',
+  ]
+  for (const text of texts)
+    for (const compact of [...texts.map(each => compactJson(each)), compactJson(text).slice(0, -1), ''])
+      expect(isCompactedTo(compact, ` ${text},`, [1, 1 + text.length])).toBe(compact === compactJson(text))
 })

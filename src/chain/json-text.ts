@@ -137,3 +137,23 @@ export const compactJson = (text: string, [from, to]: Span = [0, text.length]): 
   pieces.push(text.slice(start, Math.max(start, to)))
   return pieces.join('')
 }
+
+/** Whether a part of a JSON text is this one but for space between its words; nothing is made for the answer. */
+export const isCompactedTo = (compact: string, text: string, [from, to]: Span): boolean => {
+  let next = 0
+  let isQuoted = false
+  for (let at = from; at < to; at += 1) {
+    let letter = text.charCodeAt(at)
+    if (!isQuoted && letter <= SPACE) continue
+    if (letter !== compact.charCodeAt(next)) return false
+    next += 1
+    if (letter === QUOTE) isQuoted = !isQuoted
+    else if (letter === BACKSLASH) {
+      at += 1
+      letter = text.charCodeAt(at)
+      if (letter !== compact.charCodeAt(next)) return false
+      next += 1
+    }
+  }
+  return next === compact.length
+}

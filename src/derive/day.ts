@@ -22,8 +22,13 @@ export const countMovement = ({ day }: Scope, { token, amount, from, to }: Movem
   }
 }
 
-/** Id of the day of a time. */
-export const dayId = (time: bigint): string => dateOf(dayOf(time))
+/** Id of the day of a time. Nearly all are of the day asked for last, whose date is made once. */
+export const dayId = (time: bigint): string => {
+  const day = dayOf(time)
+  if (day !== last.day) last = { day, id: dateOf(day) }
+  return last.id
+}
+let last = { day: Number.NaN, id: '' }
 
 /** Puts the day of the block, after the figures of the chain were counted; `before` are those that it began with. */
 export const settleDay = ({ state, block, day, statistics: now }: Scope, before: StatisticsDoc): void => {

@@ -73,8 +73,10 @@ const movesOf = (
   const groups = new Map<string, Moves>()
   for (const [id, before] of touched) {
     const now = current(id)
-    const [from, to] = [counted.standingOf(before), counted.standingOf(now)]
-    if (now === undefined || same(from, to)) continue
+    if (now === undefined) continue
+    const from = counted.standingOf(before)
+    const to = counted.standingOf(now)
+    if (same(from, to)) continue
     const group = counted.groupOf(now)
     const moves = groups.get(group) ?? { left: [], entered: [] }
     groups.set(group, moves)

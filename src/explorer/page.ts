@@ -16,7 +16,11 @@ export type Site = {
   /** The shared test key, with which a visitor can open the calls of a page; absent: there is none. */
   readonly testKey?: string | undefined
   /** Names of the style and the scripts below `assets/`; each names its contents. */
-  readonly assets: { readonly style: string; readonly script: string; readonly plots: string }
+  readonly assets: {
+    readonly style: string
+    readonly script: string
+    readonly theme: string
+  }
   readonly labels: Labels
   /** Where the service is found on the web, with a slash at its end; absent: addresses of pages stay relative. */
   readonly publicUrl?: string | undefined

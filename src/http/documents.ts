@@ -13,6 +13,7 @@ import { referenceFor } from './reference/page.ts'
 import { favicon, llmsFor, robotsFor } from './reference/plain.ts'
 import { script } from './reference/script.ts'
 import { style } from './reference/style.ts'
+import { touchIcon } from './reference/touch-icon.ts'
 import { JSON_TYPE, type Reply, textReply } from './reply.ts'
 
 const HEADERS = { 'Cache-Control': 'public, max-age=300' }
@@ -70,6 +71,7 @@ export const documentHandlers = (
     ['/robots.txt', docs(fixed('text/plain; charset=utf-8', () => robotsFor(options)))],
     ['/favicon.svg', icon],
     ['/favicon.ico', icon],
+    ['/apple-touch-icon.png', docs(touchIconHandler())],
   ])
 }
 
@@ -92,6 +94,12 @@ const pageHandler = (
       made = { examples, text: referenceFor(actions, { ...options, lang, examples }) }
     return textReply(200, { type: 'text/html; charset=utf-8', text: made.text }, { headers, form: 'tagged' })
   }
+}
+
+/** Drawn when it is first asked for. */
+const touchIconHandler = (): Handler => {
+  const icon = once(touchIcon)
+  return async () => ({ status: 200, type: 'image/png', body: icon(), headers: HEADERS, form: 'raw' })
 }
 
 const fixed = (type: string, make: () => string): Handler => {
@@ -151,8 +159,8 @@ const textOf = (query: Query): string =>
     ? ''
     : `?${new URLSearchParams(query.map(([name, value]): [string, string] => [name, value]))}`
 
-const once = (make: () => string): (() => string) => {
-  let made: string | undefined
+const once = <T>(make: () => T): (() => T) => {
+  let made: T | undefined
   return () => {
     made ??= make()
     return made

@@ -153,6 +153,17 @@ test('batching: one that fills slowly ends after two seconds, far from the head 
   expect(await endsOf(2_000)).toEqual([16, 19])
 })
 
+test('batching: one that is old goes on filling as long as the one before is being stored', async () => {
+  const stored = Promise.withResolvers<void>()
+  const course = { documents: ANY, msPerBlock: 1_000 }
+  const { work, ends } = batchesOf(new Array(12).fill(0), { ...course, stored: () => stored.promise })
+  await Bun.sleep(0)
+  expect(ends).toEqual([3])
+  stored.resolve()
+  await work
+  expect(ends).toEqual([3, 11])
+})
+
 test('batching: history is appended part by part; each block is in one', async () => {
   const { work, events } = batchesOf([0, 0, 0, 0, 0, 0, 0], { documents: 10, chunk: 4 })
   await work

@@ -91,7 +91,8 @@ export const batching = (parts: Parts, onCommitted: (committed: Committed) => vo
       batch.add(documents)
       partitions.add(documents)
       collect(1 + documents.transactions.length + documents.records.length)
-      const isOld = clock.elapsed() - begun > oldestMs(lib - documents.block.height)
+      // While another one is under way it would only wait: on a busy machine batches would become small, and so dearer.
+      const isOld = commits.isIdle() && clock.elapsed() - begun > oldestMs(lib - documents.block.height)
       if (isOld || batch.full(deriver.changed()) || partitions.full()) return close(lib)
       if (!batch.partFull) return
       await appends.settle()
@@ -112,7 +113,13 @@ const oldestMs = (behind: number): number => (behind > FAR ? OLDEST_MS.far : OLD
 /** Work of which one is under way while the next is made ready. */
 const oneUnderWay = () => {
   let pending: Promise<void> | undefined
+  let running = 0
+  const end = (): void => {
+    running -= 1
+  }
   return {
+    /** Nothing is under way; what has failed waits for `settle`. */
+    isIdle: (): boolean => running === 0,
     /** Waits for the work under way, if there is any; throws why it failed, once. */
     settle: async (): Promise<void> => {
       const work = pending
@@ -121,8 +128,9 @@ const oneUnderWay = () => {
     },
     begin: (work: Promise<void>): void => {
       pending = work
+      running += 1
       // A failure before the next `settle` must not count as unhandled.
-      work.catch(() => undefined)
+      work.then(end, end)
     },
   }
 }

@@ -1,6 +1,6 @@
 /** Resident memory, in bytes, from which on garbage is collected sooner than the engine would: it lets a heap double. */
 const FROM = 200_000_000
-/** Growth since the last collection before the next one: each of them looks at all that is alive. */
+/** Growth since the last collection before the next one, unless told otherwise. */
 const GROWTH = 40_000_000
 
 export type Memory = {
@@ -19,8 +19,14 @@ const EVERY = 1_000
 /** Is given the number of documents as they are made. */
 export type Collect = (documents: number) => void
 
-/** Keeps the memory of a long load flat, whatever the engine thinks the machine has. */
-export const collector = ({ resident, collect }: Memory = processMemory): Collect => {
+/**
+ * Keeps the memory of a long load flat, whatever the engine thinks the machine has. `growth`: bytes since the last
+ * collection before the next one; each of them looks at all that is alive.
+ */
+export const collector = (
+  { resident, collect }: Memory = processMemory,
+  growth: number = GROWTH,
+): Collect => {
   let next = FROM
   let made = 0
   return documents => {
@@ -29,6 +35,6 @@ export const collector = ({ resident, collect }: Memory = processMemory): Collec
     made = 0
     if (resident() < next) return
     collect()
-    next = Math.max(FROM, resident() + GROWTH)
+    next = Math.max(FROM, resident() + growth)
   }
 }

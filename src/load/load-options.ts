@@ -2,6 +2,7 @@ import type { Log } from '#failure/log.ts'
 import type { BatchBounds } from '#store/batch.ts'
 import type { Proved } from '#store/published.ts'
 import type { Clock } from '#time/clock.ts'
+import type { Collect } from './collect.ts'
 import type { Spent } from './fill.ts'
 import type { Retry } from './retry.ts'
 
@@ -38,6 +39,8 @@ export type LoadOptions = {
   readonly onFailure?: () => void
   /** Bounds of one batch; results do not depend on them. */
   readonly batch?: BatchBounds
+  /** Absent: the memory of the process is kept flat. */
+  readonly collect?: Collect
   /** Pause between two looks at the head of a chain that is followed. */
   readonly pollMs?: number
   readonly clock?: Clock

@@ -79,7 +79,7 @@ const stagesOver = (
     {
       ...{ writer, deriver: derive, proof, partitions, clock },
       bounds: options.batch ?? writer.bounds,
-      collect: collector(),
+      collect: options.collect ?? collector(),
     },
     ({ end: { height, lib }, ...counts }) =>
       onProgress({

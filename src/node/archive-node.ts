@@ -1,12 +1,16 @@
-import { archiveAnswers } from '#archive/answers.ts'
+import { type ArchiveCall, archiveAnswers } from '#archive/answers.ts'
 import { type Archive, openArchive } from '#archive/reader.ts'
 import type { LoadedBlock } from '#chain/block.ts'
 import { Failure } from '#failure/failure.ts'
+import { type Clock, systemClock } from '#time/clock.ts'
 import type { Node } from './port.ts'
 import { type RpcNodeOptions, rpcNode } from './rpc-node.ts'
 
 /** Prefix of the name of an archive where a node's URL can stand. */
 export const ARCHIVE = 'archive:'
+
+/** Time after which an archive is looked at for more files. */
+const LOOK_MS = 30_000
 
 /** Options of a node whose blocks come from an archive. */
 export type ArchiveNodeOptions = Omit<RpcNodeOptions, 'endpoints' | 'rangeEnd'>
@@ -19,19 +23,13 @@ type Blocks = Parameters<Node['blocks']>[0]
  * node is asked instead: whoever gives an archive wants to know. Nothing is opened before the first question.
  */
 export const archiveNode = (location: string, live: Node | undefined, options: ArchiveNodeOptions): Node => {
-  let opening: Promise<Archive> | undefined
-  const opened = (): Promise<Archive> => {
-    opening ??= openArchive(location)
-    // Out of reach now is not out of reach for ever.
-    opening.catch(() => {
-      opening = undefined
-    })
-    return opening
-  }
+  const { opened, answering } = keptOpen(location, options.clock ?? systemClock)
   const name = `${ARCHIVE}${location.replace(/\/\/[^/@]*@/, '//')}`
   const own = rpcNode({
     ...options,
-    endpoints: [{ name, base: '', headers: {}, answers: async call => archiveAnswers(await opened())(call) }],
+    endpoints: [
+      { name, base: '', headers: {}, answers: async call => archiveAnswers(await answering(call))(call) },
+    ],
     rangeEnd: async from => (await (await opened()).chunkAt(from))?.chunk.to ?? from,
   })
   const has = async (height: number): Promise<boolean> => {
@@ -66,6 +64,34 @@ export const archiveNode = (location: string, live: Node | undefined, options: A
     close,
     blockHash: async (height, signal) => ((await has(height)) ? own : live).blockHash(height, signal),
   }
+}
+
+/** An archive that is opened by the first question; `answering`: for a call, which may be the one that tells where it ends. */
+const keptOpen = (location: string, clock: Pick<Clock, 'now'>) => {
+  let opening: Promise<Archive> | undefined
+  let lookedAt = clock.now()
+  const opened = (): Promise<Archive> => {
+    opening ??= openArchive(location)
+    // Out of reach now is not out of reach for ever.
+    opening.catch(() => {
+      opening = undefined
+    })
+    return opening
+  }
+  const answering = async ({ path }: ArchiveCall): Promise<Archive> => {
+    const archive = await opened()
+    // Not at each question: the manifest of a large archive has megabytes.
+    if (path !== '/getChainInfo' || clock.now() - lookedAt < LOOK_MS) return archive
+    lookedAt = clock.now()
+    const grown = await archive.grown().catch((error: unknown) => {
+      // What there is can be read on while its folder is out of reach.
+      if (error instanceof Failure && error.kind !== 'damaged') return archive
+      throw error
+    })
+    opening = Promise.resolve(grown)
+    return grown
+  }
+  return { opened, answering }
 }
 
 const beyond = ({ folder, manifest }: Archive, height: number): Failure =>

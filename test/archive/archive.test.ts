@@ -8,8 +8,10 @@ import { openArchive } from '#archive/reader.ts'
 import { writeArchive } from '#archive/write.ts'
 import { storeBlocks } from '#cli/archive/archived-blocks.ts'
 import { Failure } from '#failure/failure.ts'
+import { archiveNode } from '#node/archive-node.ts'
 import { createNode } from '#node/create-node.ts'
 import type { Replay } from '#test/replay/serve.ts'
+import { systemClock } from '#time/clock.ts'
 import { seeded, seedOf } from '../support/seeded.ts'
 import { audited } from '../support/stores/audited.ts'
 import { differences, dumpSqlite } from '../support/stores/dump.ts'
@@ -149,6 +151,43 @@ describe('an archive as a node', () => {
     } finally {
       archive.close()
       await at.destroy()
+    }
+  })
+
+  test('files that are added while it is read are noticed, and those that are exchanged are refused', async () => {
+    const growing = join(folder.path, 'growing')
+    await archiveOfNode(node.url, growing, { to: EACH - 1 })
+    let now = 0
+    const clock = { ...systemClock, now: () => now }
+    const archive = archiveNode(growing, undefined, { clock, tries: 1 })
+    const last = async () => (await archive.chainInfo()).libBlock
+    try {
+      expect(await last()).toBe(EACH - 1)
+      await archiveOfNode(node.url, growing, { to: 2 * EACH - 1 })
+      now += 29_000
+      expect(await last()).toBe(EACH - 1)
+      now += 1_000
+      expect(await last()).toBe(2 * EACH - 1)
+      const heights: number[] = []
+      for await (const { block } of archive.blocks({ from: EACH - 2, to: EACH + 1 }))
+        heights.push(block.height)
+      expect(heights).toEqual([EACH - 2, EACH - 1, EACH, EACH + 1])
+      await rm(join(growing, MANIFEST))
+      now += 30_000
+      expect(await last()).toBe(2 * EACH - 1)
+      await cp(join(whole, MANIFEST), join(growing, MANIFEST))
+      now += 30_000
+      expect(await last()).toBe(HEIGHT)
+      const other = readManifest(await Bun.file(join(whole, MANIFEST)).text(), whole)
+      const files = other.files.map((file, at) => (at === 1 ? { ...file, sha256: '0'.repeat(64) } : file))
+      await writeFile(join(growing, MANIFEST), manifestText({ ...other, files }))
+      now += 30_000
+      expect(await refusal(last())).toMatchObject({
+        kind: 'damaged',
+        message: expect.stringContaining('was exchanged or removed'),
+      })
+    } finally {
+      archive.close()
     }
   })
 

@@ -26,3 +26,21 @@ test('fromBaseTransaction: a transaction that leaves the template is kept whole'
   expect(base).toBe(`{"body":${odd.body}}`)
   expect(toBaseTransaction({ base, tx_hashes: `${tx.hash} other`, time: block.time })).toBe(odd.body)
 })
+
+test('a base transaction is made of its difference as JSON writes it, whatever letters its texts have', () => {
+  const odd = ['', 'producer000', 'x"y', 'b\\c', '\n', '\u0001', '\u2028', 'ü', '\ud800', '😀', '\x7f']
+  for (const w of odd)
+    for (const t of odd)
+      for (const x of [undefined, [{ func_name: w, content: t }]]) {
+        const difference = { c: 1_024, w, g: t, ...(x === undefined ? { f: true } : { x }), t, a: w }
+        const body = toBaseTransaction({ base: JSON.stringify(difference), tx_hashes: 'hash other', time: 5n })
+        const parsed = JSON.parse(body ?? '')
+        expect(JSON.stringify(parsed)).toBe(body ?? '')
+        expect(parsed.actions[0].data).toBe(`[{"parent":["${w}", "${t}", ${x === undefined}]}]`)
+        expect(parsed.tx_receipt.receipts).toEqual([
+          ...(x ?? []),
+          { func_name: 'token.iost/issue', content: JSON.stringify(['contribute', t, w]) },
+        ])
+        expect([parsed.hash, parsed.tx_receipt.tx_hash, parsed.time]).toEqual(['hash', 'hash', '5'])
+      }
+})

@@ -65,7 +65,7 @@ const site = {
   version: '1',
   testKey: undefined,
   labels: new Map(),
-  assets: { style: 's', script: 'j', plots: 'p' },
+  assets: { style: 's', script: 'j', theme: 't' },
 }
 
 /** A page as it would be if all texts of the chain were hostile. */

@@ -5,7 +5,7 @@ const ELEMENTS = new Set(
   [
     'html head meta title link script body a header div span search form input button nav main footer p',
     'section h1 h2 h3 small bdi dl dt dd table thead tbody tr th td time data details summary pre code ul ol li',
-    'label datalist option select svg rect path g text line polyline circle figure figcaption i b strong em',
+    'label datalist option select svg rect path g text desc line polyline circle figure figcaption i b strong em',
   ].flatMap(line => line.split(' ')),
 )
 /** Attributes that make something happen, or style it past our own file. */

@@ -77,7 +77,7 @@ test.each(['/account/busyhub?page=x', '/account/busyhub?token=A B', '/blocks?pag
   'bad request: %s asks what no address may',
   async path => {
     const { response, heading } = await (await explorerOn()).visit(encodeURI(path))
-    expect([path, response.status, heading]).toEqual([path, 400, 'This address cannot be shown'])
+    expect([path, response.status, heading]).toEqual([path, 400, 'Invalid link'])
   },
 )
 

@@ -123,9 +123,53 @@ test('words: an account that is made shows the pledge and the payment inside its
     { contract: 'auth.iost', action_name: 'signUp', size: '5' },
   )
   const { html } = await explorer.visit(`/tx/${transactions[0]?.tx_hash}`)
-  const names = [...html.matchAll(/<(ul class="calls"|\/ul)>|<li><span class="what">.*?<bdi>(\w+)<\/bdi>/g)]
+  const names = [
+    ...html.matchAll(/<(ul class="call-tree"|\/ul)>|<li><span class="what">.*?<bdi>(\w+)<\/bdi>/g),
+  ]
   const drawn = names.map(([, list, name]) => name ?? (list === '/ul' ? ')' : '(')).join(' ')
   expect(drawn).toContain('signUp ( pledge ( transfer ) )')
+})
+
+test('words: a page that is sent to somebody shows title and description in its language', async () => {
+  for (const [path, name, locale] of [
+    ['/account/busyhub', 'IOST explorer', 'en_US'],
+    ['/zh/account/busyhub', 'IOST 浏览器', 'zh_CN'],
+  ] as const) {
+    const { html, title } = await explorer.visit(path)
+    const metas = new Map(
+      [...html.matchAll(/<meta (?:property|name)="([^"]*)" content="([^"]*)"/g)].map(
+        ([, key = '', text = '']) => [key, text] as const,
+      ),
+    )
+    expect(`${metas.get('og:title')} · IOST`).toBe(title)
+    expect(metas.get('og:description')).toBe(metas.get('description') ?? '')
+    expect([metas.get('og:site_name'), metas.get('og:locale')]).toEqual([name, locale])
+    expect(metas.get('og:url')).toEndWith(path)
+    const image = await explorer.visit(new URL(metas.get('og:image') ?? '').pathname)
+    expect(image.response.headers.get('content-type')).toBe('image/png')
+  }
+})
+
+test('words: producers are sorted by any figure of theirs, and by rank otherwise', async () => {
+  type Row = Readonly<Record<'account' | 'votes_change_7d' | 'received_award', string>> &
+    Readonly<Record<'voter_count' | 'block_count', number>>
+  const { producers } = await explorer.call<{ producers: readonly Row[] }>('base/get-producer-list', {
+    size: '500',
+  })
+  for (const [by, key] of [
+    ['change', 'votes_change_7d'],
+    ['voters', 'voter_count'],
+    ['blocks', 'block_count'],
+    ['rewards', 'received_award'],
+    ['unknown', undefined],
+  ] as const) {
+    const { html } = await explorer.visit(`/producers?by=${by}`)
+    const shown = [...html.matchAll(/href="producer\/(\w+)"/g)].map(([, name]) => name)
+    // Far enough apart in this chain for doubles.
+    const wanted =
+      key === undefined ? producers : producers.toSorted((a, b) => Number(b[key]) - Number(a[key]))
+    expect([by, shown]).toEqual([by, wanted.map(({ account }) => account)])
+  }
 })
 
 test('words: a block counts its transactions as their list does', async () => {
@@ -192,7 +236,7 @@ test('words: a transaction in a block that is not published moves what its recei
   const { visit } = await explorerOn({ node })
   const { text, html } = await visit(`/tx/${hash}`)
   const [moved = ''] = text.split('BlockTime')[0]?.match(/FromTo.*/s) ?? []
-  expect(moved).not.toContain('Known once')
+  expect(moved).not.toContain('Available once')
   expect(moved).toContain('whale_01user_001a memo1.12345678 iost')
   expect(moved).toContain('user_002—2.5 iost')
   expect(html).toContain('/account/user_003"')

@@ -19,7 +19,10 @@ const DOCUMENTS = [
   'docs/years-statement.md',
 ]
 /** Flags of other programs and of scripts that the documents call. */
-const OTHERS = ['rows', 'only', 'wait', 'from', 'quick', 'against', 'live', 'readers', 'unix-socket']
+const OTHERS = [
+  ...['only', 'wait', 'from', 'quick', 'against', 'live', 'readers', 'unix-socket'],
+  ...['blocks', 'transactions', 'holders'],
+]
 
 /** What stands as code: spans in backticks, lines of fenced and of indented blocks. */
 const codeIn = (text: string): readonly string[] => [

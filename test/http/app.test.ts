@@ -351,6 +351,7 @@ describe('for robots', () => {
     expect(await (await ask('/robots.txt')).text()).toBe('User-agent: *\nDisallow: /api/\nDisallow: /rpc/\n')
     for (const path of ['/favicon.svg', '/favicon.ico'])
       expect((await ask(path)).headers.get('content-type')).toBe('image/svg+xml')
+    expect((await ask('/apple-touch-icon.png')).headers.get('content-type')).toBe('image/png')
   })
 })
 

@@ -36,7 +36,13 @@ for (const prefix of PREFIXES) {
         '/client.js',
         '/llms.txt',
       ],
-      ...['/robots.txt', '/favicon.svg', '/favicon.ico', '/api?module=base&action=get-overview'],
+      ...[
+        '/robots.txt',
+        '/favicon.svg',
+        '/favicon.ico',
+        '/apple-touch-icon.png',
+        '/api?module=base&action=get-overview',
+      ],
       ...actions.map(action => `${routeOf(action)}?${new URLSearchParams(action.example)}`),
       '/api/?module=base&action=get-overview',
     ]

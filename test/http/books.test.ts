@@ -181,8 +181,13 @@ test.each([
   ],
   [
     'get-account-tx',
-    { account: 'busyhub', csv: 'koinly', func_name: 'token.iost/transfer', memo_prefix: 'x', failed: '1' },
-    'busyhub-all-tokens-to-2026-11-21-filtered-func_name-token.iost_transfer-failed-memo_prefix-koinly',
+    { account: 'busyhub', csv: 'koinly', func_name: 'token.iost/transfer', memo_prefix: 'x' },
+    'busyhub-all-tokens-to-2026-11-21-filtered-func_name-token.iost_transfer-memo_prefix-koinly',
+  ],
+  [
+    'get-account-tx',
+    { account: 'busyhub', csv: 'koinly', failed: '1' },
+    'busyhub-all-tokens-to-2026-11-21-filtered-failed-koinly',
   ],
 ])(
   '%s %j: its file says whose it is, of what, of when and by which filters',

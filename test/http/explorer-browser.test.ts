@@ -61,6 +61,7 @@ const ADDRESSES = [
   'token/iost',
   'token/iost?holders=1',
   'producers',
+  'producers?by=voters',
   'producer/producer000',
   'wealth',
   'statistics',
@@ -206,11 +207,17 @@ test('explorer in a browser: without script every page is whole at every width, 
 test('explorer in a browser: printed from the dark theme a page is dark on white, without what one presses', async () => {
   const page = await browser.open({ width: 794 })
   await page.prefer('dark', 'print')
-  for (const address of ['account/busyhub', 'block/4824', 'statistics/transactions']) {
+  for (const address of [
+    'account/busyhub',
+    'tx/EtsagS1FGY4f1kEZGu8zoryj8pXKSBazcHujbC4c958e',
+    'statistics/transactions',
+  ]) {
     await page.go(`${served.url}${address}`)
     expect([address, await findingsOn(page, WORDS_AND_COLOURS)]).toEqual([address, []])
     const grounds = `[...new Set([...document.querySelectorAll('body, .card')].map(each => getComputedStyle(each).backgroundColor))]`
     expect([address, await page.run(grounds)]).toEqual([address, ['rgb(255, 255, 255)']])
+    const folded = `[...document.querySelectorAll('main details > :not(summary)')].filter(each => !each.checkVisibility({ contentVisibilityAuto: true })).length`
+    expect([address, await page.run(folded)]).toEqual([address, 0])
     const pressed = `[...document.querySelectorAll('button, input, .steps a')].filter(each => each.checkVisibility()).map(each => each.outerHTML)`
     expect([address, await page.run(pressed)]).toEqual([address, []])
   }
@@ -246,8 +253,7 @@ test('explorer in a browser: by keyboard alone, from search to a page and to its
 test('explorer in a browser: hostile texts run nothing, lead nowhere and ask nobody', async () => {
   const page = await browser.open()
   const text = encodeURIComponent(RUN)
-  // The library of plots styles what it draws.
-  const found = `[...document.querySelectorAll('main :is(script, img, [onerror], [onload], [style]:not(.uplot, .uplot *), a[href^="javascript:"])')].length`
+  const found = `[...document.querySelectorAll('main :is(script, img, [onerror], [onload], [style], a[href^="javascript:"])')].length`
   for (const address of ['producers', 'producer/producer000', `search?text=${text}`, `statistics/${text}`]) {
     await page.go(`${served.url}${address}`)
     expect([address, await page.run<number>(found)]).toEqual([address, 0])
@@ -354,8 +360,8 @@ const SAID = `(async () => {
   const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html')
   return [document, fresh].map(root => ['main', 'footer'].map(part => {
     const copy = root.querySelector(part).cloneNode(true)
-    for (const each of copy.querySelectorAll('.ago, .uplot, .trouble')) each.remove()
-    for (const each of copy.querySelectorAll('figure.plot')) each.append(each.dataset.start, each.dataset.values)
+    for (const each of copy.querySelectorAll('.ago, .trouble')) each.remove()
+    for (const each of copy.querySelectorAll('figure.plot')) each.append(each.dataset.points)
     return copy.textContent
   }).join(' '))
 })()`
@@ -413,6 +419,28 @@ test('explorer in a browser: where the stream is refused, rows of new blocks com
     await page.until(`${FIRST} === '${height}'`)
     expect(told.filter(each => each !== '60')).toEqual([])
   })
+})
+
+test('explorer in a browser: the theme is that of the system until one is chosen, and the choice stays', async () => {
+  const page = await browser.open()
+  await page.prefer('dark')
+  await page.go(`${served.url}blocks`)
+  const ground = 'getComputedStyle(document.body).backgroundColor'
+  const press = "document.querySelector('button.theme').click()"
+  const dark = await page.run<string>(ground)
+  await page.run(press)
+  const light = await page.run<string>(ground)
+  expect(light).not.toBe(dark)
+  await page.go(`${served.url}zh/blocks`)
+  expect(await page.run<string>(ground)).toBe(light)
+  expect(await page.run<string>("document.querySelector('button.theme').ariaLabel")).toBe('主题：浅色')
+  await page.prefer('light')
+  await page.run(press)
+  expect(await page.run<string>(ground)).toBe(dark)
+  await page.run(press)
+  expect(await page.run<string>(ground)).toBe(light)
+  expect(await findingsOn(page)).toEqual([])
+  await page.close()
 })
 
 test('explorer in a browser: times are shown in UTC or in the own zone, and the choice stays', async () => {

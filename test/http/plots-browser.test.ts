@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { toIso } from '#chain/time.ts'
 import { type Browser, startBrowser } from '../support/browser/browser.ts'
-import type { Page } from '../support/browser/page.ts'
 import { servedBehind } from '../support/browser/served.ts'
 import { serviceOn } from '../support/processes/service.ts'
 import { seeded } from '../support/seeded.ts'
@@ -19,22 +18,6 @@ beforeAll(async () => {
 })
 afterAll(() => browser.close())
 
-/** What the plot writes on its canvas when it is drawn anew for another width. */
-const labelsOn = async (page: Page, width: number): Promise<readonly string[]> => {
-  await page.until("document.querySelector('figure.drawn') !== null")
-  await page.run(`{
-    globalThis.labels = []
-    const { fillText } = CanvasRenderingContext2D.prototype
-    CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {
-      labels.push(text)
-      return fillText.call(this, text, ...rest)
-    }
-  }`)
-  await page.resize(width)
-  await page.until('labels.length > 0')
-  return page.run('labels.filter(text => text !== "")')
-}
-
 test('plots in a browser: a chain that is a day old has one narrow bar and no day to come', async () => {
   const { store, destroy } = await temporarySqlite()
   const blocks = votedChain(seeded(11), { quiet: 1, busy: 1 }).slice(0, 1)
@@ -45,31 +28,46 @@ test('plots in a browser: a chain that is a day old has one narrow bar and no da
   await page.letRun(false)
   await page.go(`${served.url}statistics/transactions`)
   const bar = await page.run<number>(`{
-    const svg = document.querySelector('figure.plot svg')
-    svg.querySelector('path').getBoundingClientRect().width / svg.getBoundingClientRect().width
+    const svg = document.querySelector('figure.plot svg.drawing')
+    svg.querySelector('path:not(.grid)').getBoundingClientRect().width / svg.getBoundingClientRect().width
   }`)
   expect(bar).toBeLessThan(0.06)
-  await page.letRun(true)
-  await page.go(`${served.url}statistics/transactions`)
-  expect(await labelsOn(page, 1_200)).toEqual([day, '0', '1'])
+  const labels = `[...document.querySelectorAll('figure.plot :is(.values span, .dates text)')].map(each => each.textContent)`
+  expect(await page.run<readonly string[]>(labels)).toEqual(['1', '0', day])
   await page.close()
   await destroy()
 })
 
-test('plots in a browser: a low axis of a count has more than zero, and no half of a thing', async () => {
+/** A plot with the pointer on one of its values. */
+const pointedAt = (at: number, of: number): string => `{
+  const figure = document.querySelector('.activity figure.plot')
+  const { left, width, top } = figure.querySelector('.drawing').getBoundingClientRect()
+  const clientX = left + (${at} + 0.5) * width / ${of}
+  figure.dispatchEvent(new PointerEvent('pointermove', { bubbles: true, clientX, clientY: top + 9 }))
+}`
+
+test('plots in a browser: the value under the pointer is told, nothing moves, and it is as before when the pointer has left', async () => {
   await using served = servedBehind('/', serviceOn(await loadedStore(), { explorer: true }))
   const page = await browser.open({ width: 1_400 })
   await page.go(`${served.url}account/busyhub`)
-  await page.until("document.querySelector('.activity figure.drawn') !== null")
-  for (const [most, width] of [
-    [1, 1_300],
-    [3, 1_200],
-    [4, 1_100],
-    [7, 1_000],
-  ] as const) {
-    await page.run(`document.querySelector('.activity figure').dataset.values = '0 ${most} 0'`)
-    const labels = (await labelsOn(page, width)).filter(text => !text.includes('-')).map(Number)
-    expect([most, labels.length > 1, labels.every(Number.isInteger)]).toEqual([most, true, true])
+  const told = "document.querySelector('.activity .told').textContent"
+  const size = `JSON.stringify(document.querySelector('.activity figure.plot').getBoundingClientRect())`
+  const points = await page.run<readonly string[]>(
+    "document.querySelector('.activity figure.plot').dataset.points.split('|')",
+  )
+  const [before, sizeBefore] = [await page.run<string>(told), await page.run<string>(size)]
+  expect([points.length, before]).toEqual([30, 'Highest: 18,261 on 2026-11-21'])
+  for (const at of [0, 7, points.length - 1]) {
+    await page.run(pointedAt(at, points.length))
+    expect(await page.run<string>(told)).toBe(points[at] ?? '')
   }
+  expect(await page.run<string>(size)).toBe(sizeBefore)
+  await page.run(
+    "document.querySelector('.activity figure.plot').dispatchEvent(new PointerEvent('pointerout', { bubbles: true }))",
+  )
+  expect(await page.run<readonly unknown[]>(`[${told}, document.querySelector('.pointed')]`)).toEqual([
+    before,
+    null,
+  ])
   await page.close()
 })

@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { existsSync } from 'node:fs'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
 import { lists } from '#indices/list.ts'
 import { transactionId } from '#indices/position.ts'
 import { records } from '#indices/record.ts'
@@ -22,6 +25,26 @@ const HEIGHT = 150
 const SEED = seedOf(29)
 
 const url = elasticsearchUrl()
+
+/** Bytes that are changed, one after the other: the server takes some seconds to give each shard up. */
+const CHANGED_BYTES = 3
+
+/** Lists the files of a repository; undefined: the server is on another machine. */
+const filesBelow = async (location: string) => {
+  type Nodes = {
+    readonly nodes: Readonly<
+      Record<string, { readonly settings: { readonly path: { readonly repo?: unknown } } }>
+    >
+  }
+  const { nodes } = await ask<Nodes>('GET', `${url}/_nodes/settings`)
+  const repo = String(Object.values(nodes)[0]?.settings.path.repo)
+  if (!existsSync(repo)) return undefined
+  return async (): Promise<readonly string[]> =>
+    (await readdir(join(repo, location), { recursive: true, withFileTypes: true }))
+      .filter(each => each.isFile())
+      .map(each => join(each.parentPath, each.name))
+      .sort()
+}
 
 describe.skipIf(url === undefined)('snapshots of Elasticsearch', () => {
   let folder: CliFolder
@@ -109,6 +132,39 @@ describe.skipIf(url === undefined)('snapshots of Elasticsearch', () => {
     const { _source } = await ask<{ readonly _source: object }>('GET', path)
     await ask('PUT', `${path}?refresh=true`, _source)
     expect(await read()).toContain('transactions')
+  })
+
+  test(`a changed byte in the files of a snapshot is refused by the server's checksums (SEED=${SEED})`, async () => {
+    const location = `${prefix}-bytes`
+    const files = await filesBelow(location)
+    if (files === undefined) return
+    await ask('PUT', `${url}/_snapshot/${location}`, { type: 'fs', settings: { location } })
+    const bytes = { repository: location, name: 'bytes' }
+    try {
+      await backupSnapshot(snapshots(), bytes, quietly)
+      const random = seeded(SEED)
+      const data = (await files()).filter(path => basename(path).startsWith('__'))
+      for (let n = 0; n < CHANGED_BYTES; n++) {
+        await loseAll()
+        const path = data[Math.floor(random() * data.length)] ?? ''
+        const sound = await readFile(path)
+        const changed = Buffer.from(sound)
+        const at = Math.floor(random() * sound.length)
+        changed.writeUInt8(changed.readUInt8(at) ^ (1 << Math.floor(random() * 8)), at)
+        await writeFile(path, changed)
+        const outcome = restoreFromSnapshot(snapshots(), bytes, { ...quietly, node })
+        await expect(outcome).rejects.toThrow('could not be restored from the snapshot bytes')
+        await writeFile(path, sound)
+      }
+      await loseAll()
+      expect(await restoreFromSnapshot(snapshots(), bytes, { ...quietly, node })).toMatchObject({
+        height: HEIGHT,
+      })
+      expect(await place.dump()).toEqual(whole)
+    } finally {
+      await ask('DELETE', `${url}/_snapshot/${location}/*`)
+      await ask('DELETE', `${url}/_snapshot/${location}`)
+    }
   })
 
   test('a store that somebody writes to while the snapshot is taken is refused', async () => {

@@ -91,13 +91,12 @@ const takeOther = (here, now) => {
 }
 
 /**
- * One that is drawn for the same days and values stays as it is.
+ * One of the same values stays as it is: somebody may be pointing at it.
  * @param {HTMLElement} here
  * @param {HTMLElement} now
  */
 const takePlot = (here, now) => {
-  const isSame = ['start', 'values'].every(name => here.dataset[name] === now.dataset[name])
-  if (!isSame) here.replaceWith(now)
+  if (here.dataset['points'] !== now.dataset['points']) here.replaceWith(now)
 }
 
 /**

@@ -1,8 +1,17 @@
 /** Signs that change how the text around them is shown, or are not seen at all: controls, marks of direction, joiners. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}]/gu
 
-/** A text of the chain as it can be shown: what is not seen is written as `\u{202e}`; line ends and tabs stay. */
-export const visible = (text: string): string =>
+/** The joiner of an emoji of several parts: it stands between two of them, and changes nothing else. */
+const JOINER =
+  /(?<=\p{Extended_Pictographic}[\ufe0f\u{1f3fb}-\u{1f3ff}]?)\u200d(?=\p{Extended_Pictographic})/gu
+
+/**
+ * A text of the chain as it can be shown: what is not seen is written as `\u{202e}`; line ends, tabs and the joiners of emoji
+ * stay.
+ */
+export const visible = (text: string): string => text.split(JOINER).map(seen).join('\u200d')
+
+const seen = (text: string): string =>
   text.replaceAll(UNSEEN, sign =>
     sign === '\n' || sign === '\t' ? sign : `\\u{${(sign.codePointAt(0) ?? 0).toString(16)}}`,
   )

@@ -15,6 +15,7 @@ import { hrefTo, pathOf } from '../links.ts'
 import type { Html, Page, Visit } from '../page.ts'
 import { AccountRecords, recordsAsked } from '../part/account-records.tsx'
 import { Amount } from '../part/amount.tsx'
+import { BalanceOverTime, balanceSince, firstChange } from '../part/balance-over-time.tsx'
 import { Card } from '../part/card.tsx'
 import { Heading } from '../part/heading.tsx'
 import { Holdings } from '../part/holdings.tsx'
@@ -32,18 +33,23 @@ export const accountPage: Page = {
   path: '/account/{id}',
   show: async visit => {
     const { say, query } = visit
-    const balance = await visit.ask(getAccountBalance, { account: visit.id })
+    const [balance, first] = await Promise.all([
+      visit.ask(getAccountBalance, { account: visit.id }),
+      // Other pages of its records, and filtered ones, are not about the balance.
+      query.size > 0 ? undefined : firstChange(visit, visit.id),
+    ])
     // A contract's id may have been given without its prefix.
     const { name: account } = balance
     const ifAccount = async <T,>(ask: () => Promise<T>): Promise<T | undefined> =>
       isAccountName(account) ? ifFound(ask()) : undefined
-    const [detail, { tokens }, records, { days }, created, producer] = await Promise.all([
+    const [detail, { tokens }, records, { days }, created, producer, history] = await Promise.all([
       ifAccount(() => visit.ask(getAccountDetail, { account })),
       visit.ask(getTokenList, { account }),
       recordsAsked(visit, account),
       visit.ask(getAccountActivity, { account }),
       ifAccount(() => visit.ask(getSubaccountList, { account, page: '1', size: String(MOST_CREATED) })),
       ifAccount(() => visit.ask(getProducerRegistration, { producer: account })),
+      first === undefined ? undefined : balanceSince(visit, account, first),
     ])
     const name = visible(account)
     const kind = say(kindOf(account, detail !== undefined))
@@ -60,6 +66,7 @@ export const accountPage: Page = {
           <Heading visit={visit} kind={kind} id={account} />
           <Elsewhere visit={visit} account={account} producer={producer} />
           <Holdings visit={visit} balance={balance} pledges={detail?.gas_info.pledged_info ?? []} />
+          {history === undefined ? '' : <BalanceOverTime visit={visit} history={history} />}
           <OwnTokens visit={visit} tokens={tokens} />
           <AccountRecords visit={visit} asked={records} tokens={tokens.map(({ symbol }) => symbol)}>
             <Activity visit={visit} days={days} />
@@ -83,7 +90,7 @@ const MOST_CREATED = 10
 
 const kindOf = (owner: string, isAccount: boolean) => {
   if (isAccount) return { en: 'Account', zh: '账户' }
-  if (isContractId(owner)) return { en: 'Holdings of a contract', zh: '合约的持有' }
+  if (isContractId(owner)) return { en: 'Contract assets', zh: '合约资产' }
   return owner === '0' ? { en: 'Owner', zh: '持有者' } : { en: 'Public key or name', zh: '公钥或名称' }
 }
 
@@ -101,7 +108,7 @@ const Elsewhere = ({ visit, account, producer }: ElsewhereProps): Html => {
     return (
       <p class="neighbours">
         <a href={hrefTo(visit, pathOf('contract', account))} safe>
-          {say({ en: 'The contract itself →', zh: '查看合约 →' })}
+          {say({ en: 'View the contract →', zh: '查看合约 →' })}
         </a>
       </p>
     )
@@ -119,7 +126,7 @@ const Elsewhere = ({ visit, account, producer }: ElsewhereProps): Html => {
 }
 
 type ActivityProps = {
-  readonly visit: Pick<Visit, 'say'>
+  readonly visit: Pick<Visit, 'say' | 'lang'>
   readonly days: AnswerOf<typeof getAccountActivity>['days']
 }
 

@@ -13,7 +13,7 @@ import { ChainText } from '../part/text.tsx'
 const TITLES: Partial<Readonly<Record<FailureKind, Text>>> = {
   not_found: { en: 'Not found', zh: '未找到' },
   loading: { en: 'Not loaded yet', zh: '尚未加载' },
-  bad_request: { en: 'This address cannot be shown', zh: '无法显示此地址' },
+  bad_request: { en: 'Invalid link', zh: '链接无效' },
   rate_limited: { en: 'Too many pages at once', zh: '访问过于频繁' },
 }
 const OTHERWISE: Text = { en: 'This page cannot be shown now', zh: '暂时无法显示此页面' }

@@ -59,7 +59,7 @@ export const producerPage: Page = {
               <About visit={visit} detail={detail} allVotes={all_votes} />
             </section>
             <Card
-              title={say({ en: 'Sources of votes', zh: '票数来源' })}
+              title={say({ en: 'Largest voters', zh: '主要投票者' })}
               aside={
                 <a href="#voters" safe>
                   {say({ en: 'Voters and their balances ↓', zh: '投票者及其余额 ↓' })}

@@ -13,10 +13,11 @@ import { Figures } from '../part/facts.tsx'
 import { Files } from '../part/files.tsx'
 import { Name } from '../part/name.tsx'
 import { None } from '../part/none.tsx'
-import { Pager, pageGiven } from '../part/pager.tsx'
+import { Pager, pageGiven, pageOf } from '../part/pager.tsx'
 import { ProducerStatus } from '../part/producer-status.tsx'
 import { type Column, Rows } from '../part/rows.tsx'
 import { Share } from '../part/share.tsx'
+import { type Order, ordered, orderGiven, Sorts } from '../part/sorts.tsx'
 
 /** All registered producers by their votes. */
 export const producersPage: Page = {
@@ -25,7 +26,7 @@ export const producersPage: Page = {
     const { say } = visit
     const [{ all_votes }, { producers, total }] = await Promise.all([
       visit.ask(getOverview),
-      visit.ask(getProducerList, pageGiven(visit)),
+      producersAsked(visit),
     ])
     const title = say({ en: 'Producers', zh: '生产者' })
     return {
@@ -34,7 +35,7 @@ export const producersPage: Page = {
         en: `The ${total} registered block producers of IOST by rank, with votes, blocks made and location.`,
         zh: `IOST 的 ${total} 个已注册生产者（出块节点）：排名、票数、出块数与地区。`,
       }),
-      isMinor: visit.query.has('page'),
+      isMinor: visit.query.has('page') || visit.query.has('by'),
       body: (
         <>
           <h1 safe>{title}</h1>
@@ -51,6 +52,7 @@ export const producersPage: Page = {
           </section>
           <section class="card">
             <Files visit={visit} file={producerFile} total={total} />
+            <Sorts visit={visit} own={{ en: 'Rank', zh: '排名' }} orders={ORDERS} />
             <Rows
               visit={visit}
               rows={producers}
@@ -66,6 +68,33 @@ export const producersPage: Page = {
 }
 
 type Row = AnswerOf<typeof getProducerList>['producers'][number]
+
+/** What producers can be sorted by, beside their rank. */
+const ORDERS: readonly Order<Row>[] = [
+  { by: 'change', name: { en: '7-day change', zh: '近 7 天变化' }, figure: row => row.votes_change_7d },
+  { by: 'voters', name: { en: 'Voters', zh: '投票者' }, figure: row => row.voter_count },
+  { by: 'blocks', name: { en: 'Blocks made', zh: '出块数' }, figure: row => row.block_count },
+  { by: 'rewards', name: { en: 'Rewards', zh: '奖励' }, figure: row => row.received_award },
+]
+
+/** Rows of a call for all producers. */
+const SIZE = 500
+
+/** The producers of the page that the address asks for, in the order that it asks for. */
+const producersAsked = async (
+  visit: Visit,
+): Promise<{ readonly producers: readonly Row[]; readonly total: number }> => {
+  const order = orderGiven(visit, ORDERS)
+  if (order === undefined) return visit.ask(getProducerList, pageGiven(visit))
+  const all: Row[] = []
+  for (let page = 1, total = 1; all.length < total; page++) {
+    const answer = await visit.ask(getProducerList, { page: String(page), size: String(SIZE) })
+    if (answer.producers.length === 0) break
+    all.push(...answer.producers)
+    total = answer.total
+  }
+  return { producers: pageOf(visit, ordered(all, order)), total: all.length }
+}
 
 const columnsOf = (visit: Visit, producers: readonly Row[], all_votes: string): readonly Column<Row>[] => {
   const decimals = decimalsOf(producers.map(({ votes }) => votes))

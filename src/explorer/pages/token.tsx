@@ -104,7 +104,7 @@ const About = ({ visit, detail }: { readonly visit: Visit; readonly detail: Deta
           <Amount visit={visit} value={detail.current_supply} token={symbol} />,
         ],
         [
-          say({ en: 'Most that may be issued', zh: '发行上限' }),
+          say({ en: 'Maximum supply', zh: '最大供应量' }),
           <Amount visit={visit} value={detail.total_supply} token={symbol} />,
         ],
         [say({ en: 'Issuer', zh: '发行者' }), <Owner visit={visit} id={detail.issuer} />],

@@ -120,7 +120,7 @@ const Summary = ({ visit, status, transaction, movements }: SummaryProps): Html 
           movements={(movements ?? []).slice(0, MOST)}
           none={
             movements === undefined
-              ? { en: 'Known once its block is published.', zh: '其区块发布后即可显示。' }
+              ? { en: 'Available once its block is irreversible.', zh: '所在区块不可逆后显示。' }
               : noneOf(transaction)
           }
         />

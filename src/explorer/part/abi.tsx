@@ -65,7 +65,7 @@ export const Abi = ({ visit, contract, abis, code }: AbiProps): Html => {
           ],
           [
             'Spending limit',
-            '可动用上限',
+            '授权限额',
             ({ amount_limit }) => (
               <span safe>
                 {amount_limit

@@ -25,8 +25,8 @@ export const CallLinks = ({ frame, calls }: CallLinksProps): Html =>
   frame.site.testKey === undefined || calls.length === 0 ? (
     ''
   ) : (
-    <p class="calls">
-      <span safe>{frame.say({ en: 'This page as data: ', zh: '本页数据：' })}</span>
+    <details class="calls">
+      <summary safe>{frame.say({ en: 'Data of this page', zh: '本页数据' })}</summary>
       {groupsOf(calls).map((group, _at, all) => (
         <span class="call">
           <span safe>{nameOf(group, all, frame)}</span>{' '}
@@ -46,7 +46,7 @@ export const CallLinks = ({ frame, calls }: CallLinksProps): Html =>
           )}
         </span>
       ))}
-    </p>
+    </details>
   )
 
 /** Calls of an action that differ at most in the part of the list that they ask for. */

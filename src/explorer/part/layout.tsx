@@ -7,6 +7,7 @@ import { LISTS } from '../lists.ts'
 import type { Html, Shown } from '../page.ts'
 import { CallLinks } from './calls.tsx'
 import type { Frame } from './frame.ts'
+import { OpenGraph } from './open-graph.tsx'
 import { SearchBox } from './search-box.tsx'
 
 /** Letters of a title and of a description: more than search engines show. */
@@ -16,7 +17,8 @@ const MOST_DESCRIPTION = 300
 /** A whole page as a document of HTML. */
 export const Layout = ({ frame, shown }: { readonly frame: Frame; readonly shown: Shown }): Html => {
   const { site, root, lang, say, path, height } = frame
-  const { title, description = title, body, isMinor = false } = shown
+  const { title: full, description: told = full, body, isMinor = false } = shown
+  const [title, description] = [oneLine(full, MOST_TITLE), oneLine(told, MOST_DESCRIPTION)]
   return (
     <>
       {'<!doctype html>'}
@@ -24,8 +26,9 @@ export const Layout = ({ frame, shown }: { readonly frame: Frame; readonly shown
         <head>
           <meta charset="utf-8" />
           <meta name="viewport" content="width=device-width, initial-scale=1" />
-          <title safe>{`${oneLine(title, MOST_TITLE)} · IOST`}</title>
-          <meta name="description" content={oneLine(description, MOST_DESCRIPTION)} />
+          <title safe>{`${title} · IOST`}</title>
+          <meta name="description" content={description} />
+          <OpenGraph frame={frame} title={title} description={description} />
           {isMinor ? <meta name="robots" content="noindex" /> : ''}
           <link rel="canonical" href={lastingHref(frame, path)} />
           <link
@@ -39,15 +42,12 @@ export const Layout = ({ frame, shown }: { readonly frame: Frame; readonly shown
             href={lastingHref({ ...frame, lang: 'zh' }, path)}
           />
           <link rel="icon" href={`${root}favicon.svg`} type="image/svg+xml" />
+          <link rel="apple-touch-icon" href={`${root}apple-touch-icon.png`} />
+          <script src={`${root}assets/${site.assets.theme}`}></script>
           <link rel="stylesheet" href={`${root}assets/${site.assets.style}`} />
           <script src={`${root}assets/${site.assets.script}`} type="module"></script>
         </head>
-        <body
-          data-root={root}
-          data-lang={lang}
-          data-plots={`${root}assets/${site.assets.plots}`}
-          data-height={height}
-        >
+        <body data-root={root} data-lang={lang} data-height={height}>
           <a class="skip" href="#main" safe>
             {say({ en: 'Skip to the content', zh: '跳到正文' })}
           </a>
@@ -113,6 +113,7 @@ const Head = ({ frame }: { readonly frame: Frame }): Html => {
           >
             UTC
           </button>
+          <ThemeSwitch frame={frame} />
           <LanguageSwitch frame={frame} />
         </span>
       </div>
@@ -136,6 +137,18 @@ const isWithin = (list: string, path: string): boolean =>
   path.startsWith(
     list === '/transactions' ? '/tx/' : list === '/statistics' ? '/statistics/' : `${list.slice(0, -1)}/`,
   )
+
+/** As the system has it, light or dark; only the script knows the choice. */
+const ThemeSwitch = ({ frame: { say } }: { readonly frame: Frame }): Html => (
+  <button
+    type="button"
+    class="theme"
+    aria-label={say({ en: 'Theme: system', zh: '主题：跟随系统' })}
+    data-system={say({ en: 'Theme: system', zh: '主题：跟随系统' })}
+    data-light={say({ en: 'Theme: light', zh: '主题：浅色' })}
+    data-dark={say({ en: 'Theme: dark', zh: '主题：深色' })}
+  ></button>
+)
 
 /** Leads to the same page in the other language. */
 const LanguageSwitch = ({ frame }: { readonly frame: Frame }): Html => {

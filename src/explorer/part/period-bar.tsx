@@ -23,11 +23,11 @@ export const PeriodBar = ({ visit, period, days }: PeriodBarProps): Html => {
     <div class="period">
       <form class="filters" method="get" action={hrefTo(visit, visit.path)}>
         <label>
-          <span safe>{say({ en: 'From', zh: '从' })}</span>
+          <span safe>{say({ en: 'From', zh: '起' })}</span>
           <input type="date" name="start_date" value={period.start_date} />
         </label>
         <label>
-          <span safe>{say({ en: 'To', zh: '到' })}</span>
+          <span safe>{say({ en: 'To', zh: '止' })}</span>
           <input type="date" name="end_date" value={period.end_date} />
         </label>
         <button type="submit" safe>

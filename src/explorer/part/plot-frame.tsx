@@ -1,98 +1,117 @@
 /** @jsxImportSource @kitajs/html */
-import { grouped } from '../format/amount.ts'
-import type { Html, Visit } from '../page.ts'
 
-/** A figure of each day, oldest first. */
+import { grouped } from '../format/amount.ts'
+import { type Axis, axisOf, datesLabelled, type Extent, labelsOf } from '../format/axis.ts'
+import type { Html, Visit } from '../page.ts'
+import { AREA, shareOf } from './plot-shapes.tsx'
+
+/**
+ * A figure at each of some times, oldest first. `date` is a day (`2026-11-21`; of a week its first one), a month (`2026-11`)
+ * or a time (`2026-11-21 10:03:22`); values are exact decimals.
+ */
 export type Series = readonly { readonly date: string; readonly value: string }[]
 
 type FrameProps = {
-  readonly visit: Pick<Visit, 'say'>
+  readonly visit: Pick<Visit, 'say' | 'lang'>
   readonly title: string
   readonly series: Series
+  readonly extent: Extent
   /** The most telling of the figures, in words. */
   readonly told: string
   /** The day of that figure; it stays on one line. */
   readonly on?: string
   readonly isLarge?: boolean
-  /** Bars. */
-  readonly children: Html | readonly Html[]
+  /** How a value is written. */
+  readonly written?: (value: string) => string
+  /** Draws the values on the axis. */
+  readonly children: (axis: Axis) => Html
 }
 
-const WIDTH = 600
-const HEIGHT = 100
-/** A bar is no wider, however few days there are; plots.js draws by the same share of the width. */
-const WIDEST = WIDTH / 20
-
 /**
- * The frame of every plot of days: an SVG that needs no script, with its first and last day. Where script runs, a plot that
- * can be read day by day replaces it, made from the same `data-values` and with one colour for each of the `Bars`.
+ * The frame of every plot: axes with round labels, what is most telling, and the values for the script, which shows the one
+ * that somebody points at. All of it is drawn here, so nothing moves when the script has loaded.
  */
 export const PlotFrame = ({
   visit,
   title,
   series,
+  extent,
   told,
   on = '',
   isLarge = false,
+  written = grouped,
   children,
 }: FrameProps): Html => {
+  const axis = axisOf(
+    extent,
+    series.every(({ value }) => !value.includes('.')),
+  )
   const [first = { date: '' }] = series
   const last = series.at(-1) ?? first
+  const span = visit.say(
+    last.date === first.date
+      ? { en: first.date, zh: first.date }
+      : { en: `${first.date} to ${last.date}`, zh: `${first.date} 至 ${last.date}` },
+  )
   return (
     <figure
       class={isLarge ? 'plot large' : 'plot'}
-      data-start={first.date}
-      data-values={series.map(({ value }) => grouped(value)).join(' ')}
+      data-points={series.map(({ date, value }) => `${date}: ${written(value)}`).join('|')}
     >
+      <div class="values" aria-hidden="true">
+        {labelsOf(axis, visit.lang)
+          .toReversed()
+          .map(label => (
+            <span safe>{label}</span>
+          ))}
+      </div>
       <svg
-        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+        class="drawing"
+        viewBox={AREA}
         preserveAspectRatio="none"
         role="img"
-        aria-label={visit.say({
-          en: `${title}, ${first.date} to ${last.date}. ${told}${on}`,
-          zh: `${title}，${first.date} 至 ${last.date}。${told}${on}`,
-        })}
+        aria-label={`${title}, ${span}`}
       >
-        {children as 'safe'}
+        <desc safe>{`${told}${on}`}</desc>
+        <path class="grid" d={axis.ticks.map(tick => `M0 ${shareOf(axis, tick)}H600`).join('')} />
+        {children(axis) as 'safe'}
       </svg>
+      <Dates series={series} />
       <figcaption>
-        <span class="end" safe>
-          {first.date}
-        </span>
-        <span class="top-value">
+        <span class="told">
           <span safe>{told}</span>
           <span class="on" safe>
             {on}
           </span>
         </span>
-        <span class="end" safe>
-          {last.date === first.date ? '' : last.date}
+        <span class="span" safe>
+          {span}
         </span>
       </figcaption>
     </figure>
   )
 }
 
-/** The values at the lower and the upper end of a plot. */
-type Scale = { readonly least: number; readonly most: number }
+/** The labels of the axis of times; those near its ends stay within them. */
+const Dates = ({ series }: { readonly series: Series }): Html => (
+  <svg class="dates" aria-hidden="true">
+    {datesLabelled(series.length).map(at => {
+      const middle = ((at + 0.5) / series.length) * 100
+      const [x, anchor] =
+        middle > 92 ? [100, 'end'] : middle < 8 ? [0, 'start'] : [Number(middle.toFixed(1)), 'middle']
+      return (
+        <text x={`${x}%`} y="12" text-anchor={anchor} safe>
+          {shortDate(series[at]?.date ?? '')}
+        </text>
+      )
+    })}
+  </svg>
+)
 
-type BarsProps = {
-  readonly values: readonly number[]
-  readonly scale: Scale
-  readonly kind?: 'gain' | 'loss'
-}
-
-/** A bar from zero for each day that has a value, in one path; where they are narrow, they touch. */
-export const Bars = ({ values, scale: { least, most }, kind }: BarsProps): Html => {
-  const step = WIDTH / values.length
-  const width = Math.min(WIDEST, step > 4 ? step * 0.85 : step)
-  const unit = most > least ? HEIGHT / (most - least) : 0
-  const zero = (most * unit).toFixed(1)
-  const bar = (value: number, at: number): string => {
-    const high = value * unit
-    if (high === 0) return ''
-    const left = (at * step + (step - width) / 2).toFixed(1)
-    return `M${left} ${zero}v${(-high).toFixed(1)}h${width.toFixed(1)}V${zero}`
-  }
-  return <path class={kind} d={values.map(bar).join('')} />
-}
+/** The part of a date that tells it from its neighbours. */
+const shortDate = (date: string): string =>
+  date.length > 'yyyy-mm-dd'.length
+    ? date.slice('yyyy-mm-dd '.length, 'yyyy-mm-dd hh:mm'.length)
+    : date.length === 'yyyy-mm-dd'.length
+      ? date.slice('yyyy-'.length)
+      : date

@@ -1,27 +1,55 @@
 /** @jsxImportSource @kitajs/html */
 import { grouped } from '../format/amount.ts'
+import { extentOfLevels } from '../format/axis.ts'
 import type { Html, Visit } from '../page.ts'
-import { Bars, PlotFrame, type Series } from './plot-frame.tsx'
+import { PlotFrame, type Series } from './plot-frame.tsx'
+import { Bars, Levels } from './plot-shapes.tsx'
 
 type PlotProps = {
-  readonly visit: Pick<Visit, 'say'>
+  readonly visit: Pick<Visit, 'say' | 'lang'>
+  /** With the unit, where it has one. */
   readonly title: string
   readonly series: Series
-  /** A plot that has the page for itself, and shows a day's figure under the pointer. */
+  /** A plot that has the page for itself. */
   readonly isLarge?: boolean
 }
 
-/** A figure day by day, as bars from zero. */
+/** A figure of each day, as bars from zero. */
 export const Plot = ({ visit, title, series, isLarge = false }: PlotProps): Html => {
   const [first] = series
   if (first === undefined) return ''
   const most = series.reduce((most, each) => (Number(each.value) > Number(most.value) ? each : most), first)
-  const told = visit.say({ en: `Highest: ${grouped(most.value)}`, zh: `最高：${grouped(most.value)}` })
-  const on = visit.say({ en: ` on ${most.date}`, zh: `（${most.date}）` })
   const values = series.map(({ value }) => Number(value))
   return (
-    <PlotFrame visit={visit} title={title} series={series} told={told} on={on} isLarge={isLarge}>
-      <Bars values={values} scale={{ least: 0, most: Number(most.value) }} />
+    <PlotFrame
+      visit={visit}
+      title={title}
+      series={series}
+      extent={{ least: 0, most: Number(most.value) }}
+      told={visit.say({ en: `Highest: ${grouped(most.value)}`, zh: `最高：${grouped(most.value)}` })}
+      on={visit.say({ en: ` on ${most.date}`, zh: `（${most.date}）` })}
+      isLarge={isLarge}
+    >
+      {axis => <Bars values={values} axis={axis} />}
+    </PlotFrame>
+  )
+}
+
+/** What there was at the end of each step, such as a balance, as a line. */
+export const LevelPlot = ({ visit, title, series, isLarge = false }: PlotProps): Html => {
+  const last = series.at(-1)
+  if (last === undefined) return ''
+  const values = series.map(({ value }) => Number(value))
+  return (
+    <PlotFrame
+      visit={visit}
+      title={title}
+      series={series}
+      extent={extentOfLevels(values)}
+      told={visit.say({ en: `Latest: ${grouped(last.value)}`, zh: `最新：${grouped(last.value)}` })}
+      isLarge={isLarge}
+    >
+      {axis => <Levels values={values} axis={axis} />}
     </PlotFrame>
   )
 }

@@ -70,7 +70,7 @@ export const Receipts = ({ visit, actions, receipts, most }: ReceiptsProps): Htm
 type TreeProps = { readonly visit: Visit; readonly calls: readonly CallTree[] }
 
 const Tree = ({ visit, calls }: TreeProps): Html => (
-  <ul class="calls">
+  <ul class="call-tree">
     {calls.map(({ func_name, content, inner }) => (
       <li>
         <Writer visit={visit} func={func_name} />{' '}

@@ -7,13 +7,14 @@ import type { Html, Visit } from '../page.ts'
 import { Change, Count } from './amount.tsx'
 import { Card } from './card.tsx'
 import { Day } from './day.tsx'
-import { Bars, PlotFrame, type Series } from './plot-frame.tsx'
+import { PlotFrame, type Series } from './plot-frame.tsx'
+import { Bars, type ShapeProps } from './plot-shapes.tsx'
 import { Rows } from './rows.tsx'
 
 /** A producer's votes day by day, oldest first. */
 export type VoteDays = AnswerOf<typeof getProducerVotes>['days']
 
-type VoteDaysProps = { readonly visit: Pick<Visit, 'say'>; readonly days: VoteDays }
+type VoteDaysProps = { readonly visit: Pick<Visit, 'say' | 'lang'>; readonly days: VoteDays }
 
 /** The change in votes today and over a week. */
 export const LatestChanges = ({ visit: { say }, days }: VoteDaysProps): Html => (
@@ -69,7 +70,7 @@ export const VotesByDay = ({ visit, days }: VoteDaysProps): Html => {
 }
 
 type ChangePlotProps = {
-  readonly visit: Pick<Visit, 'say'>
+  readonly visit: Pick<Visit, 'say' | 'lang'>
   readonly title: string
   readonly series: Series
 }
@@ -96,11 +97,24 @@ const ChangePlot = ({ visit, title, series }: ChangePlotProps): Html => {
       </p>
     )
   return (
-    <PlotFrame visit={visit} title={title} series={series} told={told.join(' · ')}>
-      <Bars kind="gain" values={values.map(value => Math.max(0, value))} scale={scale} />
-      <Bars kind="loss" values={values.map(value => Math.min(0, value))} scale={scale} />
+    <PlotFrame
+      visit={visit}
+      title={title}
+      series={series}
+      extent={scale}
+      told={told.join(' · ')}
+      written={signed}
+    >
+      {axis => <GainsAndLosses values={values} axis={axis} />}
     </PlotFrame>
   )
 }
+
+const GainsAndLosses = ({ values, axis }: ShapeProps): Html => (
+  <g>
+    <Bars kind="gain" values={values.map(value => Math.max(0, value))} axis={axis} />
+    <Bars kind="loss" values={values.map(value => Math.min(0, value))} axis={axis} />
+  </g>
+)
 
 const on = ({ date, value }: Series[number]): string => `${signed(value)} (${date})`

@@ -1,4 +1,3 @@
-import plots from 'uplot/dist/uPlot.iife.min.js' with { type: 'text' }
 import baseStyle from '#explorer/asset/base.css' with { type: 'text' }
 import cardsStyle from '#explorer/asset/cards.css' with { type: 'text' }
 import copyScript from '#explorer/asset/copy.js' with { type: 'text' }
@@ -7,12 +6,14 @@ import figuresStyle from '#explorer/asset/figures.css' with { type: 'text' }
 import formsStyle from '#explorer/asset/forms.css' with { type: 'text' }
 import frameStyle from '#explorer/asset/frame.css' with { type: 'text' }
 import liveScript from '#explorer/asset/live.js' with { type: 'text' }
+import plotsStyle from '#explorer/asset/plots.css' with { type: 'text' }
 import plotsScript from '#explorer/asset/plots.js' with { type: 'text' }
 import printStyle from '#explorer/asset/print.css' with { type: 'text' }
 import rowsStyle from '#explorer/asset/rows.css' with { type: 'text' }
 import searchScript from '#explorer/asset/search.js' with { type: 'text' }
 import stackedStyle from '#explorer/asset/stacked.css' with { type: 'text' }
 import textsStyle from '#explorer/asset/texts.css' with { type: 'text' }
+import themeScript from '#explorer/asset/theme.js' with { type: 'text' }
 import timesScript from '#explorer/asset/times.js' with { type: 'text' }
 import type { Site } from '#explorer/page.ts'
 import type { Handler } from '../exchange.ts'
@@ -38,7 +39,7 @@ const script = [copyScript, timesScript, searchScript, liveScript, plotsScript]
 /** Of two rules of equal specificity the later one wins, so general files come before particular ones. */
 const style = [
   ...[baseStyle, frameStyle, cardsStyle, textsStyle, rowsStyle, formsStyle],
-  ...[stackedStyle, figuresStyle, detailsStyle, printStyle],
+  ...[stackedStyle, figuresStyle, plotsStyle, detailsStyle, printStyle],
 ].join('')
 
 /** Style and scripts of the explorer. */
@@ -47,10 +48,14 @@ export const explorerAssets = (): { readonly names: Site['assets']; readonly all
   const made = {
     style: asset('style', { ending: 'css', type: 'text/css; charset=utf-8' }, style),
     script: asset('explorer', js, script),
-    plots: asset('plots', js, plots),
+    theme: asset('theme', js, `{\n${themeScript}}\n`),
   }
   return {
-    names: { style: made.style.name, script: made.script.name, plots: made.plots.name },
+    names: {
+      style: made.style.name,
+      script: made.script.name,
+      theme: made.theme.name,
+    },
     all: Object.values(made),
   }
 }

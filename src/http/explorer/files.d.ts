@@ -5,9 +5,3 @@ declare module '#explorer/asset/*' {
   // biome-ignore lint/style/noDefaultExport: a text has no other name
   export default text
 }
-
-declare module 'uplot/dist/uPlot.iife.min.js' {
-  const text: string
-  // biome-ignore lint/style/noDefaultExport: a text has no other name
-  export default text
-}

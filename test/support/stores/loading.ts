@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ProofLevel } from '#chain/proof.ts'
+import { collector } from '#load/collect.ts'
 import { load } from '#load/load.ts'
 import type { LoadOptions } from '#load/load-options.ts'
 import { createNode } from '#node/create-node.ts'
@@ -19,6 +20,12 @@ export const ARCHIVED = `archive:${join(ROOT, 'test/chain/devnet/archive')}`
 export const replayed = async (to?: number): Promise<Replay> =>
   serveReplay({ recording: await recording(), ...(to === undefined ? {} : { to }) })
 
+/**
+ * One for all loads of a process, and seldom: a process of tests keeps whole chains alive, and each collection looks at
+ * all of them. That a load by itself stays small is tested with processes of its own.
+ */
+const collect = collector(undefined, 500_000_000)
+
 /** Loads up to the node's last irreversible block, unless told otherwise, and says nothing meanwhile. */
 export const loadOnce = (
   node: BlockSource,
@@ -32,6 +39,7 @@ export const loadOnce = (
       signal: new AbortController().signal,
       onProgress: () => undefined,
       log: () => undefined,
+      collect,
       ...options,
     },
   )

@@ -1,7 +1,7 @@
 /**
  * LZ4 blocks with a dictionary before them, as https://github.com/lz4/lz4/blob/dev/doc/lz4_Block_format.md defines the
  * format: any LZ4 library reads what is written here. Written here because short texts are stored by the million, one by
- * one: a call of zlib with a dictionary costs ten times as much (`scripts/benchmarks/report.md`), and its output differs
+ * one: a call of zlib with a dictionary costs ten times as much (`docs/performance.md`), and its output differs
  * from machine to machine. The same input gives the same bytes anywhere.
  */
 const LEAST_MATCH = 4

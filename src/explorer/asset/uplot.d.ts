@@ -1,5 +1,0 @@
-import type Plot from 'uplot'
-
-declare global {
-  var uPlot: typeof Plot
-}

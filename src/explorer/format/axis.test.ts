@@ -1,0 +1,49 @@
+import { expect, test } from 'bun:test'
+import { axisOf, datesLabelled, extentOfLevels, labelsOf } from './axis.ts'
+
+const labels = (least: number, most: number, { isCount = false, lang = 'en' as 'en' | 'zh' } = {}) =>
+  labelsOf(axisOf({ least, most }, isCount), lang)
+
+test('an axis is labelled at round values that enclose all of the plot', () => {
+  expect(labels(0, 7)).toEqual(['0', '5', '10'])
+  expect(labels(0, 21_337)).toEqual(['0', '10K', '20K', '30K'])
+  expect(labels(0, 21_337, { lang: 'zh' })).toEqual(['0', '1万', '2万', '3万'])
+  expect(labels(-3, 14)).toEqual(['−10', '0', '10', '20'])
+  expect(labels(0, 0.000_12)).toEqual(['0', '0.00005', '0.0001', '0.00015'])
+  expect(labels(89_999_990_000, 90_000_000_100)).toEqual(['89.99999B', '89.999995B', '90B', '90.000005B'])
+  for (const [least, most] of [
+    [0, 1],
+    [0, 3e20],
+    [0.1, 0.3],
+    [-7e-9, 5e9],
+    [999, 1001],
+  ] as const) {
+    const { ticks, step } = axisOf({ least, most }, false)
+    expect([(ticks[0] ?? NaN) <= least, (ticks.at(-1) ?? NaN) >= most]).toEqual([true, true])
+    expect([ticks.length >= 2, ticks.length <= 6, step > 0]).toEqual([true, true, true])
+    expect(new Set(labelsOf({ ticks, step }, 'en')).size).toBe(ticks.length)
+  }
+})
+
+test('an axis of counts has whole numbers, and one of nothing but zero has more than zero', () => {
+  for (const most of [0, 1, 2, 3, 4, 7]) {
+    const { ticks } = axisOf({ least: 0, most }, true)
+    expect([most, ticks.length > 1, ticks.every(Number.isInteger)]).toEqual([most, true, true])
+  }
+  expect(labels(0, 0)).toEqual(['0', '1'])
+})
+
+test('levels are drawn from zero unless their changes are too small to see', () => {
+  expect(extentOfLevels([5, 9])).toEqual({ least: 0, most: 9 })
+  expect(extentOfLevels([100, 100])).toEqual({ least: 0, most: 100 })
+  expect(extentOfLevels([100, 101])).toEqual({ least: 100, most: 101 })
+  expect(extentOfLevels([0, 0])).toEqual({ least: 0, most: 0 })
+})
+
+test('a few dates are labelled, the last one among them', () => {
+  expect(datesLabelled(0)).toEqual([])
+  expect(datesLabelled(1)).toEqual([0])
+  expect(datesLabelled(4)).toEqual([0, 1, 2, 3])
+  expect(datesLabelled(30)).toEqual([9, 19, 29])
+  expect(datesLabelled(31)).toEqual([0, 10, 20, 30])
+})

@@ -1,0 +1,135 @@
+/** @jsxImportSource @kitajs/html */
+import type { AnswerOf } from '#actions/ask.ts'
+import { getBalanceHistory } from '#actions/get-balance-history.ts'
+import { toIso } from '#chain/time.ts'
+import { named, type Steps, stepsSince } from '../format/steps.ts'
+import { absolute } from '../format/time.ts'
+import type { Html, Visit } from '../page.ts'
+import { Change, Count } from './amount.tsx'
+import { Card } from './card.tsx'
+import { LevelPlot } from './plot.tsx'
+import { Rows } from './rows.tsx'
+import { StepTable } from './step-table.tsx'
+
+type Row = AnswerOf<typeof getBalanceHistory>['changes'][number]
+type StepOf<R> = R extends { readonly closing: string } ? R : never
+type BalanceStep = StepOf<Row>
+type BalanceChange = Exclude<Row, BalanceStep>
+
+/** The IOST of an owner over time: by steps, or its latest changes where all of them are of one day. */
+export type BalanceHistory =
+  | { readonly steps: Steps; readonly rows: readonly BalanceStep[] }
+  | { readonly steps: undefined; readonly rows: readonly BalanceChange[] }
+
+/** Changes that are shown where there are no two days. */
+const CHANGES = '10'
+
+const isStep = (row: Row): row is BalanceStep => 'closing' in row
+
+/** When an owner first had IOST, as ISO-8601 UTC; undefined: never. Throws Failure 'not_found' for what owns nothing. */
+export const firstChange = async (visit: Visit, account: string): Promise<string | undefined> => {
+  const { changes } = await visit.ask(getBalanceHistory, { account, sort: 'asc', page: '1', size: '1' })
+  return changes.find((row): row is BalanceChange => !isStep(row))?.created_at
+}
+
+/** The balance since then, oldest first. */
+export const balanceSince = async (visit: Visit, account: string, first: string): Promise<BalanceHistory> => {
+  const isYoung = first.slice(0, 'yyyy-mm-dd'.length) === toIso(visit.at.time).slice(0, 'yyyy-mm-dd'.length)
+  const steps = isYoung ? undefined : stepsSince(visit, first)
+  const asked = steps ?? { page: '1', size: CHANGES }
+  const { changes } = await visit.ask(getBalanceHistory, { account, ...asked })
+  if (steps !== undefined) return { steps, rows: named(steps.step, changes.filter(isStep).toReversed()) }
+  return { steps, rows: changes.flatMap(row => (isStep(row) ? [] : [row])).toReversed() }
+}
+
+type BalanceProps = { readonly visit: Visit; readonly history: BalanceHistory }
+
+/** The balance as a plot, with the exact figures behind it. */
+export const BalanceOverTime = ({ visit, history }: BalanceProps): Html => {
+  const title = visit.say({ en: 'Balance over time (IOST)', zh: '余额走势（IOST）' })
+  return (
+    <Card title={title}>
+      {history.steps === undefined ? (
+        <Changes visit={visit} title={title} rows={history.rows} />
+      ) : (
+        <BySteps visit={visit} title={title} steps={history.steps} rows={history.rows} />
+      )}
+    </Card>
+  )
+}
+
+type StepsProps = {
+  readonly visit: Visit
+  readonly title: string
+  readonly steps: Steps
+  readonly rows: readonly BalanceStep[]
+}
+
+const BySteps = ({ visit, title, steps: { step }, rows }: StepsProps): Html => (
+  <>
+    <p class="about" safe>
+      {visit.say({ en: 'Available and frozen together.', zh: '可用与冻结合计。' })}
+    </p>
+    <LevelPlot
+      visit={visit}
+      title={title}
+      series={rows.map(({ date, closing }) => ({ date, value: closing }))}
+    />
+    <StepTable
+      visit={visit}
+      step={step}
+      rows={rows}
+      fields={[
+        ['In', '流入', row => row.in],
+        ['Out', '流出', row => row.out],
+        ['At the end', '期末', row => row.closing],
+      ]}
+    />
+  </>
+)
+
+type ChangesProps = {
+  readonly visit: Visit
+  readonly title: string
+  readonly rows: readonly BalanceChange[]
+}
+
+const Changes = ({ visit, title, rows }: ChangesProps): Html => {
+  const { say } = visit
+  return (
+    <>
+      <p class="about" safe>
+        {say({
+          en: `Available after each of its latest ${rows.length} changes: there are not two days yet.`,
+          zh: `最近 ${rows.length} 次变动后的可用余额：历史尚不足两天。`,
+        })}
+      </p>
+      <LevelPlot
+        visit={visit}
+        title={title}
+        series={rows.map(({ created_at, balance }) => ({ date: absolute(created_at), value: balance }))}
+      />
+      <details class="inner">
+        <summary safe>{say({ en: 'Change by change', zh: '逐次变动' })}</summary>
+        <Rows
+          visit={visit}
+          rows={rows.toReversed()}
+          isNarrow
+          columns={[
+            ['Time (UTC)', '时间（UTC）', row => <span safe>{absolute(row.created_at)}</span>],
+            [
+              ...(['Change', '变动'] as const),
+              row => <Change value={row.change} />,
+              { isNumber: true, place: 'end' },
+            ],
+            [
+              ...(['Available', '可用'] as const),
+              row => <Count value={row.balance} />,
+              { isNumber: true, place: 'end' },
+            ],
+          ]}
+        />
+      </details>
+    </>
+  )
+}

@@ -1,0 +1,30 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { explorerOn } from './served.ts'
+
+setDefaultTimeout(600_000)
+
+type Steps = { readonly changes: readonly { readonly date: string; readonly closing: string }[] }
+type Changes = { readonly changes: readonly { readonly created_at: string; readonly balance: string }[] }
+
+test('/account: its balance is drawn by months where it is old, and by changes where there are not two days', async () => {
+  const explorer = await explorerOn()
+  const pointsOf = async (account: string): Promise<readonly string[]> => {
+    const { html } = await explorer.visit(`/account/${account}`)
+    const [, points = ''] = /<h2>Balance over time.*?data-points="([^"]*)"/s.exec(html) ?? []
+    return points.replaceAll(',', '').split('|')
+  }
+  const shown = await pointsOf('admin')
+  const months = { step: 'month', start_date: `${shown[0]?.slice(0, 7)}-01`, size: '400', sort: 'asc' }
+  const old = await explorer.call<Steps>('account/get-balance-history', { account: 'admin', ...months })
+  expect(shown).toEqual(old.changes.map(({ date, closing }) => `${date.slice(0, 7)}: ${closing}`))
+  expect(shown.length).toBeGreaterThan(12)
+  const { changes } = await explorer.call<Changes>('account/get-balance-history', {
+    account: 'busyhub',
+    size: '10',
+  })
+  expect(await pointsOf('busyhub')).toEqual(
+    changes
+      .toReversed()
+      .map(({ created_at, balance }) => `${created_at.slice(0, 19).replace('T', ' ')}: ${balance}`),
+  )
+})
