@@ -137,9 +137,12 @@ export const getAccountTx = defineList({
       const names = await ownersOfAll(context, accounts ?? [account ?? ''])
       const { filters, asked } = partsOf(params)
       const [only = ''] = names
-      const tokens = filters.token ?? []
-      const of = { account: only, tokens, filters, range: asked, bookingsOf: movementsOf(only) }
-      const book = csv && openBook(context, { csv, ...of })
+      const book =
+        csv &&
+        openBook(context, {
+          ...{ csv, account: only, tokens: filters.token ?? [], filters, range: asked },
+          bookingsOf: movementsOf(only),
+        })
       const withBook = <L extends object>(listing: L) => (book === undefined ? listing : { ...listing, book })
       if (accounts === undefined && !hasFilters(filters))
         return withBook(await listedRecords(context, listOf.account(only), { ...asked, contract: 'compat' }))

@@ -35,7 +35,7 @@ export type Snapshots = {
   take(snapshot: Named, options: SnapshotOptions): Promise<void>
   /**
    * Has the server restore all indices, unless there are any, and waits until it has. Readers refuse them until a repair
-   * accepts them. May be repeated.
+   * accepts them. May be repeated. Whether this call had them restored: what was there before may be of another origin.
    */
-  restore(snapshot: Named, options: SnapshotOptions): Promise<void>
+  restore(snapshot: Named, options: SnapshotOptions): Promise<boolean>
 }

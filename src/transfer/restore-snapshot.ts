@@ -12,8 +12,10 @@ import { isAsDigested } from './written.ts'
 
 /**
  * Has the server restore a snapshot, unless its indices are there already, restored by hand or by a run that was killed;
- * then accepts them if they have all that the manifest in them says, and their last block is on the node's chain. They have
- * it when nothing was written to them since they were described; else their digests are taken. Until then nobody reads them. May be repeated. Throws 'damaged' with the index that differs, 'conflict' for another chain.
+ * then accepts them if they have all that the manifest in them says, and their last block is on the node's chain. Where the
+ * server restored them now and nothing was written to them since they were described, they have it; else their digests are
+ * taken. Until then nobody reads them. May be repeated. Throws 'damaged' with the index that differs, 'conflict' for
+ * another chain.
  */
 export const restoreFromSnapshot = async (
   store: Store & { readonly snapshots: Snapshots },
@@ -21,14 +23,18 @@ export const restoreFromSnapshot = async (
   how: Digesting & { readonly node: Node },
 ): Promise<Manifest> => {
   const { snapshots, name } = store
-  await snapshots.restore(snapshot, { signal: how.signal, onProgress: inMegabytes(how, 'snapshot') })
+  const isRestored = await snapshots.restore(snapshot, {
+    signal: how.signal,
+    onProgress: inMegabytes(how, 'snapshot'),
+  })
   const manifest = await manifestIn(store)
   await requireOnChain(how.node, manifest, how.signal)
   const { chainId, genesis, derivation } = manifest
   const writer = await store.takeOver({ chainId, genesis, derivation }, { repair: true })
   try {
-    // The server proves each file of a snapshot by its checksum, so documents are read only where somebody wrote since.
-    if (!isAsDigested(manifest.digests, await snapshots.written()))
+    // The server proves each file of a snapshot by its checksum. Documents are read where somebody wrote since they were
+    // described, and where nobody can tell what became of the indices after they were restored.
+    if (!isRestored || !isAsDigested(manifest.digests, await snapshots.written()))
       requireSame(name, await describedStore(store, how), manifest)
     await writer.accept?.()
     return manifest

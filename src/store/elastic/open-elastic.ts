@@ -97,9 +97,10 @@ export const openElastic = (options: ElasticOptions): ElasticStore => {
       written: () => writtenIn(cluster),
       take: (snapshot, how) => takeSnapshot(cluster, snapshot, how),
       restore: async (snapshot, how) => {
-        await restoreSnapshot(cluster, snapshot, how)
+        const isRestored = await restoreSnapshot(cluster, snapshot, how)
         reading.checkAgain()
         reading.expire()
+        return isRestored
       },
     },
     keys: openKeys({ connection: keysConnection, names }),

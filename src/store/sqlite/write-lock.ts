@@ -40,21 +40,10 @@ export type WriteLock = {
 export const writeLockOf = (parts: WriteLockParts): WriteLock => {
   const { name, writing, reader, owner, unlock, far } = parts
   let { checkpoint } = parts
-  let running: Promise<unknown> | undefined
+  const commits = oneAtATime()
   let released = false
   const check = (): void => {
     if (released) throw new Failure('conflict', `This loader has released ${name}.`)
-  }
-  /** A batch begins to be written; what is returned ends it. */
-  const begin = (): (() => void) => {
-    check()
-    if (running !== undefined) throw new Failure('defect', 'A batch is already being committed.')
-    const { promise, resolve } = Promise.withResolvers<void>()
-    running = promise
-    return () => {
-      running = undefined
-      resolve()
-    }
   }
   return {
     get checkpoint() {
@@ -64,7 +53,7 @@ export const writeLockOf = (parts: WriteLockParts): WriteLock => {
       checkpoint = end
     },
     get isWriting() {
-      return running !== undefined
+      return commits.running() !== undefined
     },
     check,
     read: async work => {
@@ -73,7 +62,8 @@ export const writeLockOf = (parts: WriteLockParts): WriteLock => {
     },
     readNow: work => guarded(name, () => work(reader)),
     write: async work => {
-      const end = begin()
+      check()
+      const end = commits.begin()
       try {
         await inTransaction(writing, name, async () => {
           requireOwn(writing, name, owner)
@@ -85,7 +75,8 @@ export const writeLockOf = (parts: WriteLockParts): WriteLock => {
     },
     writeFar: async batch => {
       if (far === undefined) return false
-      const end = begin()
+      check()
+      const end = commits.begin()
       try {
         // The thread's own connection is of the same file, or it refuses.
         requireInPlace(writing, name)
@@ -97,11 +88,29 @@ export const writeLockOf = (parts: WriteLockParts): WriteLock => {
     release: async () => {
       if (released) return
       released = true
-      await running
+      await commits.running()
       await far?.close()
       reader.close()
       writing.close()
       unlock()
+    },
+  }
+}
+
+/** Batches that are being written: one at any moment. */
+const oneAtATime = () => {
+  let running: Promise<unknown> | undefined
+  return {
+    running: () => running,
+    /** A batch begins to be written; what is returned ends it. Throws 'defect' while another one is. */
+    begin: (): (() => void) => {
+      if (running !== undefined) throw new Failure('defect', 'A batch is already being committed.')
+      const { promise, resolve } = Promise.withResolvers<void>()
+      running = promise
+      return () => {
+        running = undefined
+        resolve()
+      }
     },
   }
 }

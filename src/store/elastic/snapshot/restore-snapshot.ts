@@ -31,15 +31,19 @@ export const restoreSnapshot = async (
   cluster: Cluster,
   snapshot: Named,
   { signal, onProgress }: SnapshotOptions,
-): Promise<void> => {
-  if ((await listIndices(cluster)).length === 0) await begin(cluster, snapshot)
+): Promise<boolean> => {
+  const isNew = (await listIndices(cluster)).length === 0
+  if (isNew) await begin(cluster, snapshot)
   const indices = (await listIndices(cluster)).map(({ name }) => name)
   for (let idle = 0; ; ) {
     signal.throwIfAborted()
     const { open, ...progress } = await stateOf(cluster, indices)
     onProgress(progress)
     const [first] = open
-    if (first === undefined) return requireOf(cluster, snapshot)
+    if (first === undefined) {
+      await requireOf(cluster, snapshot)
+      return isNew
+    }
     idle = (await isWorking(cluster)) ? 0 : idle + 1
     if (idle === IDLE_CHECKS)
       throw new Failure('damaged', `${first} could not be restored from the snapshot ${snapshot.name}.`, {
