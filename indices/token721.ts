@@ -1,12 +1,12 @@
 import { type DocOf, defineIndex } from './define.ts'
-import { int, keyword, long, packed, sortedInt, sortedLong, text, word } from './fields.ts'
+import { int, keyword, long, packed, sortedInt, text, word } from './fields.ts'
+import { memberId } from './standing.ts'
 
-/** Collections of token721.iost. Id: the symbol. */
+/** Collections of NFTs: what token721.iost calls tokens. Id: the symbol. */
 export const collections = defineIndex({
   name: 'collections',
   kind: 'state',
   orders: {
-    /** All of them: one of which nothing was issued comes last. */
     byIssued: {
       by: [
         ['issued', 'desc'],
@@ -20,10 +20,8 @@ export const collections = defineIndex({
     issuer: text(),
     /** Most items that there can be. */
     total_supply: long(),
-    /** Items so far; the next one gets this number as its id. */
+    /** Items so far, numbered from 0; none is ever destroyed. */
     issued: sortedInt(),
-    /** Owners of an item. */
-    holder_count: int(),
     height: int(),
     time: long(),
     tx_hash: text(),
@@ -44,49 +42,37 @@ export const items = defineIndex({
     tx_hash: text(),
   },
 })
-export type ItemDoc = DocOf<typeof items>
 
 /**
- * Who has which items: members of groups. `ownersOf` names the group of all owners of a collection, each with how many it
- * has; `itemsOf` that of all items of an owner in it, each with its number and 1 as the amount. Who has it no more has 0.
+ * Who has or had which items. Id: `memberId` of the owner and the id of the item. One more of each owner, with `""` as its
+ * item (`countOfItems`), counts the items that it has; no order has it.
  */
 export const holdings = defineIndex({
   name: 'holdings',
   kind: 'state',
   orders: {
-    members: {
-      group: 'group',
-      positive: ['amount'],
+    ofOwner: {
+      group: 'owner',
+      positive: ['since'],
       by: [
-        ['amount', 'desc'],
-        ['member', 'asc'],
+        ['since', 'desc'],
+        ['item', 'asc'],
       ],
       counted: true,
     },
-    /** Of the groups of owners: the collections that an owner has something of. */
-    ofOwner: { group: 'owner', positive: ['amount'], by: [['symbol', 'asc']] },
   },
   fields: {
-    group: keyword(),
-    /** The owner, or the id of the item. */
-    member: keyword(),
-    amount: sortedLong(),
-    /** Of a group of owners: the owner again, and the collection. `""` in groups of items. */
     owner: keyword(),
-    symbol: keyword(),
+    /** Id of the item. */
+    item: keyword(),
+    /** The height after that of the block in which the owner got it; 0: the owner has it no more. */
+    since: sortedInt(),
+    /** Only where no item is named: how many the owner has. */
+    count: int(),
   },
 })
-export type HoldingDoc = DocOf<typeof holdings>
 
-export const itemId = (symbol: string, item: string): string => `${symbol}/${item}`
+export const itemId = (symbol: string, number: string): string => `${symbol}/${number}`
 
-/** The group of the owners of a collection. */
-export const ownersOf = (symbol: string): string => `owners/${symbol}`
-/** The group of the items that an owner has of a collection. */
-export const itemsOf = (symbol: string, owner: string): string => `items/${symbol}/${owner}`
-
-/** What a group is of: an owner's items of a collection, or its owners. */
-export const groupOf = (group: string): { readonly symbol: string; readonly owner: string | undefined } => {
-  const [kind = '', symbol = '', ...owner] = group.split('/')
-  return { symbol, owner: kind === 'items' ? owner.join('/') : undefined }
-}
+/** Id of the document of `holdings` that counts the items of an owner. */
+export const countOfItems = (owner: string): string => memberId(owner, '')

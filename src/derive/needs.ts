@@ -15,8 +15,8 @@ import { series, seriesOf } from '#indices/series.ts'
 import { memberId } from '#indices/standing.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { tokens } from '#indices/token.ts'
-import { collections, holdings, itemId, items, itemsOf, ownersOf } from '#indices/token721.ts'
 import { tokenDayId, tokenDays } from '#indices/token-day.ts'
+import { collections, countOfItems, holdings, itemId, items } from '#indices/token721.ts'
 import { voteId, votes } from '#indices/vote.ts'
 import { wealth } from '#indices/wealth.ts'
 import { dayId } from './day.ts'
@@ -203,22 +203,18 @@ const needToken = (add: Add, { name, args }: Said): void => {
   else if (token === 'contribute' && name === 'issue' && first !== undefined) add(producers, first)
 }
 
-/** The id of an item that is issued only the state tells: it is requested by `Missing`. */
+/** The id of an item that is issued only the state tells: `Missing` requests it. */
 const needToken721 = (add: Add, { name, args }: Said): void => {
-  const symbol = textAt(args, 0)
+  const [symbol, from, to, number] = [0, 1, 2, 3].map(place => textAt(args, place))
   if (symbol === undefined) return
   add(collections, symbol)
-  if (name !== 'issue' && name !== 'transfer') return
-  add(series, seriesOf.collection(symbol))
-  const item = name === 'transfer' ? textAt(args, 3) : undefined
-  for (const owner of [textAt(args, 1), name === 'transfer' ? textAt(args, 2) : undefined]) {
-    if (owner === undefined) continue
-    add(holdings, memberId(ownersOf(symbol), owner))
-    if (item !== undefined) add(holdings, memberId(itemsOf(symbol, owner), item))
-  }
-  if (item === undefined) return
-  add(items, itemId(symbol, item))
-  add(series, seriesOf.item(symbol, item))
+  if (name === 'issue' && from !== undefined) add(holdings, countOfItems(from))
+  if (name !== 'transfer' || number === undefined) return
+  const id = itemId(symbol, number)
+  add(items, id)
+  add(series, seriesOf.item(id))
+  for (const owner of [from ?? '', to ?? ''])
+    for (const key of [countOfItems(owner), memberId(owner, id)]) add(holdings, key)
 }
 
 const needTransfer = (

@@ -7,7 +7,6 @@ import { SEGMENT_SIZES, type SegmentSizes } from '#indices/segment.ts'
 import {
   compareStandings,
   countedOrderOf,
-  memberId,
   type Standing,
   type StandingRange,
   standingOf,
@@ -15,7 +14,7 @@ import {
 } from '#indices/standing.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { tokens } from '#indices/token.ts'
-import { collections, groupOf, holdings, ownersOf } from '#indices/token721.ts'
+import { collections, countOfItems, holdings } from '#indices/token721.ts'
 import { votes } from '#indices/vote.ts'
 import { wealth } from '#indices/wealth.ts'
 import { dissolveTree, foundTree, openTree, type Ranking } from './segment-tree.ts'
@@ -118,7 +117,7 @@ const sizeOf = (state: State, { index, group = '' }: Ranking): number => {
     case votes:
       return state.get(producers, group)?.voter_count ?? 0
     case holdings:
-      return ownedIn(state, group)
+      return state.get(holdings, countOfItems(group))?.count ?? 0
     case collections:
       return state.get(statistics, STATISTICS)?.collection_count ?? 0
     case tokens:
@@ -130,13 +129,6 @@ const sizeOf = (state: State, { index, group = '' }: Ranking): number => {
     default:
       throw new TypeError(`${index.name} has no counter.`)
   }
-}
-
-/** How many owners a collection has, or how many items an owner. */
-const ownedIn = (state: State, group: string): number => {
-  const of = groupOf(group)
-  if (of.owner === undefined) return state.get(collections, of.symbol)?.holder_count ?? 0
-  return Number(state.get(holdings, memberId(ownersOf(of.symbol), of.owner))?.amount ?? 0n)
 }
 
 const requireCount = ({ index, order, group = '' }: Ranking, counted: number, size: number): void => {

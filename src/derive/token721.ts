@@ -1,7 +1,7 @@
 import { Failure } from '#failure/failure.ts'
-import { memberId } from '#indices/standing.ts'
-import { type CollectionDoc, collections, holdings, itemId, items, itemsOf, ownersOf } from '#indices/token721.ts'
 import { seriesOf } from '#indices/series.ts'
+import { memberId } from '#indices/standing.ts'
+import { type CollectionDoc, collections, countOfItems, holdings, itemId, items } from '#indices/token721.ts'
 import { digitsAt, type Said, textAt } from './receipt.ts'
 import type { Scope, TxScope } from './scope.ts'
 import { missTogether } from './state.ts'
@@ -32,7 +32,6 @@ const create = ({ scope, tx }: TxScope, { args }: Said): void => {
     issuer: textAt(args, 1) ?? '',
     total_supply: /^\d+$/.test(total) ? BigInt(total) : 0n,
     issued: 0,
-    holder_count: 0,
     height: scope.block.height,
     time: scope.block.time,
     tx_hash: tx.hash,
@@ -78,42 +77,28 @@ const transfer = (at: TxScope, said: Said): void => {
   move(at, moved)
 }
 
-const move = ({ scope }: TxScope, moved: Moved): void => {
-  const { symbol, item, from, to } = moved
+const move = ({ scope }: TxScope, { symbol, item, from, to }: Moved): void => {
   const { series: past } = scope
-  const keys = [seriesOf.collection(symbol), seriesOf.item(symbol, item)] as const
-  missTogether([() => past.open(keys[0]), () => past.open(keys[1]), () => changeHolders(scope, moved)])
-  past.note(past.open(keys[0]), 1n, { kind: 'tx', more: [item, from, to] })
-  past.note(past.open(keys[1]), 1n, { kind: 'tx', more: [from, to] })
+  const id = itemId(symbol, item)
+  missTogether([() => past.open(seriesOf.item(id)), () => pass(scope, id, { from, to })])
+  past.note(past.open(seriesOf.item(id)), 1n, { kind: 'tx', more: [from, to] })
 }
 
-/** Counts who has how many, and which. Nothing was changed where state is missing. */
-const changeHolders = (scope: Scope, { symbol, item, from, to }: Moved): void => {
+/** Writes who has an item, and how many each has. Nothing was changed where state is missing. */
+const pass = ({ state, block }: Scope, item: string, { from, to }: Pick<Moved, 'from' | 'to'>): void => {
   if (from === to) return
-  const { state } = scope
-  const countOf = (owner: string): bigint =>
-    state.get(holdings, memberId(ownersOf(symbol), owner))?.amount ?? 0n
   const owners = [from, to].filter(owner => owner !== '')
+  const countOf = (owner: string): number => state.get(holdings, countOfItems(owner))?.count ?? 0
   missTogether(
-    owners.flatMap(owner => [
-      () => countOf(owner),
-      () => state.get(holdings, memberId(itemsOf(symbol, owner), item)),
-    ]),
+    owners.flatMap(owner => [() => countOf(owner), () => state.get(holdings, memberId(owner, item))]),
   )
-  let gained = 0
   for (const owner of owners) {
-    const [before, change] = [countOf(owner), owner === to ? 1n : -1n]
-    const group = ownersOf(symbol)
-    const count = { id: memberId(group, owner), group, member: owner, amount: before + change, owner, symbol }
-    state.put(holdings, count)
-    const own = itemsOf(symbol, owner)
-    const amount = owner === to ? BigInt(item) + 1n : 0n
-    state.put(holdings, { id: memberId(own, item), group: own, member: item, amount, owner: '', symbol: '' })
-    gained += Number(count.amount > 0n) - Number(before > 0n)
+    const isNew = owner === to
+    const count = countOf(owner) + (isNew ? 1 : -1)
+    state.put(holdings, { id: countOfItems(owner), owner, item: '', since: 0, count })
+    const since = isNew ? block.height + 1 : 0
+    state.put(holdings, { id: memberId(owner, item), owner, item, since, count: 0 })
   }
-  const collection = state.get(collections, symbol)
-  if (collection !== undefined && gained !== 0)
-    state.put(collections, { ...collection, holder_count: collection.holder_count + gained })
 }
 
 const collectionOf = (at: TxScope, symbol: string): CollectionDoc => {
