@@ -13,7 +13,7 @@ const url = elasticsearchUrl()
 const STEPS = [
   'archive write',
   'load',
-  'load, quarter 1',
+  'load, by blocks',
   'transaction by hash',
   'verify',
   'backup',

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { MANIFEST, readManifest } from '#archive/manifest.ts'
 import { BINARY, running, serving } from '../processes.ts'
 import { archiveOf, bytesIn, type Place } from './place.ts'
-import type { Row } from './row.ts'
+import { peakOf, type Row } from './row.ts'
 
 const GENERATOR = join(import.meta.dir, '../../../test/generator/main.ts')
 
@@ -29,7 +29,7 @@ export const archiveRows = async (place: Place, { blocks, holders }: Size): Prom
         of: 'blocks',
         seconds,
         cpu,
-        peak: Math.max(...memory),
+        ...peakOf(memory),
       },
       { step: 'archive', count: blocks + 1, of: 'blocks', bytes },
     ]

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { removeIndices } from '../elastic.ts'
 import { BINARY, cpuOf, running } from '../processes.ts'
 import { archiveOf, bytesIn, type Place } from './place.ts'
-import type { Row } from './row.ts'
+import { peakOf, type Row } from './row.ts'
 
 /** What a command of the program on a place has cost. */
 const costOf = async (
@@ -20,7 +20,7 @@ const costOf = async (
     seconds,
     cpu,
     ...elastic,
-    ...(memory.length === 0 ? {} : { peak: Math.max(...memory) }),
+    ...peakOf(memory),
     out,
   }
 }

@@ -2,7 +2,7 @@ import { interleaved } from '../measure.ts'
 import { BINARY, memoryOf, serving, unlimitedKey } from '../processes.ts'
 import { untilTaken } from '../until-taken.ts'
 import type { Place } from './place.ts'
-import type { Row } from './row.ts'
+import { peakOf, type Row } from './row.ts'
 
 const SIZE = 20
 /** Calls of each kind that are measured. */
@@ -41,10 +41,10 @@ export const pageRows = async ({ folder, store }: Place): Promise<readonly Row[]
     const asks = (await Promise.all(Object.entries(LISTS).map(list => pagesOf(ask, list)))).flat()
     asks.push(await byHash(ask))
     const times = await interleaved(asks, { calls: CALLS, clients: 1 })
-    const peak = Math.max(...memory.samples)
+    const peak = peakOf(memory.samples)
     return asks.map(({ name }, at) => {
       const { p50 = 0, p99 = 0 } = times[at] ?? {}
-      return { step: name, count: CALLS, of: 'requests' as const, p50, p99, peak }
+      return { step: name, count: CALLS, of: 'requests' as const, p50, p99, ...peak }
     })
   } finally {
     memory.stop()

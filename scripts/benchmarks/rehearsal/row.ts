@@ -18,6 +18,10 @@ export type Row = {
   readonly bytes?: number
 }
 
+/** Of samples of memory; a program that ended before the first has none. */
+export const peakOf = (samples: readonly number[]): Pick<Row, 'peak'> =>
+  samples.length === 0 ? {} : { peak: Math.max(...samples) }
+
 const HEADING = [
   ...['step', 'what', 'seconds', 'a second', 'CPU s', 'CPU µs each', 'Elasticsearch CPU s', 'µs each'],
   ...['peak MB', 'p50 ms', 'p99 ms', 'MB', 'bytes each'],
