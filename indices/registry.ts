@@ -14,6 +14,7 @@ import { series } from './series.ts'
 import { statistics } from './statistics.ts'
 import { tokens } from './token.ts'
 import { tokenDays } from './token-day.ts'
+import { collections, holdings, items } from './token721.ts'
 import { transactions } from './transaction.ts'
 import { transactionRuns } from './transaction-run.ts'
 import { votes } from './vote.ts'
@@ -25,8 +26,11 @@ export const historyIndices = [blocks, transactions, records] as const
 export const stateIndices = [
   accounts,
   balances,
+  collections,
   contracts,
   days,
+  holdings,
+  items,
   lists,
   pledges,
   producers,

@@ -64,6 +64,8 @@ export const seriesOf = {
    * what its voters were given beside it, `topup` with who paid, `voters`. Opening: the sum of all, which means nothing.
    */
   rewards: (producer: string): string => `@r/${producer}`,
+  /** Owners of an item of token721.iost, by its id; each change, of 1, names who gave it (`""`: issued) and who got it. Opening: their number. */
+  item: (id: string): string => `@x/${id}`,
 } as const
 
 /** Id of a part that is full. Neither `#` nor `@` is a letter of a token, with which the other ids begin. */

@@ -9,6 +9,8 @@ export const statistics = defineIndex({
     account_count: int(),
     contract_count: int(),
     token_count: int(),
+    /** Collections of token721.iost. */
+    collection_count: int(),
     /** Registered producers: the rows of `ranked`. */
     producer_count: int(),
     /** Σ of their votes, in 10^-8. */

@@ -3,6 +3,7 @@ import { getAccountActivity } from './get-account-activity.ts'
 import { getAccountAssets } from './get-account-assets.ts'
 import { getAccountBalance } from './get-account-balance.ts'
 import { getAccountDetail } from './get-account-detail.ts'
+import { getAccountNfts } from './get-account-nfts.ts'
 import { getAccountTx } from './get-account-tx.ts'
 import { getBalanceHistory } from './get-balance-history.ts'
 import { getBalances } from './get-balances.ts'
@@ -10,6 +11,8 @@ import { getBaseTokenList } from './get-base-token-list.ts'
 import { getBlockDetail } from './get-block-detail.ts'
 import { getBlockList } from './get-block-list.ts'
 import { getBlockTx } from './get-block-tx.ts'
+import { getCollectionList } from './get-collection-list.ts'
+import { getCollectionNfts } from './get-collection-nfts.ts'
 import { getContractAbi } from './get-contract-abi.ts'
 import { getContractCode } from './get-contract-code.ts'
 import { getContractDetail } from './get-contract-detail.ts'
@@ -17,6 +20,8 @@ import { getContractList } from './get-contract-list.ts'
 import { getContractTx } from './get-contract-tx.ts'
 import { getDailyStatistics } from './get-daily-statistics.ts'
 import { getLatestBlock } from './get-latest-block.ts'
+import { getNftDetail } from './get-nft-detail.ts'
+import { getNftHistory } from './get-nft-history.ts'
 import { getOverview } from './get-overview.ts'
 import { getProducerDetail } from './get-producer-detail.ts'
 import { getProducerList } from './get-producer-list.ts'
@@ -79,6 +84,11 @@ export const actions: readonly Action[] = [
   getTokenHolder,
   getSupplyHistory,
   getTokenTx,
+  getCollectionList,
+  getCollectionNfts,
+  getAccountNfts,
+  getNftDetail,
+  getNftHistory,
   getTransactionDetail,
   getTransactions,
   getTransactionAction,

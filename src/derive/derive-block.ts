@@ -103,6 +103,7 @@ const FIRST: StatisticsDoc = {
   account_count: 0,
   contract_count: 0,
   token_count: 0,
+  collection_count: 0,
   producer_count: 0,
   producer_votes: 0n,
   candidate_votes: 0n,

@@ -12,9 +12,11 @@ import { producerKeys, producers } from '#indices/producer.ts'
 import type { Key, StateIndex } from '#indices/registry.ts'
 import { resources } from '#indices/resource.ts'
 import { series, seriesOf } from '#indices/series.ts'
+import { memberId } from '#indices/standing.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { tokens } from '#indices/token.ts'
 import { tokenDayId, tokenDays } from '#indices/token-day.ts'
+import { collections, countOfItems, holdings, itemId, items } from '#indices/token721.ts'
 import { voteId, votes } from '#indices/vote.ts'
 import { wealth } from '#indices/wealth.ts'
 import { dayId } from './day.ts'
@@ -172,6 +174,9 @@ const needReceipt = (add: Add, said: Said, tx: Transaction): void => {
     case 'gas.iost':
       needPledge(add, said.args)
       return
+    case 'token721.iost':
+      needToken721(add, said)
+      return
     case 'auth.iost':
       needAccount(add, said, tx)
       return
@@ -196,6 +201,20 @@ const needToken = (add: Add, { name, args }: Said): void => {
   if (to !== undefined) needTransfer(add, token, { from: first, to })
   // The contribute of a base transaction goes to the witness of the parent, most likely this block's too.
   else if (token === 'contribute' && name === 'issue' && first !== undefined) add(producers, first)
+}
+
+/** The id of an item that is issued only the state tells: `Missing` requests it. */
+const needToken721 = (add: Add, { name, args }: Said): void => {
+  const [symbol, from, to, number] = [0, 1, 2, 3].map(place => textAt(args, place))
+  if (symbol === undefined) return
+  add(collections, symbol)
+  if (name === 'issue' && from !== undefined) add(holdings, countOfItems(from))
+  if (name !== 'transfer' || number === undefined) return
+  const id = itemId(symbol, number)
+  add(items, id)
+  add(series, seriesOf.item(id))
+  for (const owner of [from ?? '', to ?? ''])
+    for (const key of [countOfItems(owner), memberId(owner, id)]) add(holdings, key)
 }
 
 const needTransfer = (

@@ -18,6 +18,7 @@ import { openMarket, payRam, ramTrades } from './ram.ts'
 import { argumentsOf, type Said, saidBy, textAt } from './receipt.ts'
 import type { TxScope } from './scope.ts'
 import { applyToken, type Movement, updateTotalSupply } from './token.ts'
+import { applyToken721 } from './token721.ts'
 
 const VOTE_PRODUCER = 'vote_producer.iost'
 
@@ -73,6 +74,9 @@ const applyReceipts = (at: TxScope, movements: Map<number, Movement>): void => {
       }
       case 'auth.iost':
         applyAccount(at, said)
+        return
+      case 'token721.iost':
+        applyToken721(at, said)
         return
       case 'gas.iost':
         applyGas(at, said)

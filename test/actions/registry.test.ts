@@ -38,7 +38,7 @@ test('actions: the twenty of the interface in its order', () => {
   const named = actions.map(({ module, action }) => `${module} ${action}`)
   expect(named.filter(name => SPECIFIED.includes(name))).toEqual(SPECIFIED)
   expect(new Set(named).size).toBe(named.length)
-  expect(modules).toEqual(['base', 'account', 'producer', 'block', 'contract', 'token', 'transaction'])
+  expect(modules).toEqual(['base', 'account', 'producer', 'block', 'contract', 'token', 'nft', 'transaction'])
 })
 
 test('actions: every action file is listed, and every one has a test', () => {

@@ -6,6 +6,7 @@ import { listOf, lists } from '#indices/list.ts'
 import { blockId } from '#indices/position.ts'
 import { producers } from '#indices/producer.ts'
 import type { ListedRecord } from '#indices/record.ts'
+import { collections, itemId, items } from '#indices/token721.ts'
 import { wealth } from '#indices/wealth.ts'
 import type { View } from '#store/port.ts'
 import type { Sample } from '../request/parameters.ts'
@@ -47,7 +48,16 @@ export const scenesIn = async (view: View): Promise<readonly Scene[]> => {
       ...(producer === undefined ? {} : { producer }),
     }
   })
-  return [...scenes, { block: String(view.at.height) }]
+  return [...scenes, { block: String(view.at.height) }, ...(await nftIn(view))]
+}
+
+/** The first NFT of the largest collection, with its owner; none where the chain has no NFTs. */
+const nftIn = async (view: View): Promise<readonly Scene[]> => {
+  const [largest] = await view.page(collections, 'byIssued', { offset: 0, limit: 1 })
+  if (largest === undefined) return []
+  const { symbol: collection } = largest
+  const first = await view.get(items, itemId(collection, '0'))
+  return [{ collection, ...(first === undefined ? {} : { nft: '0', account: first.owner }) }]
 }
 
 /** The richest accounts, and those that made them. */

@@ -10,6 +10,8 @@ const NOUNS = {
   transaction: ['Transaction', '交易'],
   contract: ['Contract', '合约'],
   token: ['Token', '代币'],
+  collection: ['Collection', '合集'],
+  nft: ['NFT', 'NFT'],
   producer: ['Producer', '生产者'],
 } as const
 

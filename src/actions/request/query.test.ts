@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { getAccountTx } from '../get-account-tx.ts'
+import { getNftDetail } from '../get-nft-detail.ts'
 import { getTransactionDetail } from '../get-transaction-detail.ts'
 import { readParams } from './query.ts'
 
@@ -37,4 +38,26 @@ test('readParams: what other services call a parameter is explained only where t
   expect(refusal(getTransactionDetail.params, 'limit')).toBe(
     "Unknown parameter 'limit'; this action takes tx_hash, lang, format, compat, numbers.",
   )
+})
+
+test.each([
+  ['id', "Unknown parameter 'id'; use 'token_id': Id of the NFT: its number in the collection, from 0."],
+  [
+    'symbol',
+    "Unknown parameter 'symbol'; use 'collection': Collection of NFTs: its symbol in token721.iost.",
+  ],
+])('readParams: what other services call the parts of an NFT, %j', (name, message) => {
+  expect(refusal(getNftDetail.params, name)).toBe(message)
+})
+
+test.each([
+  ['0', '0'],
+  ['007', '7'],
+  ['9223372036854775807', '9223372036854775807'],
+])('readParams: the id of an NFT, %j, as the chain writes it', (text, id) => {
+  const given: [string, string][] = [
+    ['collection', 'nft_cats'],
+    ['token_id', text],
+  ]
+  expect(readParams(getNftDetail.params, given, { unknown: 'refuse' })).toMatchObject({ token_id: id })
 })

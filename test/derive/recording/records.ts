@@ -174,6 +174,7 @@ describe('deriveBlock: blocks of the recording', () => {
       account_count: 279,
       contract_count: 23,
       token_count: 28,
+      collection_count: 2,
       producer_count: 13,
       producer_votes: [...recordedProducers].reduce(
         (sum, account) => sum + (chain.state.get(producers, account)?.votes ?? 0n),

@@ -80,6 +80,7 @@ export const statisticsDoc = (over: Partial<StatisticsDoc> = {}): StatisticsDoc 
   account_count: 1,
   contract_count: 2,
   token_count: 3,
+  collection_count: 0,
   producer_count: 12,
   producer_votes: -13n,
   candidate_votes: 0n,

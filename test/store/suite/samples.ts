@@ -9,9 +9,11 @@ import type { Change } from '#indices/registry.ts'
 import { resources } from '#indices/resource.ts'
 import { segments, segmentsId } from '#indices/segment.ts'
 import { series } from '#indices/series.ts'
+import { memberId } from '#indices/standing.ts'
 import { statistics } from '#indices/statistics.ts'
 import { type TokenDoc, tokens } from '#indices/token.ts'
 import { tokenDayId, tokenDays } from '#indices/token-day.ts'
+import { collections, holdings, itemId, items } from '#indices/token721.ts'
 import { transactionRuns } from '#indices/transaction-run.ts'
 import { voteId, votes } from '#indices/vote.ts'
 import { wealth } from '#indices/wealth.ts'
@@ -195,6 +197,24 @@ export const samples: readonly Change[] = [
       transfers: BIG,
       volume: '123456789012345678901234567890',
     },
+  },
+  {
+    index: collections,
+    doc: {
+      ...{ id: 'c', symbol: 'c', issuer: '__proto__', total_supply: MAX, issued: BIG },
+      ...{ height: BIG, time: MAX, tx_hash: 'h' },
+    },
+  },
+  {
+    index: items,
+    doc: {
+      ...{ id: itemId('c', '0'), owner: '__proto__', metadata: '{"hp":1}', height: BIG, time: MAX },
+      tx_hash: '',
+    },
+  },
+  {
+    index: holdings,
+    doc: { id: memberId('o', itemId('c', '0')), owner: 'o', item: itemId('c', '0'), since: BIG, count: BIG },
   },
   { index: transactionRuns, doc: { id: '12345', blocks: [BIG, 1, 256, 0, 0, 0] } },
   { index: votes, doc: { id: voteId('p', 'v'), producer: 'p', voter: 'v', votes: MAX } },

@@ -1,0 +1,78 @@
+import { type DocOf, defineIndex } from './define.ts'
+import { int, keyword, long, packed, sortedInt, text, word } from './fields.ts'
+import { memberId } from './standing.ts'
+
+/** Collections of NFTs: what token721.iost calls tokens. Id: the symbol. */
+export const collections = defineIndex({
+  name: 'collections',
+  kind: 'state',
+  orders: {
+    byIssued: {
+      by: [
+        ['issued', 'desc'],
+        ['symbol', 'asc'],
+      ],
+      counted: true,
+    },
+  },
+  fields: {
+    symbol: keyword(),
+    issuer: text(),
+    /** Most items that there can be. */
+    total_supply: long(),
+    /** Items so far, numbered from 0; none is ever destroyed. */
+    issued: sortedInt(),
+    height: int(),
+    time: long(),
+    tx_hash: text(),
+  },
+})
+export type CollectionDoc = DocOf<typeof collections>
+
+/** Items of collections. Id: `itemId`. */
+export const items = defineIndex({
+  name: 'items',
+  kind: 'state',
+  fields: {
+    owner: word(),
+    metadata: packed(),
+    /** Where it was issued. */
+    height: int(),
+    time: long(),
+    tx_hash: text(),
+  },
+})
+
+/**
+ * Who has or had which items. Id: `memberId` of the owner and the id of the item. One more of each owner, with `""` as its
+ * item (`countOfItems`), counts the items that it has; no order has it.
+ */
+export const holdings = defineIndex({
+  name: 'holdings',
+  kind: 'state',
+  orders: {
+    ofOwner: {
+      group: 'owner',
+      positive: ['since'],
+      by: [
+        ['since', 'desc'],
+        ['item', 'asc'],
+      ],
+      counted: true,
+    },
+  },
+  fields: {
+    owner: keyword(),
+    /** Id of the item. */
+    item: keyword(),
+    /** The height after that of the block in which the owner got it; 0: the owner has it no more. */
+    since: sortedInt(),
+    /** Only where no item is named: how many the owner has. */
+    count: int(),
+  },
+})
+
+export const itemId = (symbol: string, number: string): string => `${symbol}/${number}`
+
+/** Id of the document of `holdings` that counts the items of an owner. */
+export const countOfItems = (owner: string): string => memberId(owner, '')

@@ -1,0 +1,50 @@
+import { Type } from '@sinclair/typebox'
+import { countOfItems, holdings, items } from '#indices/token721.ts'
+import { nftsOf } from './find/nfts.ts'
+import { ownerOf } from './find/owner.ts'
+import { defineList } from './list/paging.ts'
+import { owner, paging } from './request/parameter-types.ts'
+import { nftFields, nftShown } from './shape/nfts.ts'
+import { count, listOfRows, shape } from './shape/results.ts'
+
+const row = shape({
+  ...nftFields,
+  since_block: count('Height of the block in which the account got it.', '该账户取得此 NFT 的区块高度。'),
+})
+
+/** The NFTs of an owner. */
+export const getAccountNfts = defineList({
+  module: 'nft',
+  action: 'get-account-nfts',
+  title: { en: 'NFTs of an account', zh: '账户的 NFT 列表' },
+  summary: {
+    en: 'The NFTs of all collections that an account or contract owns now, those that it got last first; those of one block are sorted by collection and id as texts. Gifts and purchases inside contracts are included.',
+    zh: '账户或合约当前拥有的全部合集的 NFT，最近取得的在前；同一区块内取得的按合集与 ID 的文本顺序排列。包括在合约内部的赠与和购买。',
+  },
+  params: Type.Object({ account: owner(), ...paging }),
+  result: listOfRows('nfts', row, { en: 'NFTs of this page.', zh: 'NFT 列表。' }),
+  list: 'nfts',
+  source: {
+    state: [holdings, items],
+    open: async (context, { account }) => {
+      const group = await ownerOf(context, account)
+      const counted = await context.view.get(holdings, countOfItems(group))
+      return {
+        total: counted?.count ?? 0,
+        docs: (view, offset, limit) => view.page(holdings, 'ofOwner', { group, offset, limit }),
+        rows: async (view, docs) => {
+          const nfts = await nftsOf(
+            view,
+            docs.map(({ item }) => item),
+          )
+          return {
+            rows: nfts.map((doc, at) => ({ ...nftShown(doc), since_block: (docs[at]?.since ?? 1) - 1 })),
+          }
+        },
+      }
+    },
+  },
+  isOfStore: true,
+  fails: ['not_found', 'loading'],
+  example: { account: '12345', page: '1', size: '5' },
+})

@@ -1,0 +1,43 @@
+import { Type } from '@sinclair/typebox'
+import { itemId, items } from '#indices/token721.ts'
+import { collectionOf, nftsOf } from './find/nfts.ts'
+import { defineList } from './list/paging.ts'
+import { collection } from './request/nft.ts'
+import { paging, sort } from './request/parameter-types.ts'
+import { nftFields, nftShown } from './shape/nfts.ts'
+import { listOfRows, shape } from './shape/results.ts'
+
+/** The NFTs of a collection. */
+export const getCollectionNfts = defineList({
+  module: 'nft',
+  action: 'get-collection-nfts',
+  title: { en: 'NFTs of a collection', zh: '合集的 NFT 列表' },
+  summary: {
+    en: 'All NFTs of a collection with their present owners, the one issued last first; sort=asc returns the exact reverse. An NFT is never destroyed.',
+    zh: '合集中的全部 NFT 及其当前拥有者，最后发行的在前；sort=asc 时顺序完全相反。NFT 发行后不会被销毁。',
+  },
+  params: Type.Object({ collection: collection(), ...paging, sort: sort() }),
+  result: listOfRows('nfts', shape(nftFields), { en: 'NFTs of this page.', zh: 'NFT 列表。' }),
+  list: 'nfts',
+  source: {
+    state: [items],
+    open: async (context, { collection: symbol, sort: order }) => {
+      const { issued } = await collectionOf(context, symbol)
+      return {
+        total: issued,
+        // Numbers are in the order of issue, so a page is known without a look.
+        docs: async (view, offset, limit) =>
+          nftsOf(
+            view,
+            Array.from({ length: limit }, (_, at) =>
+              itemId(symbol, String(order === 'asc' ? offset + at : issued - 1 - offset - at)),
+            ),
+          ),
+        rows: async (_view, docs) => ({ rows: docs.map(nftShown) }),
+      }
+    },
+  },
+  isOfStore: true,
+  fails: ['not_found', 'loading'],
+  example: { collection: 'nft_cats', page: '1', size: '5' },
+})

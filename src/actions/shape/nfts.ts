@@ -1,0 +1,32 @@
+import { toIso } from '#chain/time.ts'
+import type { DocOf } from '#indices/define.ts'
+import type { items } from '#indices/token721.ts'
+import { count, createdAt, text, txHash } from './results.ts'
+
+/** The fields of an NFT. */
+export const nftFields = {
+  collection: text('Symbol of its collection.', '所属合集的符号。'),
+  token_id: text('Id in the collection: its number, from 0.', '合集内的 ID，即编号，从 0 开始。'),
+  owner: text('Account or contract that owns it.', '拥有该 NFT 的账户或合约。'),
+  metadata: text(
+    'Metadata as it was issued, often JSON or an address; never checked or changed.',
+    '发行时写入的元数据，通常为 JSON 或网址；未经校验，原样返回。',
+  ),
+  block: count('Height of the block in which it was issued.', '发行所在的区块高度。'),
+  created_at: createdAt(),
+  tx_hash: txHash(),
+}
+
+/** An NFT as it is shown. */
+export const nftShown = ({ id, owner, metadata, height, time, tx_hash }: DocOf<typeof items>) => {
+  const slash = id.lastIndexOf('/')
+  return {
+    collection: id.slice(0, slash),
+    token_id: id.slice(slash + 1),
+    owner,
+    metadata,
+    block: height,
+    created_at: toIso(time),
+    tx_hash,
+  }
+}

@@ -1,0 +1,47 @@
+import { expect, test } from 'bun:test'
+import { plainItems } from '#test/support/oracle/items.ts'
+import { refusal } from '#test/support/refusal.ts'
+import { ask } from '#test/support/stores/ask.ts'
+
+/** What each owner has: that which it got last first, of one block by the id. */
+const owned = async (): Promise<ReadonlyMap<string, readonly Row[]>> => {
+  const found = new Map<string, Row[]>()
+  for (const [id, { owner, moves }] of (await plainItems()).items) {
+    const [collection = '', token_id = ''] = id.split('/')
+    const row = { collection, token_id, owner, since_block: moves.at(-1)?.height ?? 0 }
+    found.set(owner, [...(found.get(owner) ?? []), row])
+  }
+  for (const rows of found.values())
+    rows.sort((a, b) => b.since_block - a.since_block || (keyOf(a) < keyOf(b) ? -1 : 1))
+  return found
+}
+
+const keyOf = ({ collection, token_id }: Row): string => `${collection}/${token_id}`
+
+test('get-account-nfts: all that each owner has, and nothing that it gave away, in pages of 2', async () => {
+  const all = await owned()
+  expect(all.size).toBeGreaterThan(5)
+  for (const [account, whole] of all)
+    for (let page = 1; page <= Math.ceil(whole.length / 2) + 1; page++) {
+      const { nfts, ...part } = await ask('get-account-nfts', { account, page: `${page}`, size: '2' })
+      expect(part).toEqual({ page, size: 2, total: whole.length })
+      const shown = nfts.map(({ collection, token_id, owner, since_block }: Row) => ({
+        ...{ collection, token_id, owner, since_block },
+      }))
+      expect(shown).toEqual(whole.slice((page - 1) * 2, page * 2))
+    }
+})
+
+test('get-account-nfts: an account without any has an empty list, one that never was is not found', async () => {
+  expect(await ask('get-account-nfts', { account: 'admin' })).toEqual({
+    ...{ nfts: [], page: 1, size: 20, total: 0 },
+  })
+  expect((await refusal(ask('get-account-nfts', { account: 'nosuchacc' }))).kind).toBe('not_found')
+})
+
+type Row = {
+  readonly collection: string
+  readonly token_id: string
+  readonly owner: string
+  readonly since_block: number
+}

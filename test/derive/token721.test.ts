@@ -1,0 +1,56 @@
+import { expect, test } from 'bun:test'
+import { SEGMENT_SIZES, segments } from '#indices/segment.ts'
+import { series, seriesOf } from '#indices/series.ts'
+import { entriesIn } from '#indices/series-entry.ts'
+import { memberId } from '#indices/standing.ts'
+import { collections, countOfItems, holdings, items } from '#indices/token721.ts'
+import { plainItems } from '#test/support/oracle/items.ts'
+import { deriveChain, derivedRecording } from '#test/support/stores/derived-chain.ts'
+import { chainOf, genesis, receipt, transaction } from '#test/support/stores/hand-made.ts'
+
+const { state } = await derivedRecording()
+const plain = await plainItems()
+
+test('deriveBlock: owners, metadata and movements of items are those of a plain replay', () => {
+  expect(plain.items.size).toBe(30)
+  expect(new Map(state.all(items).map(({ id, owner, metadata }) => [id, { owner, metadata }]))).toEqual(
+    new Map([...plain.items].map(([id, { owner, metadata }]) => [id, { owner, metadata }])),
+  )
+  for (const [id, { moves }] of plain.items) {
+    const past = state.get(series, seriesOf.item(id))
+    const changes = entriesIn(past?.entries ?? '', past?.height ?? 0)
+    expect(changes.map(({ height, more: [from, to] }) => ({ height, from, to }))).toEqual([...moves])
+  }
+})
+
+test('deriveBlock: collections count their items, and owners those that they have', () => {
+  const issued = [...plain.collections]
+  expect(state.all(collections).map(({ symbol, issued: count }) => [symbol, count])).toEqual(issued)
+  const counts = new Map<string, number>()
+  for (const [id, { owner, moves }] of plain.items) {
+    counts.set(owner, (counts.get(owner) ?? 0) + 1)
+    expect(state.get(holdings, memberId(owner, id))?.since).toBe((moves.at(-1)?.height ?? 0) + 1)
+  }
+  for (const [owner, count] of counts) expect(state.get(holdings, countOfItems(owner))?.count).toBe(count)
+  expect(state.all(holdings).filter(({ since }) => since > 0)).toHaveLength(plain.items.size)
+})
+
+test('deriveBlock: an owner of so many that they are counted in segments gives them away until they are not', () => {
+  const many = SEGMENT_SIZES.group * 2
+  const said = (name: string, args: readonly string[]) => receipt(`token721.iost/${name}`, args)
+  const given = Array.from({ length: many - 2 }, (_, at) => String(at))
+  const each = (texts: readonly string[], sayOf: (text: string) => ReturnType<typeof said>) =>
+    texts.map(text => [transaction({ receipts: [sayOf(text)] })])
+  const blocks = [
+    [transaction({ receipts: [said('create', ['many', 'alice00', String(many)])] })],
+    ...each([...given, 'x', 'y'], text => said('issue', ['many', 'alice00', text])),
+  ]
+  const owned = deriveChain(chainOf([genesis()], ...blocks)).state
+  expect(owned.get(holdings, countOfItems('alice00'))?.count).toBe(many)
+  expect(owned.all(segments).some(({ id }) => id.includes('alice00'))).toBe(true)
+  const gifts = each(given, item => said('transfer', ['many', 'alice00', 'bob0000', item]))
+  const { state: after } = deriveChain(chainOf([genesis()], ...blocks, ...gifts))
+  expect(after.get(holdings, countOfItems('alice00'))?.count).toBe(2)
+  expect(after.get(holdings, countOfItems('bob0000'))?.count).toBe(many - 2)
+  expect(after.get(collections, 'many')?.issued).toBe(many)
+})

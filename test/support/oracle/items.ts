@@ -1,0 +1,33 @@
+import { recordedBlocks } from '../nodes/recording.ts'
+
+type Move = { readonly height: number; readonly from: string; readonly to: string }
+type Item = { readonly owner: string; readonly metadata: string; readonly moves: readonly Move[] }
+
+/** Items of token721.iost by id, and how many each collection has, by a plain replay of the recorded receipts. */
+export const plainItems = async () => {
+  const items = new Map<string, Item>()
+  const collections = new Map<string, number>()
+  const apply = (height: number, name: string, args: readonly string[]): void => {
+    const [symbol = '', second = '', third = '', number = ''] = args
+    const count = collections.get(symbol) ?? 0
+    if (name === 'create') collections.set(symbol, 0)
+    else if (name === 'issue') {
+      collections.set(symbol, count + 1)
+      const moves = [{ height, from: '', to: second }]
+      items.set(`${symbol}/${count}`, { owner: second, metadata: third, moves })
+    } else if (name === 'transfer') {
+      const { metadata = '', moves = [] } = items.get(`${symbol}/${number}`) ?? {}
+      const move = { height, from: second, to: third }
+      items.set(`${symbol}/${number}`, { owner: third, metadata, moves: [...moves, move] })
+    }
+  }
+  for (const { block } of await recordedBlocks())
+    for (const { receipt } of block.transactions) {
+      if (receipt.statusCode !== 'SUCCESS') continue
+      for (const { funcName, content } of receipt.receipts) {
+        const [contract, name = ''] = funcName.split('/')
+        if (contract === 'token721.iost') apply(block.height, name, JSON.parse(content) as string[])
+      }
+    }
+  return { items, collections }
+}
