@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { mkdtemp, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Replay } from '../replay/serve.ts'
@@ -48,6 +48,8 @@ const NAME =
     ? 'upgrade: not tested, this is no git checkout with its whole history (git fetch --unshallow)'
     : `upgrade to ${isBuilt ? 'dist/iostlens' : 'the program as it is in src'}`
 
+const lockIn = (folder: string): string => readFileSync(join(folder, 'bun.lock'), 'utf8')
+
 describe.skipIf(programs === undefined)(NAME, () => {
   let node: Replay
   let folder: CliFolder
@@ -60,11 +62,13 @@ describe.skipIf(programs === undefined)(NAME, () => {
     await node.stop()
   })
 
-  /** The program of a commit, in a folder of its own, with today's dependencies. */
+  /** The program of a commit, in a folder of its own, with the packages that it names. */
   const programOf = async (commit: string) => {
     const path = await mkdtemp(join(folder.path, 'earlier-'))
     await runTool(['bash', '-c', 'git archive "$1" | tar -x -C "$2"', 'archive', commit, path])
-    await symlink(join(ROOT, 'node_modules'), join(path, 'node_modules'))
+    // Most often they are those of today.
+    if (lockIn(path) === lockIn(ROOT)) await symlink(join(ROOT, 'node_modules'), join(path, 'node_modules'))
+    else await runTool([process.execPath, 'install', '--frozen-lockfile', '--production'], { folder: path })
     return async (...args: readonly string[]): Promise<Outcome> => {
       const outcome = await spawnIn(folder.path, [process.execPath, join(path, 'src/main.ts'), ...args]).ended
       if (outcome.code !== 0) throw new Error(`${args.join(' ')} of ${commit}:\n${outcome.err}`)
