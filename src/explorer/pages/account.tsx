@@ -27,6 +27,7 @@ import { Resources } from '../part/resources.tsx'
 import { Rows } from '../part/rows.tsx'
 import { SubAccounts } from '../part/sub-accounts.tsx'
 import { OwnTokens } from '../part/token-rows.tsx'
+import { assetsOfEarner, Withdrawable } from '../part/withdrawable.tsx'
 
 /** An owner: what it has, what it did, and who may act for it. */
 export const accountPage: Page = {
@@ -42,18 +43,21 @@ export const accountPage: Page = {
     const { name: account } = balance
     const ifAccount = async <T,>(ask: () => Promise<T>): Promise<T | undefined> =>
       isAccountName(account) ? ifFound(ask()) : undefined
-    const [detail, { tokens }, records, { days }, created, producer, history] = await Promise.all([
+    const votes = balance.vote_balance.list
+    const registration = ifAccount(() => visit.ask(getProducerRegistration, { producer: account }))
+    const earning = { isVoter: votes.length > 0, producer: registration }
+    const [detail, { tokens }, records, { days }, created, producer, assets, history] = await Promise.all([
       ifAccount(() => visit.ask(getAccountDetail, { account })),
       visit.ask(getTokenList, { account }),
       recordsAsked(visit, account),
       visit.ask(getAccountActivity, { account }),
       ifAccount(() => visit.ask(getSubaccountList, { account, page: '1', size: String(MOST_CREATED) })),
-      ifAccount(() => visit.ask(getProducerRegistration, { producer: account })),
+      registration,
+      assetsOfEarner(visit, account, earning),
       first === undefined ? undefined : balanceSince(visit, account, first),
     ])
     const name = visible(account)
     const kind = say(kindOf(account, detail !== undefined))
-    const votes = balance.vote_balance.list
     return {
       title: `${kind} ${titleOf(visit, account)}`,
       isMinor: query.size > 0,
@@ -66,6 +70,7 @@ export const accountPage: Page = {
           <Heading visit={visit} kind={kind} id={account} />
           <Elsewhere visit={visit} account={account} producer={producer} />
           <Holdings visit={visit} balance={balance} pledges={detail?.gas_info.pledged_info ?? []} />
+          <Withdrawable visit={visit} frozen={balance.frozen_balance.list} assets={assets} />
           {history === undefined ? '' : <BalanceOverTime visit={visit} history={history} />}
           <OwnTokens visit={visit} tokens={tokens} />
           <AccountRecords visit={visit} asked={records} tokens={tokens.map(({ symbol }) => symbol)}>

@@ -1,0 +1,122 @@
+/** @jsxImportSource @kitajs/html */
+import type { AnswerOf } from '#actions/ask.ts'
+import { getAccountAssets } from '#actions/get-account-assets.ts'
+import type { getAccountBalance } from '#actions/get-account-balance.ts'
+import { firstDue } from '../format/first-due.ts'
+import { isoOf } from '../format/time.ts'
+import type { Html, Visit } from '../page.ts'
+import { Amount, Count } from './amount.tsx'
+import { Card } from './card.tsx'
+import { type Fact, Facts } from './facts.tsx'
+import { More } from './more.tsx'
+import { Name } from './name.tsx'
+import { Rows } from './rows.tsx'
+import { When } from './time.tsx'
+
+/** The answer of get-account-assets. */
+export type Assets = AnswerOf<typeof getAccountAssets>
+
+type Earning = {
+  readonly isVoter: boolean
+  /** undefined: it is no producer and never was. */
+  readonly producer: Promise<unknown>
+}
+
+/** What an owner has; undefined: it has no votes and was never a producer, so it earns no rewards. */
+export const assetsOfEarner = async (
+  visit: Visit,
+  account: string,
+  { isVoter, producer }: Earning,
+): Promise<Assets | undefined> =>
+  isVoter || (await producer) !== undefined ? visit.ask(getAccountAssets, { account }) : undefined
+
+type FrozenList = AnswerOf<typeof getAccountBalance>['frozen_balance']['list']
+
+type WithdrawableProps = {
+  readonly visit: Visit
+  /** Amounts of IOST that are not due yet. */
+  readonly frozen: FrozenList
+  /** undefined: no rewards. */
+  readonly assets: Assets | undefined
+}
+
+/** Rewards that can be withdrawn now, and the frozen amount that comes next; nothing where there is neither. */
+export const Withdrawable = ({ visit, frozen, assets }: WithdrawableProps): Html => {
+  const facts = [...rewardFacts(visit, assets), ...nextFact(visit, frozen)]
+  if (facts.length === 0) return ''
+  const byProducer = assets?.unclaimed.by_producer ?? []
+  return (
+    <Card title={visit.say({ en: 'To withdraw', zh: '可领取' })} id="withdraw">
+      <Facts facts={facts} />
+      {byProducer.length === 0 ? '' : <ByProducer visit={visit} rows={byProducer} />}
+    </Card>
+  )
+}
+
+const rewardFacts = (visit: Visit, assets: Assets | undefined): readonly Fact[] => {
+  if (assets === undefined) return []
+  const { say } = visit
+  const { voter_rewards: asVoter, producer_reward: asProducer } = assets.iost
+  const rewards = [
+    [say({ en: 'Rewards for votes', zh: '投票奖励' }), asVoter],
+    [say({ en: 'Reward as a producer', zh: '生产者奖励' }), asProducer],
+  ] as const
+  return rewards.flatMap(([name, amount]) =>
+    amount === '0' ? [] : [[name, <Reward visit={visit} amount={amount} />] as const],
+  )
+}
+
+/** A reward in IOST; null: the chain has no receipts from which it would follow. */
+const Reward = ({ visit, amount }: { readonly visit: Visit; readonly amount: string | null }): Html =>
+  amount === null ? (
+    <span class="none" safe>
+      {visit.say({ en: 'Not known until the next withdrawal', zh: '下次领取后方可得知' })}
+    </span>
+  ) : (
+    <Amount visit={visit} value={amount} token="iost" />
+  )
+
+/** The frozen amount that becomes available first, and when. */
+const nextFact = (visit: Visit, frozen: FrozenList): readonly Fact[] => {
+  const next = firstDue(frozen)
+  if (next === undefined) return []
+  return [
+    [
+      visit.say({ en: 'Next to become available', zh: '最近一笔解冻' }),
+      <span class="stack">
+        <Amount visit={visit} value={next.amount} token="iost" />
+        <When visit={visit} iso={isoOf(next.time)} />
+      </span>,
+    ],
+  ]
+}
+
+/** Producers that a page shows. */
+const MOST = 30
+/** Up to this many producers a list is open at first. */
+const OPEN = 5
+
+type ByProducerProps = { readonly visit: Visit; readonly rows: Assets['unclaimed']['by_producer'] }
+
+const ByProducer = ({ visit, rows }: ByProducerProps): Html => (
+  <details class="inner" open={rows.length <= OPEN}>
+    <summary safe>
+      {visit.say({ en: `Rewards by producer: ${rows.length}`, zh: `按生产者分列的奖励：${rows.length}` })}
+    </summary>
+    <Rows
+      visit={visit}
+      rows={rows.slice(0, MOST)}
+      columns={[
+        ['Producer', '生产者', ({ producer }) => <Name visit={visit} kind="producer" id={producer} />],
+        [
+          'Reward (IOST)',
+          '奖励（IOST）',
+          ({ amount }) =>
+            amount === null ? <Reward visit={visit} amount={null} /> : <Count value={amount} />,
+          { isNumber: true, place: 'end' },
+        ],
+      ]}
+    />
+    <More visit={visit} shown={MOST} total={rows.length} />
+  </details>
+)

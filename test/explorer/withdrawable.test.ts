@@ -1,0 +1,81 @@
+import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { type Explorer, explorerOn } from './served.ts'
+
+// Makes the file of the whole chain where it is not there yet; a test that hangs still ends.
+setDefaultTimeout(600_000)
+
+type Assets = {
+  readonly iost: { readonly voter_rewards: string | null; readonly producer_reward: string | null }
+  readonly unclaimed: {
+    readonly by_producer: readonly { readonly producer: string; readonly amount: string | null }[]
+  }
+}
+type Balance = {
+  readonly frozen_balance: { readonly list: readonly { readonly amount: string; readonly time: string }[] }
+}
+
+let explorer: Explorer
+beforeAll(async () => {
+  explorer = await explorerOn()
+})
+
+/** The card of what can be withdrawn; `""`: the page has none. */
+const cardOf = async (path: string): Promise<string> => {
+  const { html } = await explorer.visit(path)
+  return /<section class="card" id="withdraw">[\s\S]*?<\/section>/.exec(html)?.[0] ?? ''
+}
+
+const valuesIn = (html: string): readonly string[] =>
+  [...html.matchAll(/<data value="([^"]*)"/g)].map(([, value = '']) => value)
+
+/** The amount that comes first by its time, whatever its place in the list. */
+const nextOf = ({ frozen_balance: { list } }: Balance) =>
+  list.reduce<(typeof list)[number] | undefined>(
+    (first, each) => (first === undefined || BigInt(each.time) < BigInt(first.time) ? each : first),
+    undefined,
+  )
+
+test('withdrawals: a page says which rewards can be withdrawn, of which producers, and what comes next and when', async () => {
+  const { wealth } = await explorer.call<{ readonly wealth: readonly { readonly account: string }[] }>(
+    'base/get-wealth-list',
+    { size: '60' },
+  )
+  let [rewarded, waiting, without] = [0, 0, 0]
+  for (const { account } of wealth) {
+    const [{ iost, unclaimed }, balance] = await Promise.all([
+      explorer.call<Assets>('account/get-account-assets', { account }),
+      explorer.call<Balance>('account/get-account-balance', { account }),
+    ])
+    const next = nextOf(balance)
+    const rewards = [iost.voter_rewards, iost.producer_reward].filter(each => each !== '0')
+    const expected = [
+      ...rewards,
+      ...(next === undefined ? [] : [next.amount]),
+      ...unclaimed.by_producer.slice(0, 30).map(({ amount }) => amount),
+    ].filter(each => each !== null)
+    const card = await cardOf(`/account/${account}`)
+    expect([account, valuesIn(card)]).toEqual([account, expected])
+    expect([account, card !== '']).toEqual([account, rewards.length > 0 || next !== undefined])
+    if (next !== undefined)
+      expect(card).toContain(
+        `datetime="${new Date(Number(BigInt(next.time) / 1_000_000n)).toISOString().slice(0, 19)}`,
+      )
+    rewarded += Number(rewards.length > 0)
+    waiting += Number(next !== undefined)
+    without += Number(card === '')
+  }
+  expect([rewarded > 0, waiting > 0, without > 0]).toEqual([true, true, true])
+})
+
+test('withdrawals: the card is of the page’s language', async () => {
+  let found = 0
+  for (const account of ['admin', 'busyhub', 'producer000', 'prod_01', 'prod_11']) {
+    const [en, zh] = await Promise.all([cardOf(`/account/${account}`), cardOf(`/zh/account/${account}`)])
+    expect([account, valuesIn(zh)]).toEqual([account, valuesIn(en)])
+    if (en === '') continue
+    found += 1
+    expect([en, zh]).toEqual([expect.stringContaining('To withdraw'), expect.stringContaining('可领取')])
+    expect(zh).not.toMatch(/Reward|withdraw</)
+  }
+  expect(found).toBeGreaterThan(0)
+})
