@@ -76,3 +76,9 @@ export const itemId = (symbol: string, number: string): string => `${symbol}/${n
 
 /** Id of the document of `holdings` that counts the items of an owner. */
 export const countOfItems = (owner: string): string => memberId(owner, '')
+
+/**
+ * The contract keeps the issuer of a collection among the owners of its items, by this name, and does not ask whether what
+ * is given is a number: whoever issues can give the right to issue (go-iost, vm/native/token721.go).
+ */
+export const ISSUER_FIELD = 'T721issuer'

@@ -1,4 +1,8 @@
 import { Type } from '@sinclair/typebox'
+import { accounts } from '#indices/account.ts'
+import { balances } from '#indices/balance.ts'
+import { contracts } from '#indices/contract.ts'
+import { lists } from '#indices/list.ts'
 import { countOfItems, holdings, items } from '#indices/token721.ts'
 import { nftsOf } from './find/nfts.ts'
 import { ownerOf } from './find/owner.ts'
@@ -25,10 +29,12 @@ export const getAccountNfts = defineList({
   result: listOfRows('nfts', row, { en: 'NFTs of this page.', zh: 'NFT 列表。' }),
   list: 'nfts',
   source: {
-    state: [holdings, items],
+    state: [holdings, items, lists, accounts, contracts, balances],
     open: async (context, { account }) => {
-      const group = await ownerOf(context, account)
-      const counted = await context.view.get(holdings, countOfItems(group))
+      // What is given inside contracts makes no row that would name its owner.
+      const given = await context.view.get(holdings, countOfItems(account))
+      const group = given === undefined ? await ownerOf(context, account) : account
+      const counted = given ?? (await context.view.get(holdings, countOfItems(group)))
       return {
         total: counted?.count ?? 0,
         docs: (view, offset, limit) => view.page(holdings, 'ofOwner', { group, offset, limit }),

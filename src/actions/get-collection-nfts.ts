@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { itemId, items } from '#indices/token721.ts'
+import { collections, itemId, items } from '#indices/token721.ts'
 import { collectionOf, nftsOf } from './find/nfts.ts'
 import { defineList } from './list/paging.ts'
 import { collection } from './request/nft.ts'
@@ -20,7 +20,7 @@ export const getCollectionNfts = defineList({
   result: listOfRows('nfts', shape(nftFields), { en: 'NFTs of this page.', zh: 'NFT 列表。' }),
   list: 'nfts',
   source: {
-    state: [items],
+    state: [collections, items],
     open: async (context, { collection: symbol, sort: order }) => {
       const { issued } = await collectionOf(context, symbol)
       return {

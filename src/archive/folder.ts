@@ -68,6 +68,8 @@ const remoteFolder = (location: string): Folder => {
   url.username = ''
   url.password = ''
   const name = url.href.replace(/\/$/, '')
+  /** Texts by their files, which are looked at again and again and seldom change. */
+  const known = new Map<string, { readonly etag: string; readonly text: string }>()
   const ask = async (file: string, more: Readonly<Record<string, string>> = {}): Promise<Response> => {
     const where = `${name}/${file}`
     try {
@@ -85,9 +87,16 @@ const remoteFolder = (location: string): Folder => {
   return {
     name,
     text: async file => {
-      const response = await ask(file)
+      const before = known.get(file)
+      const response = await ask(file, before === undefined ? {} : { 'if-none-match': before.etag })
+      if (before !== undefined && response.status === 304) return before.text
       if (response.status !== 200) throw noArchive(name, file, response.status)
-      return response.text().catch((cause: unknown) => Promise.reject(unreadable(`${name}/${file}`, cause)))
+      const text = await response
+        .text()
+        .catch((cause: unknown) => Promise.reject(unreadable(`${name}/${file}`, cause)))
+      const etag = response.headers.get('etag')
+      if (etag !== null) known.set(file, { etag, text })
+      return text
     },
     bytes: async (file, from, to) => {
       const where = `${name}/${file}`

@@ -92,7 +92,7 @@ const effectsOf = (at: TxScope): Effects => {
 }
 
 const NO_SERIES: SeriesDrafts = {
-  open: key => ({ key, newest: undefined }),
+  open: key => ({ key, isNew: false, newest: undefined }),
   note: () => undefined,
   row: () => undefined,
   end: () => undefined,

@@ -16,7 +16,7 @@ import { memberId } from '#indices/standing.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { tokens } from '#indices/token.ts'
 import { tokenDayId, tokenDays } from '#indices/token-day.ts'
-import { collections, countOfItems, holdings, itemId, items } from '#indices/token721.ts'
+import { collections, countOfItems, holdings, ISSUER_FIELD, itemId, items } from '#indices/token721.ts'
 import { voteId, votes } from '#indices/vote.ts'
 import { wealth } from '#indices/wealth.ts'
 import { dayId } from './day.ts'
@@ -203,13 +203,13 @@ const needToken = (add: Add, { name, args }: Said): void => {
   else if (token === 'contribute' && name === 'issue' && first !== undefined) add(producers, first)
 }
 
-/** The id of an item that is issued only the state tells: `Missing` requests it. */
+/** Of an item that is issued there is nothing yet. */
 const needToken721 = (add: Add, { name, args }: Said): void => {
   const [symbol, from, to, number] = [0, 1, 2, 3].map(place => textAt(args, place))
   if (symbol === undefined) return
   add(collections, symbol)
   if (name === 'issue' && from !== undefined) add(holdings, countOfItems(from))
-  if (name !== 'transfer' || number === undefined) return
+  if (name !== 'transfer' || number === undefined || number === ISSUER_FIELD) return
   const id = itemId(symbol, number)
   add(items, id)
   add(series, seriesOf.item(id))

@@ -45,7 +45,10 @@ export const rankedState = (state: State, sizes: SegmentSizes = SEGMENT_SIZES): 
         if (countedOf(index) !== undefined) remember(index, doc.id, was)
         return was
       },
-      add: state.add,
+      add: (index, doc) => {
+        state.add(index, doc)
+        if (countedOf(index) !== undefined) remember(index, doc.id, undefined)
+      },
       members: state.members,
     },
     settle: () => {

@@ -12,8 +12,11 @@ export type By = (Cause | { readonly movement: object; readonly until?: bigint }
 
 /** Series of amounts while a block is derived. */
 export type SeriesDrafts = {
-  /** A series that is about to change; `key` by `seriesOf`. Throws `Missing` when it was not fetched. */
-  open(key: string): OpenSeries
+  /**
+   * A series that is about to change; `key` by `seriesOf`. Throws `Missing` when it was not fetched. `isNew`: there cannot be
+   * one yet, so it need not be.
+   */
+  open(key: string, how?: { readonly isNew: boolean }): OpenSeries
   note(series: OpenSeries, change: bigint, by: By): void
   /** The row of a movement. */
   row(movement: object, index: number): void
@@ -22,7 +25,7 @@ export type SeriesDrafts = {
   settle(): void
 }
 
-export type OpenSeries = { readonly key: string; newest: Draft | undefined }
+export type OpenSeries = { readonly key: string; readonly isNew: boolean; newest: Draft | undefined }
 
 /** A part with as much text is full, its opening apart: some 30 changes. */
 const FULL = 512
@@ -74,10 +77,10 @@ export const seriesDrafts = (state: State, { height }: Pick<Block, 'height'>): S
     })
   }
   return {
-    open: key => {
+    open: (key, { isNew } = { isNew: false }) => {
       const known = opened.get(key)
       if (known !== undefined) return known
-      const fresh = { key, newest: draftOf(state.get(series, key)) }
+      const fresh = { key, isNew, newest: isNew ? undefined : draftOf(state.get(series, key)) }
       opened.set(key, fresh)
       return fresh
     },
@@ -94,8 +97,11 @@ export const seriesDrafts = (state: State, { height }: Pick<Block, 'height'>): S
     },
     settle: () => {
       for (const { key, draft } of full) state.add(series, docOf(fullPart(key, draft.part), draft))
-      for (const { key, newest } of opened.values())
-        if (newest !== undefined) state.put(series, docOf(key, newest))
+      for (const { key, isNew, newest } of opened.values()) {
+        if (newest === undefined) continue
+        if (isNew) state.add(series, docOf(key, newest))
+        else state.put(series, docOf(key, newest))
+      }
     },
   }
 }

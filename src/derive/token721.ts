@@ -1,7 +1,15 @@
 import { Failure } from '#failure/failure.ts'
 import { seriesOf } from '#indices/series.ts'
 import { memberId } from '#indices/standing.ts'
-import { type CollectionDoc, collections, countOfItems, holdings, itemId, items } from '#indices/token721.ts'
+import {
+  type CollectionDoc,
+  collections,
+  countOfItems,
+  holdings,
+  ISSUER_FIELD,
+  itemId,
+  items,
+} from '#indices/token721.ts'
 import { digitsAt, type Said, textAt } from './receipt.ts'
 import type { Scope, TxScope } from './scope.ts'
 import { missTogether } from './state.ts'
@@ -66,6 +74,10 @@ const transfer = (at: TxScope, said: Said): void => {
     from: textOf(at, said, 1),
     to: textOf(at, said, 2),
   }
+  if (moved.item === ISSUER_FIELD) {
+    state.put(collections, { ...collectionOf(at, moved.symbol), issuer: moved.to })
+    return
+  }
   const id = itemId(moved.symbol, moved.item)
   const doc = state.get(items, id)
   if (doc?.owner !== moved.from)
@@ -80,24 +92,26 @@ const transfer = (at: TxScope, said: Said): void => {
 const move = ({ scope }: TxScope, { symbol, item, from, to }: Moved): void => {
   const { series: past } = scope
   const id = itemId(symbol, item)
-  missTogether([() => past.open(seriesOf.item(id)), () => pass(scope, id, { from, to })])
-  past.note(past.open(seriesOf.item(id)), 1n, { kind: 'tx', more: [from, to] })
+  const open = () => past.open(seriesOf.item(id), { isNew: from === '' })
+  missTogether([open, () => pass(scope, id, { from, to })])
+  past.note(open(), 1n, { kind: 'tx', more: [from, to] })
 }
 
-/** Writes who has an item, and how many each has. Nothing was changed where state is missing. */
+/** Writes who has an item, and how many each has. Nothing was changed where state is missing; of an item that is issued there is none. */
 const pass = ({ state, block }: Scope, item: string, { from, to }: Pick<Moved, 'from' | 'to'>): void => {
   if (from === to) return
   const owners = [from, to].filter(owner => owner !== '')
   const countOf = (owner: string): number => state.get(holdings, countOfItems(owner))?.count ?? 0
-  missTogether(
-    owners.flatMap(owner => [() => countOf(owner), () => state.get(holdings, memberId(owner, item))]),
-  )
+  const memberOf = (owner: string) => (from === '' ? undefined : state.get(holdings, memberId(owner, item)))
+  missTogether(owners.flatMap(owner => [() => countOf(owner), () => memberOf(owner)]))
   for (const owner of owners) {
     const isNew = owner === to
     const count = countOf(owner) + (isNew ? 1 : -1)
     state.put(holdings, { id: countOfItems(owner), owner, item: '', since: 0, count })
     const since = isNew ? block.height + 1 : 0
-    state.put(holdings, { id: memberId(owner, item), owner, item, since, count: 0 })
+    const member = { id: memberId(owner, item), owner, item, since, count: 0 }
+    if (from === '') state.add(holdings, member)
+    else state.put(holdings, member)
   }
 }
 

@@ -1,4 +1,4 @@
-import { type ArchiveCall, archiveAnswers } from '#archive/answers.ts'
+import { archiveAnswers } from '#archive/answers.ts'
 import { type Archive, openArchive } from '#archive/reader.ts'
 import type { LoadedBlock } from '#chain/block.ts'
 import { Failure } from '#failure/failure.ts'
@@ -23,13 +23,11 @@ type Blocks = Parameters<Node['blocks']>[0]
  * node is asked instead: whoever gives an archive wants to know. Nothing is opened before the first question.
  */
 export const archiveNode = (location: string, live: Node | undefined, options: ArchiveNodeOptions): Node => {
-  const { opened, answering } = keptOpen(location, options.clock ?? systemClock)
+  const opened = keptOpen(location, options.clock ?? systemClock)
   const name = `${ARCHIVE}${location.replace(/\/\/[^/@]*@/, '//')}`
   const own = rpcNode({
     ...options,
-    endpoints: [
-      { name, base: '', headers: {}, answers: async call => archiveAnswers(await answering(call))(call) },
-    ],
+    endpoints: [{ name, base: '', headers: {}, answers: async call => archiveAnswers(await opened())(call) }],
     rangeEnd: async from => (await (await opened()).chunkAt(from))?.chunk.to ?? from,
   })
   const has = async (height: number): Promise<boolean> => {
@@ -66,32 +64,39 @@ export const archiveNode = (location: string, live: Node | undefined, options: A
   }
 }
 
-/** An archive that is opened by the first question; `answering`: for a call, which may be the one that tells where it ends. */
-const keptOpen = (location: string, clock: Pick<Clock, 'now'>) => {
+/**
+ * An archive that is opened by the first question. What is added to it is looked for beside the questions, which no hanging
+ * server of a folder holds up. Once a file was exchanged, every question is refused until the files are the same again.
+ */
+const keptOpen = (location: string, clock: Pick<Clock, 'now'>): (() => Promise<Archive>) => {
   let opening: Promise<Archive> | undefined
   let lookedAt = clock.now()
-  const opened = (): Promise<Archive> => {
+  let isLooking = false
+  let exchanged: Failure | undefined
+  const look = async (): Promise<void> => {
+    isLooking = true
+    lookedAt = clock.now()
+    try {
+      const grown = await (await opening)?.grown()
+      exchanged = undefined
+      if (grown !== undefined) opening = Promise.resolve(grown)
+    } catch (error) {
+      // What there is can be read on while its folder is out of reach.
+      if (error instanceof Failure && error.kind === 'damaged') exchanged = error
+    } finally {
+      isLooking = false
+    }
+  }
+  return async () => {
     opening ??= openArchive(location)
     // Out of reach now is not out of reach for ever.
     opening.catch(() => {
       opening = undefined
     })
+    if (!isLooking && clock.now() - lookedAt >= LOOK_MS) void look()
+    if (exchanged !== undefined) throw exchanged
     return opening
   }
-  const answering = async ({ path }: ArchiveCall): Promise<Archive> => {
-    const archive = await opened()
-    // Not at each question: the manifest of a large archive has megabytes.
-    if (path !== '/getChainInfo' || clock.now() - lookedAt < LOOK_MS) return archive
-    lookedAt = clock.now()
-    const grown = await archive.grown().catch((error: unknown) => {
-      // What there is can be read on while its folder is out of reach.
-      if (error instanceof Failure && error.kind !== 'damaged') return archive
-      throw error
-    })
-    opening = Promise.resolve(grown)
-    return grown
-  }
-  return { opened, answering }
 }
 
 const beyond = ({ folder, manifest }: Archive, height: number): Failure =>

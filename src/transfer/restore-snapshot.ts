@@ -34,7 +34,9 @@ export const restoreFromSnapshot = async (
   try {
     // The server proves each file of a snapshot by its checksum. Documents are read where somebody wrote since they were
     // described, and where nobody can tell what became of the indices after they were restored.
-    if (!isRestored || !isAsDigested(manifest.digests, await snapshots.written()))
+    const { height, hash } = writer.checkpoint ?? {}
+    const isDescribed = isRestored && height === manifest.height && hash === manifest.hash
+    if (!isDescribed || !isAsDigested(manifest.digests, await snapshots.written()))
       requireSame(name, await describedStore(store, how), manifest)
     await writer.accept?.()
     return manifest

@@ -56,11 +56,6 @@ const REASONS: Readonly<Record<string, (miss: Miss) => boolean>> = {
     loaded.block.transactions.some(({ receipt: { receipts } }) =>
       receipts.some(({ funcName }) => funcName === 'vote_producer.iost/voterWithdraw'),
     ),
-  'the item that is issued: its id is the number of those before': ({ loaded, key }) =>
-    (['items', 'holdings'].includes(key.index.name) || key.id.startsWith('@x/')) &&
-    loaded.block.transactions.some(({ receipt: { receipts } }) =>
-      receipts.some(({ funcName }) => funcName === 'token721.iost/issue'),
-    ),
   'where members stand in a large ranking': ({ key }) => key.index.name === 'segments',
 }
 
@@ -91,7 +86,6 @@ describe('needsOf: names all state of a block but what the block cannot tell', (
         'the producer who has the key of the witness': 1,
         'a contract that uses RAM: its owner pays': 1_695,
         'how many transactions there were before': 3_576,
-        'the item that is issued: its id is the number of those before': 60,
         'the key that a producer had before': 2,
         'the contract that updated code names inside': 2,
         'the producers that a voter who withdraws has votes for, and nothing from': 204,

@@ -54,3 +54,25 @@ test('deriveBlock: an owner of so many that they are counted in segments gives t
   expect(after.get(holdings, countOfItems('bob0000'))?.count).toBe(many - 2)
   expect(after.get(collections, 'many')?.issued).toBe(many)
 })
+
+test('deriveBlock: an issuer that gives the right to issue away, as if it were an item, is not the issuer any more', () => {
+  const said = (name: string, args: readonly string[]) =>
+    transaction({ receipts: [receipt(`token721.iost/${name}`, args)] })
+  const { state: after } = deriveChain(
+    chainOf(
+      [genesis()],
+      [said('create', ['cats', 'alice00', '9'])],
+      [
+        said('issue', ['cats', 'alice00', 'a']),
+        said('transfer', ['cats', 'alice00', 'bob0000', 'T721issuer']),
+      ],
+      [said('issue', ['cats', 'bob0000', 'b'])],
+    ),
+  )
+  expect(after.get(collections, 'cats')).toMatchObject({ issuer: 'bob0000', issued: 2 })
+  expect(after.all(items).map(({ id, owner }) => [id, owner])).toEqual([
+    ['cats/0', 'alice00'],
+    ['cats/1', 'bob0000'],
+  ])
+  expect(after.get(holdings, countOfItems('bob0000'))?.count).toBe(1)
+})

@@ -1,4 +1,5 @@
 import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { fromUnits, toUnits } from '#chain/amount.ts'
 import { type Explorer, explorerOn } from './served.ts'
 
 // Makes the file of the whole chain where it is not there yet; a test that hangs still ends.
@@ -28,12 +29,13 @@ const cardOf = async (path: string): Promise<string> => {
 const valuesIn = (html: string): readonly string[] =>
   [...html.matchAll(/<data value="([^"]*)"/g)].map(([, value = '']) => value)
 
-/** The amount that comes first by its time, whatever its place in the list. */
-const nextOf = ({ frozen_balance: { list } }: Balance) =>
-  list.reduce<(typeof list)[number] | undefined>(
-    (first, each) => (first === undefined || BigInt(each.time) < BigInt(first.time) ? each : first),
-    undefined,
-  )
+/** What comes first by its time, whatever its place in the list, with all that comes at that time. */
+const nextOf = ({ frozen_balance: { list } }: Balance) => {
+  const [time] = list.map(each => each.time).toSorted((a, b) => Number(BigInt(a) - BigInt(b)))
+  if (time === undefined) return undefined
+  const units = list.reduce((sum, each) => sum + (each.time === time ? toUnits(each.amount, 8) : 0n), 0n)
+  return { time, amount: fromUnits(units, 8) }
+}
 
 test('withdrawals: a page says which rewards can be withdrawn, of which producers, and what comes next and when', async () => {
   const { wealth } = await explorer.call<{ readonly wealth: readonly { readonly account: string }[] }>(
@@ -74,7 +76,10 @@ test('withdrawals: the card is of the page’s language', async () => {
     expect([account, valuesIn(zh)]).toEqual([account, valuesIn(en)])
     if (en === '') continue
     found += 1
-    expect([en, zh]).toEqual([expect.stringContaining('To withdraw'), expect.stringContaining('可领取')])
+    expect([en, zh]).toEqual([
+      expect.stringMatching(/Rewards to withdraw|Rewards and frozen amounts|Frozen amounts/),
+      expect.stringMatching(/可领取奖励|奖励与解冻|冻结金额/),
+    ])
     expect(zh).not.toMatch(/Reward|withdraw</)
   }
   expect(found).toBeGreaterThan(0)

@@ -46,6 +46,10 @@ const answersOf = async (page: Page, key: string): Promise<readonly (readonly [s
     for (const form of document.querySelectorAll('form.try')) {
       const line = form.querySelector('.answer p')
       const sending = document.querySelector('main').dataset.sending
+      if (!form.checkValidity()) {
+        found.push(['not sent', form.closest('section, article')?.id ?? ''])
+        continue
+      }
       form.requestSubmit()
       while (line.textContent === '' || line.textContent === sending)
         await new Promise(done => requestAnimationFrame(done))
@@ -153,8 +157,14 @@ test('reference in a browser: examples and forms answer on a generated chain', a
   await using generated = servedBehind('/', other)
   const page = await opened('docs/zh', { width: 360 }, generated)
   const answers = await answersOf(page, other.key)
-  expect(answers.filter(([line]) => !line.startsWith('HTTP 200'))).toEqual([])
-  expect(await page.run<unknown>("[...document.querySelectorAll('pre.json')].length")).toBe(actions.length)
+  // The chain has no NFT, so nothing of these can be asked for.
+  const without = ['get-collection-nfts', 'get-nft-detail', 'get-nft-history']
+  expect(answers.filter(([line]) => !line.startsWith('HTTP 200'))).toEqual(
+    without.map(action => ['not sent', action]),
+  )
+  expect(await page.run<unknown>("[...document.querySelectorAll('pre.json')].length")).toBe(
+    actions.length - without.length,
+  )
   expectQuiet(page, generated.url)
   await page.close()
   await destroy()

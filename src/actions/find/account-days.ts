@@ -19,6 +19,8 @@ import { unknown } from './unknown.ts'
 
 /** Rows that are read to count counterparties, at most: a tenth of a second of work. */
 const MOST_ROWS = 10_000
+/** Rows among them whose texts are long: 16 MB, as of a page. */
+const MOST_LONG = 256
 /** Rows that are read at once; few enough that long texts among them fit in memory. */
 const AT_ONCE = 500
 
@@ -34,7 +36,7 @@ export const daysOfAccount = async (
   const ends = await endsOfDays(view, days)
   const [flows, others] = await Promise.all([
     flowsThen(view, seriesOf.balance(balanceId(symbol, name)), ends),
-    counterpartiesOf(view, { name, symbol }, ends),
+    counterpartiesOf(context, { name, symbol }, ends),
   ])
   const shown = (units: bigint): string => fromUnits(units, found.decimal)
   return ends.slice(1).map((_end, at) => {
@@ -57,7 +59,7 @@ type Balance = { readonly name: string; readonly symbol: string }
 
 /** Who gave to an owner or got from it between each two heights; undefined: more rows than are read say it. */
 const counterpartiesOf = async (
-  view: View,
+  { view, clock, signal }: Pick<Context, 'view' | 'clock' | 'signal'>,
   { name, symbol }: Balance,
   ends: readonly number[],
 ): Promise<readonly ReadonlySet<string>[] | undefined> => {
@@ -71,15 +73,25 @@ const counterpartiesOf = async (
     { start_block: BigInt(first + 1), end_block: BigInt(last) },
   )
   if (total > MOST_ROWS) return undefined
-  let day = 0
+  let [day, long] = [0, 0]
   for (let from = before + 1; from <= before + total; from += AT_ONCE) {
     const docs = await view.records(list, from, Math.min(from + AT_ONCE - 1, before + total))
+    long += docs.reduce((sum, { overflow }) => sum + Number(overflow), 0)
+    if (long > MOST_LONG) return undefined
     for (const { height, others } of await dealtIn(view, docs, name)) {
-      while (height > (ends[day + 1] ?? last)) day += 1
+      day = dayWith(height, ends, day)
       for (const other of others) days[day]?.add(other)
     }
+    // A store that answers within the call leaves the event loop no turn by itself.
+    await clock.sleep(0, signal)
   }
   return days
+}
+
+/** The day, from one on, that a height is in; the last one for whatever a repair has put behind it meanwhile. */
+const dayWith = (height: number, ends: readonly number[], from: number): number => {
+  const later = ends.findIndex((end, at) => at > from && height <= end)
+  return later < 0 ? ends.length - 2 : later - 1
 }
 
 /** With whom an owner dealt in some rows. */

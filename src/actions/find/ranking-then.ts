@@ -61,9 +61,14 @@ export const doneThen = async <T>(context: Asked, { what, height, state, make }:
     const part = partsOf(context, mostMs, what)
     if (held === undefined) return await make(view, part)
     const hash = await hashAt(view, height)
-    const made = await make(held.view, part)
-    if ((await hashAt(held.view, height)) === hash) return made
-    throw new Failure('unavailable', `Block ${height} was taken back by a repair while its state was read.`)
+    const [made] = await Promise.allSettled([make(held.view, part)])
+    // Afterwards: rows are read as they are now, so both blocks must be of the chain still, and what failed may have failed
+    // for that.
+    const { at } = held.view
+    if ((await hashAt(held.view, height)) !== hash || (await hashAt(held.view, at.height)) !== at.hash)
+      throw new Failure('unavailable', `Blocks were taken back by a repair while block ${height} was read.`)
+    if (made.status === 'rejected') throw made.reason
+    return made.value
   } finally {
     held?.close()
     restore?.()

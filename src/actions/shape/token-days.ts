@@ -55,8 +55,8 @@ export const accountDayRow = shape({
   ),
   reason: Type.Optional(
     text(
-      'Only where counterparties is null: too_many, since the days asked for have more than 10,000 movements together; ask for fewer days.',
-      '仅在 counterparties 为 null 时出现：too_many，表示所查日期合计超过 10,000 次变动；请减少天数。',
+      'Only where counterparties is null: too_many, since the days asked for have more than 10,000 movements together, or more than 256 with long texts; ask for fewer days.',
+      '仅在 counterparties 为 null 时出现：too_many，表示所查日期合计超过 10,000 次变动，或含长文本的变动超过 256 次；请减少天数。',
     ),
   ),
 })

@@ -18,7 +18,7 @@ export const axisOf = ({ least, most }: Extent, isCount: boolean): Axis => {
 }
 
 /** Without the last digits of a double, which are not exact. */
-const tidy = (value: number): number => Number(value.toPrecision(12))
+const tidy = (value: number): number => Number(value.toPrecision(15))
 
 /** 1, 2 or 5 times a power of ten, at least `raw`. */
 const roundStep = (raw: number, isCount: boolean): number => {

@@ -2,11 +2,15 @@ import { expect, test } from 'bun:test'
 import { firstDue } from './first-due.ts'
 
 test.each([
-  [[], undefined],
-  [['7'], '7'],
+  [[], []],
+  [['7'], ['7']],
+  [
+    ['8', '7', '7'],
+    ['7', '7'],
+  ],
   // Times are longer than a double is exact, and texts of other lengths do not sort as numbers.
-  [['1700000000000000002', '1700000000000000001', '1700000000000000003'], '1700000000000000001'],
-  [['1700000000000000002', '900000000000000000'], '900000000000000000'],
-])('first due: of %j it is %s', (times, due) => {
-  expect(firstDue(times.map(time => ({ time })))?.time).toBe(due)
+  [['1700000000000000002', '1700000000000000001', '1700000000000000003'], ['1700000000000000001']],
+  [['1700000000000000002', '900000000000000000'], ['900000000000000000']],
+])('first due: of %j it is %j', (times, due) => {
+  expect(firstDue(times.map(time => ({ time }))).map(({ time }) => time)).toEqual(due)
 })

@@ -1,6 +1,8 @@
-/** The row that is due first, whatever its place; `time` is in nanoseconds since 1970. undefined: there is none. */
-export const firstDue = <R extends { readonly time: string }>(rows: readonly R[]): R | undefined =>
-  rows.reduce<R | undefined>(
-    (first, row) => (first === undefined || BigInt(row.time) < BigInt(first.time) ? row : first),
+/** The rows that are due first, whatever their places; `time` is in nanoseconds since 1970. */
+export const firstDue = <R extends { readonly time: string }>(rows: readonly R[]): readonly R[] => {
+  const first = rows.reduce<string | undefined>(
+    (time, row) => (time === undefined || BigInt(row.time) < BigInt(time) ? row.time : time),
     undefined,
   )
+  return rows.filter(({ time }) => time === first)
+}

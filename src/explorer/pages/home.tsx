@@ -81,7 +81,7 @@ const factsOf = (visit: Visit, overview: Overview, tps: string | undefined): rea
       </span>,
     ],
     [
-      say({ en: 'Head block', zh: '最新区块' }),
+      say({ en: 'Head block', zh: '链头高度' }),
       <span class="stack">
         <Count value={overview.head_block} />
         <small safe>

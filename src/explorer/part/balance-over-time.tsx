@@ -100,7 +100,7 @@ const Changes = ({ visit, title, rows }: ChangesProps): Html => {
     <>
       <p class="about" safe>
         {say({
-          en: `Available after each of its latest ${rows.length} changes: there are not two days yet.`,
+          en: `Available after ${rows.length === 1 ? 'its only change' : `each of its latest ${rows.length} changes`}; its history is shorter than two days.`,
           zh: `最近 ${rows.length} 次变动后的可用余额：历史尚不足两天。`,
         })}
       </p>

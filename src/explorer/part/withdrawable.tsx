@@ -2,6 +2,8 @@
 import type { AnswerOf } from '#actions/ask.ts'
 import { getAccountAssets } from '#actions/get-account-assets.ts'
 import type { getAccountBalance } from '#actions/get-account-balance.ts'
+import type { Text } from '#actions/text.ts'
+import { sumOf } from '../format/amount.ts'
 import { firstDue } from '../format/first-due.ts'
 import { isoOf } from '../format/time.ts'
 import type { Html, Visit } from '../page.ts'
@@ -42,15 +44,24 @@ type WithdrawableProps = {
 
 /** Rewards that can be withdrawn now, and the frozen amount that comes next; nothing where there is neither. */
 export const Withdrawable = ({ visit, frozen, assets }: WithdrawableProps): Html => {
-  const facts = [...rewardFacts(visit, assets), ...nextFact(visit, frozen)]
+  const [rewards, next] = [rewardFacts(visit, assets), nextFact(visit, frozen)]
+  const facts = [...rewards, ...next]
   if (facts.length === 0) return ''
   const byProducer = assets?.unclaimed.by_producer ?? []
   return (
-    <Card title={visit.say({ en: 'To withdraw', zh: '可领取' })} id="withdraw">
+    <Card title={visit.say(titleOf(rewards.length > 0, next.length > 0))} id="withdraw">
       <Facts facts={facts} />
       {byProducer.length === 0 ? '' : <ByProducer visit={visit} rows={byProducer} />}
     </Card>
   )
+}
+
+/** What is frozen comes by itself; only rewards are withdrawn. */
+const titleOf = (hasRewards: boolean, hasNext: boolean): Text => {
+  if (!hasNext) return { en: 'Rewards to withdraw', zh: '可领取奖励' }
+  return hasRewards
+    ? { en: 'Rewards and frozen amounts', zh: '奖励与解冻' }
+    : { en: 'Frozen amounts', zh: '冻结金额' }
 }
 
 const rewardFacts = (visit: Visit, assets: Assets | undefined): readonly Fact[] => {
@@ -78,13 +89,14 @@ const Reward = ({ visit, amount }: { readonly visit: Visit; readonly amount: str
 
 /** The frozen amount that becomes available first, and when. */
 const nextFact = (visit: Visit, frozen: FrozenList): readonly Fact[] => {
-  const next = firstDue(frozen)
+  const due = firstDue(frozen)
+  const [next] = due
   if (next === undefined) return []
   return [
     [
       visit.say({ en: 'Next to become available', zh: '最近一笔解冻' }),
       <span class="stack">
-        <Amount visit={visit} value={next.amount} token="iost" />
+        <Amount visit={visit} value={sumOf(due.map(({ amount }) => amount))} token="iost" />
         <When visit={visit} iso={isoOf(next.time)} />
       </span>,
     ],

@@ -1,3 +1,4 @@
+import { Failure } from '#failure/failure.ts'
 import { type AnyIndex, historyIndices, stateIndices } from '#indices/registry.ts'
 import type { Written } from '#store/snapshots-port.ts'
 import { ask } from '../client/ask.ts'
@@ -21,9 +22,11 @@ export const writtenIn = async (cluster: Cluster): Promise<readonly Written[]> =
   const names = [...places.keys()]
   const stands = await standsOf(cluster, names)
   for (const part of inParts(names)) await refresh(cluster, part.split(','))
-  return names.flatMap(name => {
-    const [place, stand] = [places.get(name), stands.get(name)]
-    return place === undefined || stand === undefined ? [] : [{ ...place, ...stand }]
+  return [...places].map(([name, place]) => {
+    const stand = stands.get(name)
+    if (stand === undefined)
+      throw new Failure('unavailable', `Index ${name} has no primary shard at the moment.`)
+    return { ...place, ...stand }
   })
 }
 
