@@ -21,7 +21,7 @@ setDefaultTimeout(600_000)
 const STALL_MS = 40_000
 const PLAN = { perSecond: 1_000_000, perDay: 1_000_000_000 }
 /** Every list has rows at this height of the recorded chain. */
-const HEIGHT = 300
+const HEIGHT = 820
 
 /** What is held of a store. */
 type Holding = { views: number; reads: number }
