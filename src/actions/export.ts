@@ -1,11 +1,10 @@
 import { Failure } from '#failure/failure.ts'
 import { headAt } from '#head/shown.ts'
-import { blocks } from '#indices/block.ts'
-import { blockId } from '#indices/position.ts'
 import type { Published, View } from '#store/port.ts'
 import { type AnswerDeps, answer, type Call, inTurn, readCall, type Turn } from './answer.ts'
 import type { Book } from './books/book.ts'
 import type { Action, Context, ListSource } from './define.ts'
+import { ofOneChain } from './find/blocks-at.ts'
 import { type Listing, ROWS_AT_ONCE } from './list/list-rows.ts'
 import { columnsIn } from './list/paging.ts'
 import { readAhead } from './list/read-ahead.ts'
@@ -123,23 +122,8 @@ const follow = async (
   const { listing, at } = await inTurn(turn, ({ apart }) =>
     store.read(async view => ({ listing: await open(view, apart), at: view.at }), { signal }),
   )
-  const requireBlock = async (view: View): Promise<void> => {
-    const block = await view.get(blocks, blockId(at.height))
-    if (block?.hash !== at.hash) throw takenBack(at)
-  }
   const read: Read = work =>
-    inTurn(turn, () =>
-      store.read(
-        async view => {
-          const [done] = await Promise.allSettled([work(view)])
-          // Afterwards: what was read before the block was there is of its chain, and what failed may have failed for that.
-          await requireBlock(view)
-          if (done.status === 'rejected') throw done.reason
-          return done.value
-        },
-        { signal },
-      ),
-    )
+    inTurn(turn, () => store.read(view => ofOneChain(view, [at], () => work(view)), { signal }))
   if (!('search' in listing)) {
     const { columns: named } = listing
     return { ...openedOf(listing, at, read), ...(named === undefined ? {} : { named }) }
@@ -224,9 +208,6 @@ const foundRows = async function* (
     rest = looked.rest
   }
 }
-
-const takenBack = ({ height }: Published): Failure =>
-  new Failure('unavailable', `Block ${height} was taken back by a repair while its rows were read.`)
 
 const noList = (format: ExportFormat): Failure =>
   badRequest(

@@ -31,10 +31,8 @@ export const getAccountNfts = defineList({
   source: {
     state: [holdings, items, lists, accounts, contracts, balances],
     open: async (context, { account }) => {
-      // What is given inside contracts makes no row that would name its owner.
-      const given = await context.view.get(holdings, countOfItems(account))
-      const group = given === undefined ? await ownerOf(context, account) : account
-      const counted = given ?? (await context.view.get(holdings, countOfItems(group)))
+      const group = await ownerOf(context, account)
+      const counted = await context.view.get(holdings, countOfItems(group))
       return {
         total: counted?.count ?? 0,
         docs: (view, offset, limit) => view.page(holdings, 'ofOwner', { group, offset, limit }),

@@ -2,6 +2,9 @@ import { expect, test } from 'bun:test'
 import { plainItems } from '#test/support/oracle/items.ts'
 import { refusal } from '#test/support/refusal.ts'
 import { ask } from '#test/support/stores/ask.ts'
+import { commitRuns } from '#test/support/stores/commit-runs.ts'
+import { chainOf, genesis, receipt, transaction } from '#test/support/stores/hand-made.ts'
+import { temporarySqlite } from '#test/support/stores/loading.ts'
 
 /** What each owner has: that which it got last first, of one block by the id. */
 const owned = async (): Promise<ReadonlyMap<string, readonly Row[]>> => {
@@ -45,3 +48,15 @@ type Row = {
   readonly owner: string
   readonly since_block: number
 }
+
+test('get-account-nfts: an owner of whom nothing else is known was given its NFT inside a contract', async () => {
+  const said = (name: string, args: readonly string[]) => receipt(`token721.iost/${name}`, args)
+  const receipts = [said('create', ['cats', 'alice00', '9']), said('issue', ['cats', '0xgift', 'a cat'])]
+  const { store, destroy } = await temporarySqlite()
+  await commitRuns(store, [chainOf([genesis()], [transaction({ receipts })])], { lib: 1 })
+  const deps = { store }
+  const { nfts, total } = await ask('get-account-nfts', { account: '0xgift' }, { deps })
+  expect([total, nfts[0].token_id, nfts[0].owner]).toEqual([1, '0', '0xgift'])
+  expect((await ask('get-account-balance', { account: '0xgift' }, { deps })).balance).toBe('0')
+  await destroy()
+})

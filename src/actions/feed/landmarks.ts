@@ -1,13 +1,7 @@
 import { blocks } from '#indices/block.ts'
 import { blockId } from '#indices/position.ts'
-import type { Published, View } from '#store/port.ts'
-
-/** A block that was the end of the published chain, or before it. */
-export type End = Pick<Published, 'height' | 'hash'>
-
-/** Whether a block still belongs to the stored chain; then all blocks before it do. */
-export const isOn = async (view: View, { height, hash }: End): Promise<boolean> =>
-  height <= view.at.height && (await view.get(blocks, blockId(height)))?.hash === hash
+import type { View } from '#store/port.ts'
+import type { End } from '../find/blocks-at.ts'
 
 /** The highest of some blocks that still belongs to the stored chain; −1: none. */
 export const highestOn = async (view: View, ends: readonly End[]): Promise<number> => {

@@ -4,7 +4,7 @@ import { listAndOrdinal, lists } from '#indices/list.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { missingData } from '#store/missing-data.ts'
 import type { Published, View } from '#store/port.ts'
-import { blocksAt } from '../find/blocks-at.ts'
+import { blocksAt, type End, isOn } from '../find/blocks-at.ts'
 import { newChanges } from '../list/changes.ts'
 import { headRecords } from '../list/head-rows.ts'
 import { blockHashes } from '../list/row-id.ts'
@@ -13,7 +13,7 @@ import { headTransactions, transactionsFrom } from '../list/transactions.ts'
 import type { FeedList, Progress } from './feed-list.ts'
 import type { BlockLines, Known } from './follow-branch.ts'
 import type { Followed } from './followed.ts'
-import { type End, isOn, landmarksOf } from './landmarks.ts'
+import { landmarksOf } from './landmarks.ts'
 
 /** Blocks that are read at once; after a longer gap each reader reads on by itself, page by page. */
 const MOST_BLOCKS = 200

@@ -1,13 +1,13 @@
 import { Failure, failureOf } from '#failure/failure.ts'
 import { recordId, TX_PLACES } from '#indices/position.ts'
 import type { Published } from '#store/port.ts'
+import { isOn } from '../find/blocks-at.ts'
 import { ROWS_AT_ONCE } from '../list/list-rows.ts'
 import { type RowId, rowIdsOf, rowIdText } from '../list/row-id.ts'
 import { linesOf } from '../list/rows.ts'
 import { inParts, searchBehind } from '../list/search.ts'
 import type { Search, Searched } from '../list/searched.ts'
 import { type Feed, type InView, inView, openSource, type Reading } from './feed.ts'
-import { isOn } from './landmarks.ts'
 import type { Message, Part } from './message.ts'
 
 /** How far a feed of rows that are searched for is. */

@@ -1,6 +1,5 @@
-import { blocks } from '#indices/block.ts'
-import { blockId } from '#indices/position.ts'
-import type { Published, View } from '#store/port.ts'
+import type { View } from '#store/port.ts'
+import { type End, isOn } from './blocks-at.ts'
 
 /**
  * Where UTC days of a chain began, which no later block changes: for each day since 1970 the height of the last block
@@ -19,13 +18,13 @@ type DayEnds = ReadonlyMap<number, number>
 
 /** What one service keeps for its store. It is of the chain that has a certain block, whatever the store has later. */
 export const keptDayEnds = (): KeptDayEnds => {
-  let kept: { readonly at: Pick<Published, 'height' | 'hash'>; readonly ends: DayEnds } | undefined
+  let kept: { readonly at: End; readonly ends: DayEnds } | undefined
   return {
     of: async view => {
-      if (kept === undefined || kept.at.height > view.at.height) return undefined
+      if (kept === undefined) return undefined
       const { at, ends } = kept
-      const block = at.height === view.at.height ? view.at : await view.get(blocks, blockId(at.height))
-      return block?.hash === at.hash ? ends : undefined
+      const isSame = at.height === view.at.height ? at.hash === view.at.hash : await isOn(view, at)
+      return isSame ? ends : undefined
     },
     keep: ({ at: { height, hash } }, ends) => {
       kept = { at: { height, hash }, ends }

@@ -3,6 +3,7 @@ import { accounts } from '#indices/account.ts'
 import { balances } from '#indices/balance.ts'
 import { contracts } from '#indices/contract.ts'
 import { listOf, lists } from '#indices/list.ts'
+import { countOfItems, holdings } from '#indices/token721.ts'
 import type { View } from '#store/port.ts'
 import type { Context } from '../define.ts'
 import { isListedAtHead } from '../list/head-rows.ts'
@@ -58,13 +59,15 @@ export const ownersOf = async (
 
 const withPrefix = (id: string): string => `Contract${id}`
 
-/** Those of the names that signed up, were deployed, ever had a balance, or occur in a transaction. */
+/** Those of the names that signed up, were deployed, ever had a balance or an NFT, or occur in a transaction. */
 const knownOf = async (view: View, names: ReadonlySet<string>): Promise<ReadonlySet<string>> => {
   const all = [...names]
   const found = await Promise.all([
     view.getMany(accounts, all),
     view.getMany(contracts, all),
     view.getMany(lists, all.map(listOf.account)),
+    // What is given inside contracts makes no row that would name its owner.
+    view.getMany(holdings, all.map(countOfItems)),
   ])
   const known = new Set(all.filter((_name, at) => found.some(docs => docs[at] !== undefined)))
   const others = all.filter(name => !known.has(name))

@@ -1,9 +1,8 @@
-import { Failure, PublicFailure } from '#failure/failure.ts'
-import { blocks } from '#indices/block.ts'
-import { blockId } from '#indices/position.ts'
+import { PublicFailure } from '#failure/failure.ts'
 import type { StateIndex } from '#indices/registry.ts'
 import type { Held, View } from '#store/port.ts'
 import type { Context } from '../define.ts'
+import { blockAt, ofOneChain } from './blocks-at.ts'
 import type { Ranked } from './kept-rankings.ts'
 
 /** Milliseconds for which work goes on before other requests of its thread have their turn. */
@@ -60,23 +59,13 @@ export const doneThen = async <T>(context: Asked, { what, height, state, make }:
     held = await view.hold?.(state)
     const part = partsOf(context, mostMs, what)
     if (held === undefined) return await make(view, part)
-    const hash = await hashAt(view, height)
-    const [made] = await Promise.allSettled([make(held.view, part)])
-    // Afterwards: rows are read as they are now, so both blocks must be of the chain still, and what failed may have failed
-    // for that.
-    const { at } = held.view
-    if ((await hashAt(held.view, height)) !== hash || (await hashAt(held.view, at.height)) !== at.hash)
-      throw new Failure('unavailable', `Blocks were taken back by a repair while block ${height} was read.`)
-    if (made.status === 'rejected') throw made.reason
-    return made.value
+    const { view: kept } = held
+    return await ofOneChain(kept, [await blockAt(view, height), kept.at], () => make(kept, part))
   } finally {
     held?.close()
     restore?.()
   }
 }
-
-const hashAt = async (view: View, height: number): Promise<string | undefined> =>
-  (await view.get(blocks, blockId(height)))?.hash
 
 /** A ranking of the past. */
 export type Ranking = PastWork<readonly Ranked[]> & {
@@ -91,7 +80,7 @@ export const rankingOf = async (
 ): Promise<readonly Ranked[]> => {
   const { view, isLook, rankings } = context
   const { name, height } = ranking
-  const key = `${name}/${height}/${await hashAt(view, height)}`
+  const key = `${name}/${height}/${(await blockAt(view, height)).hash}`
   const known = rankings?.get(key)
   if (known !== undefined) return known.value
   if (isLook === true) return []

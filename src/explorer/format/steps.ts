@@ -22,11 +22,14 @@ const SIZE = '400'
 
 /** The steps of a history that began at a time (ISO-8601 UTC): days while they are few, then weeks, then months. */
 export const stepsSince = ({ at }: Pick<Visit, 'at'>, iso: string): Steps => {
-  const first = Math.floor(Date.parse(iso) / 86_400_000)
+  const first = dayOfIso(iso)
   const days = dayOf(at.time) - first + 1
   const step = days <= MOST_ROWS ? 'day' : days <= MOST_ROWS * WEEK ? 'week' : 'month'
   return { step, start_date: dateOf(first), page: '1', size: SIZE }
 }
+
+/** UTC day since 1970 of an ISO-8601 time in UTC. */
+export const dayOfIso = (iso: string): number => dayOf(BigInt(Date.parse(iso)) * 1_000_000n)
 
 /** Rows, each called what people call its step: a month has no day. */
 export const named = <R extends StepRow>(step: Step, rows: readonly R[]): readonly R[] =>

@@ -3,8 +3,10 @@ import type { AnswerOf } from '#actions/ask.ts'
 import { getDailyStatistics } from '#actions/get-daily-statistics.ts'
 import { getSupplyHistory } from '#actions/get-supply-history.ts'
 import { DAYS_DEFAULT } from '#actions/request/dates.ts'
+import type { Step } from '#actions/request/step.ts'
+import type { Text } from '#actions/text.ts'
 import { dateOf, dayOf } from '#chain/time.ts'
-import { named, type Steps, stepsSince } from '../format/steps.ts'
+import { dayOfIso, named, type StepRow, type Steps, stepsSince } from '../format/steps.ts'
 import { visible } from '../format/visible.ts'
 import type { Html, Visit } from '../page.ts'
 import { Card } from './card.tsx'
@@ -31,7 +33,7 @@ const tokenSince = async (
   const { step, start_date } = steps
   const today = dayOf(visit.at.time)
   if (start_date === dateOf(today)) return undefined
-  const lately = dateOf(Math.max(today - DAYS_DEFAULT + 1, Math.floor(Date.parse(created) / 86_400_000)))
+  const lately = dateOf(Math.max(today - DAYS_DEFAULT + 1, dayOfIso(created)))
   const [history, daily] = await Promise.all([
     visit.ask(getSupplyHistory, { token, step, start_date }),
     visit.ask(getDailyStatistics, { token, start_date: lately }),
@@ -63,33 +65,24 @@ type Props = { readonly visit: Visit; readonly history: TokenHistory }
 const SupplyAndHolders = ({ visit, history: { steps, rows } }: Props): Html => {
   const { say } = visit
   const unit = visible(visit.id)
-  const supply = say({ en: `Supply (${unit})`, zh: `供应量（${unit}）` })
-  const holders = say({ en: 'Holders', zh: '持有者数' })
   return (
     <Card title={say({ en: 'Supply and holders over time', zh: '供应量与持有者走势' })}>
-      <div class="over-time">
-        <h3 safe>{supply}</h3>
-        <LevelPlot
-          visit={visit}
-          title={supply}
-          series={rows.map(({ date, supply: value }) => ({ date, value }))}
-        />
-      </div>
-      <div class="over-time">
-        <h3 safe>{holders}</h3>
-        <LevelPlot
-          visit={visit}
-          title={holders}
-          series={rows.map(row => ({ date: row.date, value: String(row.holders) }))}
-        />
-      </div>
-      <StepTable
+      <Figures
         visit={visit}
         step={steps.step}
         rows={rows}
-        fields={[
-          ['Supply', '期末供应量', row => row.supply],
-          ['Holders', '期末持有者数', row => String(row.holders)],
+        Plotted={LevelPlot}
+        figures={[
+          {
+            title: { en: `Supply (${unit})`, zh: `供应量（${unit}）` },
+            head: ['Supply', '期末供应量'],
+            value: row => row.supply,
+          },
+          {
+            title: { en: 'Holders', zh: '持有者数' },
+            head: ['Holders', '期末持有者数'],
+            value: row => String(row.holders),
+          },
         ]}
       />
     </Card>
@@ -99,47 +92,69 @@ const SupplyAndHolders = ({ visit, history: { steps, rows } }: Props): Html => {
 const TransfersByDay = ({ visit, history: { days } }: Props): Html => {
   const { say } = visit
   const unit = visible(visit.id)
-  const volume = say({ en: `Volume (${unit})`, zh: `转账总额（${unit}）` })
-  const transfers = say({ en: 'Transfers', zh: '转账次数' })
-  const title = say({ en: 'Transfers per day', zh: '每日转账' })
-  if (days.every(day => day.transfers === 0))
-    return (
-      <Card title={title}>
-        <p class="none" safe>
-          {say({
-            en: `No transfers since ${days[0]?.date}.`,
-            zh: `自 ${days[0]?.date} 起没有转账。`,
-          })}
-        </p>
-      </Card>
-    )
   return (
-    <Card title={title}>
-      <div class="over-time">
-        <h3 safe>{volume}</h3>
-        <Plot
+    <Card title={say({ en: 'Transfers per day', zh: '每日转账' })}>
+      {days.every(day => day.transfers === 0) ? (
+        <p class="none" safe>
+          {say({ en: `No transfers since ${days[0]?.date}.`, zh: `自 ${days[0]?.date} 起没有转账。` })}
+        </p>
+      ) : (
+        <Figures
           visit={visit}
-          title={volume}
-          series={days.map(({ date, volume: value }) => ({ date, value }))}
+          step="day"
+          rows={days}
+          Plotted={Plot}
+          figures={[
+            {
+              title: { en: `Volume (${unit})`, zh: `转账总额（${unit}）` },
+              head: ['Volume', '转账总额'],
+              value: row => row.volume,
+            },
+            {
+              title: { en: 'Transfers', zh: '转账次数' },
+              head: ['Transfers', '转账次数'],
+              value: row => String(row.transfers),
+            },
+          ]}
         />
-      </div>
-      <div class="over-time">
-        <h3 safe>{transfers}</h3>
-        <Plot
-          visit={visit}
-          title={transfers}
-          series={days.map(day => ({ date: day.date, value: String(day.transfers) }))}
-        />
-      </div>
-      <StepTable
-        visit={visit}
-        step="day"
-        rows={days}
-        fields={[
-          ['Volume', '转账总额', row => row.volume],
-          ['Transfers', '转账次数', row => String(row.transfers)],
-        ]}
-      />
+      )}
     </Card>
   )
 }
+
+type Figure<R> = {
+  readonly title: Text
+  /** Of its column, in English and Chinese. */
+  readonly head: readonly [en: string, zh: string]
+  readonly value: (row: R) => string
+}
+
+type FiguresProps<R> = {
+  readonly visit: Visit
+  readonly step: Step
+  readonly rows: readonly R[]
+  readonly Plotted: typeof Plot
+  readonly figures: readonly Figure<R>[]
+}
+
+/** A plot of each figure, and all of them in the table behind. */
+const Figures = <R extends StepRow>({ visit, step, rows, Plotted, figures }: FiguresProps<R>): Html => (
+  <>
+    {figures.map(({ title, value }) => (
+      <div class="over-time">
+        <h3 safe>{visit.say(title)}</h3>
+        <Plotted
+          visit={visit}
+          title={visit.say(title)}
+          series={rows.map(row => ({ date: row.date, value: value(row) }))}
+        />
+      </div>
+    ))}
+    <StepTable
+      visit={visit}
+      step={step}
+      rows={rows}
+      fields={figures.map(({ head: [en, zh], value }) => [en, zh, value] as const)}
+    />
+  </>
+)
