@@ -6,7 +6,7 @@ import type { View } from '#store/port.ts'
 import { rowsWithin } from '../list/numbered.ts'
 import { orderInRuns } from '../list/whole-list.ts'
 import type { Ranked } from './kept-rankings.ts'
-import { type Part, rankingOf } from './ranking-then.ts'
+import { type Part, type RankingContext, rankingOf } from './ranking-then.ts'
 import { heldThenAll, sumsThen } from './series.ts'
 import { rankedBy } from './voters-then.ts'
 
@@ -15,7 +15,7 @@ const AT_ONCE = 500
 
 /** Who held a token after a block: available amounts above 0, descending, then by name. Throws as `rankingOf` does. */
 export const holdersThen = (
-  context: Parameters<typeof rankingOf>[0],
+  context: RankingContext,
   token: string,
   height: number,
 ): Promise<readonly Ranked[]> =>

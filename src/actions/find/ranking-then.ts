@@ -1,9 +1,9 @@
 import { PublicFailure } from '#failure/failure.ts'
 import type { StateIndex } from '#indices/registry.ts'
+import { charactersOf } from '#store/bounded-cache.ts'
 import type { Held, View } from '#store/port.ts'
 import type { Context } from '../define.ts'
 import { blockAt, ofOneChain } from './blocks-at.ts'
-import type { Ranked } from './kept-rankings.ts'
 
 /** Milliseconds for which work goes on before other requests of its thread have their turn. */
 const SLICE_MS = 10
@@ -36,7 +36,7 @@ const partsOf = ({ clock, signal }: Working, mostMs: number | undefined, what: N
 type Name = { readonly en: string; readonly zh: string }
 
 /** Work on what was so after an irreversible block. */
-export type PastWork<T> = {
+type PastWork<T> = {
   readonly what: Name
   readonly height: number
   /** The indices of state that it reads. */
@@ -50,7 +50,7 @@ type Asked = Working & Pick<Context, 'view' | 'isWhole' | 'rankingMs' | 'prolong
  * Does work on the past within the limit of the service for a page, and in whatever time it takes for an export. It goes on
  * while later heights are published. Throws 'unavailable' beyond the limit, and where a repair takes the block back.
  */
-export const doneThen = async <T>(context: Asked, { what, height, state, make }: PastWork<T>): Promise<T> => {
+const doneThen = async <T>(context: Asked, { what, height, state, make }: PastWork<T>): Promise<T> => {
   const { view, isWhole, rankingMs, prolong } = context
   const mostMs = isWhole === true ? undefined : rankingMs
   const restore = prolong?.(mostMs)
@@ -67,25 +67,29 @@ export const doneThen = async <T>(context: Asked, { what, height, state, make }:
   }
 }
 
+/** What rankings are made with. */
+export type RankingContext = Asked & Pick<Context, 'isLook' | 'rankings'>
+
 /** A ranking of the past. */
-export type Ranking = PastWork<readonly Ranked[]> & {
+type Ranking<T> = PastWork<readonly T[]> & {
   /** Its name among those of the block that are kept. */
   readonly name: string
 }
 
 /** A ranking of the past: the one that is kept, or one that is made. Throws as `doneThen` does. */
-export const rankingOf = async (
-  context: Asked & Pick<Context, 'isLook' | 'rankings'>,
-  ranking: Ranking,
-): Promise<readonly Ranked[]> => {
+export const rankingOf = async <T extends object>(
+  context: RankingContext,
+  ranking: Ranking<T>,
+): Promise<readonly T[]> => {
   const { view, isLook, rankings } = context
   const { name, height } = ranking
   const key = `${name}/${height}/${(await blockAt(view, height)).hash}`
   const known = rankings?.get(key)
-  if (known !== undefined) return known.value
+  // What is kept by a name is of the kind that has the name.
+  if (known !== undefined) return known.value as readonly T[]
   if (isLook === true) return []
   const found = await doneThen(context, ranking)
-  const characters = found.reduce((sum, [member]) => sum + member.length + 16, 0)
+  const characters = found.reduce((sum, row) => sum + 8 + charactersOf(row), 0)
   rankings?.put(key, found, characters)
   return found
 }

@@ -4,7 +4,7 @@ import { votes } from '#indices/vote.ts'
 import type { View } from '#store/port.ts'
 import { timesOf } from './blocks-at.ts'
 import type { Moment } from './point.ts'
-import { doneThen, type Part, type rankingOf } from './ranking-then.ts'
+import { type Part, type RankingContext, rankingOf } from './ranking-then.ts'
 import { isBy, partsInRuns, seriesIn } from './series.ts'
 import { tallyThen } from './voters-then.ts'
 
@@ -23,16 +23,16 @@ type Period = readonly [Moment, Moment]
 
 /**
  * What each voter of a producer had between the times of two blocks: a change counts from the time of its block on. Those
- * who had votes at any moment of it, by weight, largest first, then by name. Throws as `doneThen` does.
+ * who had votes at any moment of it, by weight, largest first, then by name. Throws as `rankingOf` does.
  */
-export const sharesBetween = async (
-  context: Parameters<typeof rankingOf>[0],
+export const sharesBetween = (
+  context: RankingContext,
   producer: string,
   period: Period,
 ): Promise<readonly Share[]> => {
   const [start, end] = period
-  if (context.isLook === true) return []
-  return doneThen(context, {
+  return rankingOf(context, {
+    name: `shares/${producer}/${start.height}`,
     what: {
       en: `The shares of the voters of producer '${producer}' from block ${start.height} to ${end.height}`,
       zh: `生产者 '${producer}' 从区块 ${start.height} 到 ${end.height} 的投票者份额`,

@@ -4,7 +4,7 @@ import { votes } from '#indices/vote.ts'
 import type { View } from '#store/port.ts'
 import { orderInRuns } from '../list/whole-list.ts'
 import type { Ranked } from './kept-rankings.ts'
-import { type Part, rankingOf } from './ranking-then.ts'
+import { type Part, type RankingContext, rankingOf } from './ranking-then.ts'
 import { isBy, partsInRuns, seriesIn } from './series.ts'
 
 /** Votes by voter, in 10^-8. */
@@ -15,7 +15,7 @@ type Tally = Map<string, bigint>
  * changed since is taken from the votes of now, whichever is less. Throws as `rankingOf` does.
  */
 export const votersThen = (
-  context: Parameters<typeof rankingOf>[0],
+  context: RankingContext,
   producer: string,
   height: number,
 ): Promise<readonly Ranked[]> =>
