@@ -1,3 +1,4 @@
+import { seen } from '../wait.ts'
 import type { Devtools } from './devtools.ts'
 
 export type OpenOptions = {
@@ -13,7 +14,7 @@ export type Page = {
   go(url: string): Promise<void>
   /** Runs an expression in the page and resolves with its value, which must be JSON; a promise is waited for. */
   run<T>(expression: string): Promise<T>
-  /** Waits until an expression is true in the page, however long that takes; the test's own time limits it. */
+  /** Waits until an expression is true in the page, which may be left for another meanwhile; throws after two minutes. */
   until(expression: string): Promise<void>
   /** Presses and releases keys as the keyboard does: `Tab`, `Enter`, `Escape`, or a character. */
   press(...keys: readonly string[]): Promise<void>
@@ -77,10 +78,11 @@ export const openPage = async (
   return {
     go: url => navigate(devtools, url),
     run,
-    until: expression =>
-      run(
-        `new Promise(done => { const look = () => (${expression}) ? done(true) : requestAnimationFrame(look); look() })`,
-      ),
+    until: async expression => {
+      // An expression that throws is asked again: its page may be on the way to the next one.
+      const look = async () => ({ expression, gives: await run<unknown>(expression).catch(String) })
+      await seen(look, ({ gives }) => gives === true, 20)
+    },
     press: async (...keys) => {
       for (const key of keys) await pressKey(devtools, key)
     },
