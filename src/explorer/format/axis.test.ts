@@ -41,9 +41,21 @@ test('levels are drawn from zero unless their changes are too small to see', () 
 })
 
 test('a few dates are labelled, the last one among them', () => {
-  expect(datesLabelled(0)).toEqual([])
-  expect(datesLabelled(1)).toEqual([0])
-  expect(datesLabelled(4)).toEqual([0, 1, 2, 3])
-  expect(datesLabelled(30)).toEqual([9, 19, 29])
-  expect(datesLabelled(31)).toEqual([0, 10, 20, 30])
+  const placesOf = (count: number) => {
+    const days = Array.from({ length: count }, (_, at) => new Date(Date.UTC(2026, 0, at + 1)).toISOString())
+    return datesLabelled(days.map(day => day.slice(0, 10))).map(({ at }) => at)
+  }
+  expect(placesOf(0)).toEqual([])
+  expect(placesOf(1)).toEqual([0])
+  expect(placesOf(4)).toEqual([0, 1, 2, 3])
+  expect(placesOf(30)).toEqual([9, 19, 29])
+  expect(placesOf(31)).toEqual([0, 10, 20, 30])
+})
+
+test('labels of times have seconds where their minutes do not tell them apart', () => {
+  const textsOf = (...dates: readonly string[]) => datesLabelled(dates).map(({ text }) => text)
+  expect(textsOf('2026-11', '2026-12')).toEqual(['2026-11', '2026-12'])
+  expect(textsOf('2026-11-21', '2026-11-22')).toEqual(['11-21', '11-22'])
+  expect(textsOf('2026-11-21 08:23:28', '2026-11-21 08:25:19')).toEqual(['08:23', '08:25'])
+  expect(textsOf('2026-11-21 08:23:28', '2026-11-21 08:23:40')).toEqual(['08:23:28', '08:23:40'])
 })

@@ -64,9 +64,25 @@ const formatWith = (lang: Lang, digits: number): Intl.NumberFormat => {
 /** Dates that are labelled below a plot, at most. */
 const MOST_DATES = 4
 
-/** Which of `count` dates are labelled: the last one, and others equally far apart. */
-export const datesLabelled = (count: number): readonly number[] => {
-  const stride = Math.max(1, Math.ceil((count - 1) / (MOST_DATES - 1)))
-  const length = count === 0 ? 0 : Math.floor((count - 1) / stride) + 1
-  return Array.from({ length }, (_, at) => count - 1 - (length - 1 - at) * stride)
+/** A date that is labelled below a plot, and its place in the series. */
+export type DateLabel = { readonly at: number; readonly text: string }
+
+/**
+ * The dates that are labelled: the last one, and others equally far apart. A time has its seconds where two of them are of
+ * one minute.
+ */
+export const datesLabelled = (dates: readonly string[]): readonly DateLabel[] => {
+  const { length } = dates
+  const stride = Math.max(1, Math.ceil((length - 1) / (MOST_DATES - 1)))
+  const places = dates.keys().filter(at => (length - 1 - at) % stride === 0)
+  const labels = places.map(at => ({ at, text: dates[at] ?? '' })).toArray()
+  const minutes = new Set(labels.map(({ text }) => text.slice(0, 'yyyy-mm-dd hh:mm'.length)))
+  const end = minutes.size < labels.length ? undefined : 'yyyy-mm-dd hh:mm'.length
+  return labels.map(({ at, text }) => ({ at, text: shortDate(text, end) }))
+}
+
+/** The part of a date, a month or a time up to `end` that tells it from its neighbours. */
+const shortDate = (date: string, end: number | undefined): string => {
+  if (date.length > 'yyyy-mm-dd'.length) return date.slice('yyyy-mm-dd '.length, end)
+  return date.length === 'yyyy-mm-dd'.length ? date.slice('yyyy-'.length) : date
 }

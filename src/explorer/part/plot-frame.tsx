@@ -95,23 +95,15 @@ export const PlotFrame = ({
 /** The labels of the axis of times; those near its ends stay within them. */
 const Dates = ({ series }: { readonly series: Series }): Html => (
   <svg class="dates" aria-hidden="true">
-    {datesLabelled(series.length).map(at => {
+    {datesLabelled(series.map(({ date }) => date)).map(({ at, text }) => {
       const middle = ((at + 0.5) / series.length) * 100
       const [x, anchor] =
         middle > 92 ? [100, 'end'] : middle < 8 ? [0, 'start'] : [Number(middle.toFixed(1)), 'middle']
       return (
         <text x={`${x}%`} y="12" text-anchor={anchor} safe>
-          {shortDate(series[at]?.date ?? '')}
+          {text}
         </text>
       )
     })}
   </svg>
 )
-
-/** The part of a date that tells it from its neighbours. */
-const shortDate = (date: string): string =>
-  date.length > 'yyyy-mm-dd'.length
-    ? date.slice('yyyy-mm-dd '.length, 'yyyy-mm-dd hh:mm'.length)
-    : date.length === 'yyyy-mm-dd'.length
-      ? date.slice('yyyy-'.length)
-      : date
