@@ -13,6 +13,7 @@ export const copy: Command = {
     'Copies --store with its API keys into the store --to, which must not exist yet, at one height: nothing is derived again, and no node is needed. The source may be loaded and served meanwhile.',
     'The copy is closed until it has all that the source has, by a digest of each index; then it is read and loaded like any store. If the two differ, the index is named.',
     'Stopped or killed, run it again: it goes on behind the last blocks that were copied, at the height that the source has then. Until it has come to its end the copy says that it is being repaired.',
+    'Counts of requests by key and day stay behind: services at the source count on, so each key begins its day anew at the copy.',
     'Credentials in the settings are for whichever of the two is in Elasticsearch, or both.',
   ],
   settings: [...STORE, 'to', ...LOADING, ...LOGGING],

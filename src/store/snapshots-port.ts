@@ -1,3 +1,5 @@
+import type { StoredKey } from './keys-port.ts'
+
 /** A snapshot of a server that keeps them in repositories of its own. */
 export type Named = { readonly repository: string; readonly name: string }
 
@@ -26,6 +28,8 @@ export type Snapshots = {
   keep(text: string): Promise<void>
   /** The text kept last; undefined: none. */
   kept(): Promise<string | undefined>
+  /** The API keys, also of indices that were restored and not accepted yet: until then no service believes them. */
+  keys(): Promise<readonly StoredKey[]>
   /** How far each index was written; whatever was can be searched from then on. */
   written(): Promise<readonly Written[]>
   /**

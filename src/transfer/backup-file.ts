@@ -1,23 +1,27 @@
 import { renameSync, statSync } from 'node:fs'
 import { nothingLoaded } from '#store/nothing-loaded.ts'
-import type { Identity, Store } from '#store/port.ts'
+import type { Identity, KeyStore, Store } from '#store/port.ts'
 import { sync } from '#store/sqlite/backup.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { type Digesting, digestsOf } from './digest.ts'
 import { readThrough } from './file-digest.ts'
+import { keysDigestOf } from './keys-digest.ts'
 import { type Manifest, manifestText } from './manifest.ts'
 
 /** Where the manifest of a copy stands. */
 export const manifestPath = (file: string): string => `${file}.manifest.json`
 
-/** The digests of a store at its published height, with its chain. */
-export const describedStore = async (store: Store, how: Digesting): Promise<Manifest> => {
+type Described = Omit<Store, 'keys'> & { readonly keys: Pick<KeyStore, 'list'> }
+
+/** The digests of a store at its published height and of its API keys, with its chain. */
+export const describedStore = async (store: Described, how: Digesting): Promise<Manifest> => {
   const audit = await store.audit()
   try {
     const identity: Identity | undefined = await store.identity()
     if (identity === undefined) throw nothingLoaded(store.name)
     const { height, hash } = audit.at
-    return { ...identity, height, hash, digests: await digestsOf(store, audit, how) }
+    const digests = [...(await digestsOf(store, audit, how)), await keysDigestOf(store.keys)]
+    return { ...identity, height, hash, digests }
   } finally {
     await audit.close()
   }

@@ -4,6 +4,7 @@ import type { Store } from '#store/port.ts'
 import type { Named, Snapshots } from '#store/snapshots-port.ts'
 import { describedStore, megabytes } from './backup-file.ts'
 import type { Digesting } from './digest.ts'
+import { KEYS, keysDigestOf } from './keys-digest.ts'
 import { type Manifest, manifestText } from './manifest.ts'
 import { isUntouched, withOperations } from './written.ts'
 
@@ -32,6 +33,9 @@ export const backupSnapshot = async (
     await snapshots.take(snapshot, { signal: how.signal, onProgress: inMegabytes(how, 'snapshot') })
     // Whoever held this process up until its lease was over may have let a loader in.
     if (!isUntouched(written, await snapshots.written())) throw touched(name, snapshot)
+    // Keys may be changed at any time; those in the snapshot have to be those of its manifest.
+    const keys = await keysDigestOf(store.keys)
+    if (keys.sum !== described.digests.find(({ index }) => index === KEYS)?.sum) throw touched(name, snapshot)
     return manifest
   } finally {
     await writer.release()
@@ -40,7 +44,7 @@ export const backupSnapshot = async (
 
 const touched = (name: string, { repository, name: taken }: Named): Failure =>
   new Failure('unavailable', `${name} was written to while the snapshot ${taken} was taken.`, {
-    help: `Delete the snapshot (DELETE /_snapshot/${repository}/${taken}), stop whatever loads, and take it again.`,
+    help: `Delete the snapshot (DELETE /_snapshot/${repository}/${taken}), stop whatever loads or changes API keys, and take it again.`,
     retryable: false,
   })
 

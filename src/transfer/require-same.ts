@@ -1,8 +1,10 @@
 import { Failure } from '#failure/failure.ts'
 import { requireSameDigests } from './compare.ts'
+import type { Digest } from './digest.ts'
+import { KEYS } from './keys-digest.ts'
 import type { Manifest } from './manifest.ts'
 
-/** Throws 'conflict' for another chain, height or derivation, 'damaged' with the index that differs. */
+/** Throws 'conflict' for another chain, height or derivation, 'damaged' with the index that differs or for other API keys. */
 export const requireSame = (name: string, found: Manifest, manifest: Manifest): void => {
   for (const of of ['chainId', 'genesis', 'derivation', 'height', 'hash'] as const)
     if (found[of] !== manifest[of])
@@ -13,5 +15,19 @@ export const requireSame = (name: string, found: Manifest, manifest: Manifest): 
           help: 'The manifest belongs to another copy.',
         },
       )
-  requireSameDigests(name, found.digests, manifest.digests)
+  requireSameDigests(name, ofDocuments(found.digests), ofDocuments(manifest.digests))
+  requireSameKeys(name, found.digests, manifest.digests)
+}
+
+const ofDocuments = (digests: readonly Digest[]): readonly Digest[] =>
+  digests.filter(({ index }) => index !== KEYS)
+
+/** Manifests of earlier versions say nothing of keys. */
+const requireSameKeys = (name: string, found: readonly Digest[], expected: readonly Digest[]): void => {
+  const [has, wanted] = [found, expected].map(digests => digests.find(({ index }) => index === KEYS))
+  if (wanted === undefined || (has?.documents === wanted.documents && has.sum === wanted.sum)) return
+  throw new Failure('damaged', `${name}: its API keys are not those of the manifest.`, {
+    help: 'Keys were added, changed or removed since the copy was made: restore it anew, or take another one.',
+    details: { index: KEYS },
+  })
 }

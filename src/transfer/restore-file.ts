@@ -95,7 +95,7 @@ const changed = async (
     if (how.signal.aborted || !(error instanceof Failure) || error.kind === 'damaged') return error
     return new Failure('damaged', `${file} is not a whole copy: ${error.message}`, { cause: error })
   }
-  const help = 'Take another copy. API keys or the places of rows in lists may have been changed.'
+  const help = 'Take another copy. The places of rows in lists may have been changed.'
   return new Failure(
     'damaged',
     `${file} has all documents that its manifest says, but one of the two was changed since they were written.`,
@@ -115,7 +115,7 @@ const describedFile = async (path: string, how: Restoring): Promise<Manifest> =>
 /** A run that was killed at its very end has put the store there. */
 const requireRestored = async (path: string, manifest: Manifest, how: Restoring): Promise<void> => {
   const taken = (cause: unknown) =>
-    new Failure('usage', `${path} exists and is not that copy; a restore replaces no store.`, {
+    new Failure('usage', `${path} exists and is not that copy${whyOf(cause)}; a restore replaces no store.`, {
       help: 'Set --store to a file that is not there yet, or stop iostlens and remove this one with its -wal and -shm files.',
       cause,
     })
@@ -129,3 +129,7 @@ const requireRestored = async (path: string, manifest: Manifest, how: Restoring)
     await store.close()
   }
 }
+
+/** What differs, where that is known. */
+const whyOf = (cause: unknown): string =>
+  cause instanceof Failure && cause.kind === 'damaged' ? ` (${cause.message.replace(/[.]$/, '')})` : ''

@@ -13,8 +13,8 @@ import { isAsDigested } from './written.ts'
 /**
  * Has the server restore a snapshot, unless its indices are there already, restored by hand or by a run that was killed;
  * then accepts them if they have all that the manifest in them says, and their last block is on the node's chain. Where the
- * server restored them now and nothing was written to them since they were described, they have it; else their digests are
- * taken. Until then nobody reads them. May be repeated. Throws 'damaged' with the index that differs, 'conflict' for
+ * server restored them now and nothing was written to them since they were described, they have it; else their digests and
+ * that of the API keys are taken. Until then nobody reads them. May be repeated. Throws 'damaged' with the index that differs, 'conflict' for
  * another chain.
  */
 export const restoreFromSnapshot = async (
@@ -23,6 +23,7 @@ export const restoreFromSnapshot = async (
   how: Digesting & { readonly node: Node },
 ): Promise<Manifest> => {
   const { snapshots, name } = store
+  const keys = { list: () => snapshots.keys() }
   const isRestored = await snapshots.restore(snapshot, {
     signal: how.signal,
     onProgress: inMegabytes(how, 'snapshot'),
@@ -37,7 +38,7 @@ export const restoreFromSnapshot = async (
     const { height, hash } = writer.checkpoint ?? {}
     const isDescribed = isRestored && height === manifest.height && hash === manifest.hash
     if (!isDescribed || !isAsDigested(manifest.digests, await snapshots.written()))
-      requireSame(name, await describedStore(store, how), manifest)
+      requireSame(name, await describedStore({ ...store, keys }, how), manifest)
     await writer.accept?.()
     return manifest
   } finally {

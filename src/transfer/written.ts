@@ -1,5 +1,6 @@
 import type { Written } from '#store/snapshots-port.ts'
 import { type Digest, STARTS } from './digest.ts'
+import { KEYS } from './keys-digest.ts'
 
 const keyOf = ({ index, partition }: Pick<Digest, 'index' | 'partition'>): string =>
   `${index} ${partition ?? ''}`
@@ -26,7 +27,7 @@ export const isUntouched = (before: readonly Written[], after: readonly Written[
 
 /** Whether each index has the last operation that it had when the digests were taken, and as many documents. */
 export const isAsDigested = (digests: readonly Digest[], written: readonly Written[]): boolean => {
-  const described = digests.filter(({ index }) => index !== STARTS)
+  const described = digests.filter(({ index }) => index !== STARTS && index !== KEYS)
   const found = new Map(written.map(each => [keyOf(each), each]))
   return (
     described.length === written.length &&

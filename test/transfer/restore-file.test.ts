@@ -9,8 +9,10 @@ import { pledges } from '#indices/pledge.ts'
 import { records } from '#indices/record.ts'
 import { type AnyIndex, historyIndices, stateIndices } from '#indices/registry.ts'
 import { createNode } from '#node/create-node.ts'
+import type { Store } from '#store/port.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { tableOf } from '#store/sqlite/tables.ts'
+import { KEYS } from '#transfer/keys-digest.ts'
 import { manifestText, readManifest } from '#transfer/manifest.ts'
 import { restoreFile } from '#transfer/restore-file.ts'
 import { type CliFolder, cliFolder } from '../support/processes/cli-process.ts'
@@ -35,6 +37,7 @@ beforeAll(async () => {
   place = join(folder.path, 'restored.sqlite')
   const loaded = openSqlite({ path: store })
   await loadFrom(ARCHIVED, loaded, { to: HEIGHT })
+  await loaded.keys.add({ id: 'key', hash: 'ab', name: 'wallet', perSecond: 1, perDay: 1, created: 1 })
   await loaded.close()
   expect(await folder.run(['backup', copy, '--store', `sqlite:${store}`])).toMatchObject({ code: 0 })
 })
@@ -65,6 +68,36 @@ test('restore: the copy is the store, and a second run finds it there', async ()
   expect(first).toMatchObject({ code: 0, out: expect.stringContaining(`at height ${HEIGHT}: `) })
   expect(await restored()).toMatchObject({ code: 0, out: expect.stringContaining('it was there already') })
   expect(dumpSqlite(place)).toEqual(dumpSqlite(store))
+})
+
+test('restore: what is there already and has other API keys is not that copy', async () => {
+  const revoke = async (store: Store) => void (await store.keys.revoke('key', 2))
+  const add = (store: Store) =>
+    store.keys.add({ id: 'other', hash: 'cd', name: 'other', perSecond: 1, perDay: 1, created: 2 })
+  for (const change of [revoke, add]) {
+    clear()
+    await restored()
+    const store = openSqlite({ path: place })
+    await change(store)
+    const keys = await store.keys.list()
+    await store.close()
+    const { code, err } = await restored()
+    expect([code, err]).toEqual([2, expect.stringContaining('its API keys are not those of the manifest')])
+    const kept = openSqlite({ path: place, readonly: true })
+    expect(await kept.keys.list()).toEqual(keys)
+    await kept.close()
+  }
+})
+
+test('restore: a manifest of an earlier version, which says nothing of API keys, is still one', async () => {
+  clear()
+  const earlier = damaged(file => {
+    const { manifest: now } = readManifest(readFileSync(manifest, 'utf8'), manifest)
+    const digests = now.digests.filter(({ index }) => index !== KEYS)
+    writeFileSync(`${file}.manifest.json`, manifestText({ ...now, digests }))
+  })
+  expect(await restored(earlier)).toMatchObject({ code: 0 })
+  expect(await restored(earlier)).toMatchObject({ code: 0, out: expect.stringContaining('there already') })
 })
 
 test('restore: a place that is taken by something else is refused', async () => {
@@ -138,13 +171,24 @@ test('restore: a document that is missing, changed or added is refused with the 
   }
 })
 
-test('restore: what no digest covers, a place of a row in a list and a key, is refused too', async () => {
+test('restore: what no digest covers, a place of a row in a list and an entry of the record, is refused too', async () => {
   clear()
   for (const sql of [
     'UPDATE "records.places" SET "row" = "row" + 1 WHERE "place" = (SELECT max("place") FROM "records.places")',
     `INSERT INTO "meta" ("key", "value") VALUES ('other', 'x')`,
   ])
     expect((await refusal(changedBy(sql))).message).toContain('one of the two was changed')
+})
+
+test('restore: a copy whose API keys were changed is refused by that name', async () => {
+  clear()
+  const forged = damaged(file => {
+    const database = new Database(file)
+    expect(database.run(`UPDATE "keys" SET "name" = 'another'`).changes).toBe(1)
+    database.close()
+  })
+  expect((await refusal(forged)).message).toContain('its API keys are not those of the manifest')
+  expect(existsSync(place)).toBe(false)
 })
 
 test('restore: any byte of the copy or of its manifest changed, either of them cut or missing, is refused', async () => {

@@ -79,6 +79,7 @@ describe.skipIf(url === undefined)('snapshots of Elasticsearch', () => {
     repository = `of-${prefix}`
     await ask('PUT', `${url}/_snapshot/${repository}`, { type: 'fs', settings: { location: prefix } })
     await loadFrom(ARCHIVED, place.store, { to: HEIGHT })
+    await place.store.keys.add({ id: 'key', hash: 'ab', name: 'wallet', perSecond: 1, perDay: 1, created: 1 })
     whole = await place.dump()
     expect(await backupSnapshot(snapshots(), { repository, name: 'first' }, quietly)).toMatchObject({
       height: HEIGHT,
@@ -189,6 +190,42 @@ describe.skipIf(url === undefined)('snapshots of Elasticsearch', () => {
       quietly,
     )
     await expect(written).rejects.toThrow('was written to while the snapshot touched was taken')
+    await loseAll()
+    expect(await restored()).toBe(HEIGHT)
+  })
+
+  test('indices that are there already and have other API keys are refused', async () => {
+    const refused = expect.stringContaining('its API keys are not those of the manifest')
+    // Of a run that was killed, and of one that came to its end.
+    await loseAll()
+    await onServer()
+    await ask('POST', `${url}/${prefix}-keys-0/_update/key?refresh=true`, { doc: { revoked: 2 } })
+    expect(await restored()).toEqual(refused)
+    await loseAll()
+    expect(await restored()).toBe(HEIGHT)
+    await place.store.keys.revoke('key', 2)
+    expect(await restored()).toEqual(refused)
+    await loseAll()
+    expect(await restored()).toBe(HEIGHT)
+    expect((await place.store.keys.list()).map(({ id, revoked }) => [id, revoked])).toEqual([
+      ['key', undefined],
+    ])
+    // A second run finds all there.
+    expect(await restored()).toBe(HEIGHT)
+  })
+
+  test('a snapshot during which an API key was changed is refused', async () => {
+    const taking = snapshots()
+    const take: typeof taking.snapshots.take = async (snapshot, how) => {
+      await taking.snapshots.take(snapshot, how)
+      await place.store.keys.revoke('key', 2)
+    }
+    const written = backupSnapshot(
+      { ...taking, snapshots: { ...taking.snapshots, take } },
+      { repository, name: 'keys' },
+      quietly,
+    )
+    await expect(written).rejects.toThrow('was written to while the snapshot keys was taken')
     await loseAll()
     expect(await restored()).toBe(HEIGHT)
   })

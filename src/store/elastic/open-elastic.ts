@@ -18,7 +18,7 @@ import { restoreSnapshot } from './snapshot/restore-snapshot.ts'
 import { takeSnapshot } from './snapshot/take-snapshot.ts'
 import { writtenIn } from './snapshot/written.ts'
 import { forceMergeFinished } from './write/force-merge.ts'
-import { openKeys } from './write/keys.ts'
+import { listKeys, openKeys } from './write/keys.ts'
 import { restoreCheckpoint } from './write/restore-checkpoint.ts'
 import { soleWriter } from './write/sole-writer.ts'
 import { openUsage } from './write/usage.ts'
@@ -95,6 +95,7 @@ export const openElastic = (options: ElasticOptions): ElasticStore => {
       keep: text => keepText(cluster, text),
       kept: () => keptText(cluster),
       written: () => writtenIn(cluster),
+      keys: () => listKeys(cluster),
       take: (snapshot, how) => takeSnapshot(cluster, snapshot, how),
       restore: async (snapshot, how) => {
         const isRestored = await restoreSnapshot(cluster, snapshot, how)

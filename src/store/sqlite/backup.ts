@@ -9,7 +9,7 @@ import { getPublished, isUnderRepair } from './meta.ts'
 /**
  * Copies the store of `path` to `target`, a file that is not there yet, while it may be loaded and served: one read
  * transaction, so the copy is of one height, with its keys. The copy is checked and synced before it gets its name;
- * what a killed copy leaves is `target.partial`, and the next one removes it. `beforeNaming` looks at the copy before that.
+ * what a killed copy leaves is `target.partial` and its journal, and the next one removes them. `beforeNaming` looks at the copy before that.
  * Throws 'usage' when `target` is there, 'unavailable' when nothing is loaded or the disk is full, 'damaged' when the
  * copy is not whole.
  */
@@ -18,9 +18,10 @@ export const copyStore = async (
   target: string,
   beforeNaming: (partial: string) => Promise<void> = async () => {},
 ): Promise<Copied> => {
-  refuseExisting(target)
   const partial = `${target}.partial`
-  rmSync(partial, { force: true })
+  // A copy that was killed right behind its naming has left its second name, too.
+  removePartial(partial)
+  refuseExisting(target)
   const source = openReader(path, name)
   try {
     if (source === undefined || guarded(name, () => getPublished(source)) === undefined)
@@ -39,8 +40,13 @@ export const copyStore = async (
     return { height, bytes: statSync(target).size }
   } finally {
     source?.close()
-    rmSync(partial, { force: true })
+    removePartial(partial)
   }
+}
+
+/** SQLite's journal of a copy that was killed must not be taken for that of the next one. */
+const removePartial = (partial: string): void => {
+  for (const end of ['', '-journal']) rmSync(`${partial}${end}`, { force: true })
 }
 
 const refuseExisting = (target: string): void => {

@@ -97,10 +97,8 @@ const pageOf = (
     ),
   )
 
-const listKeys = async (
-  cluster: ReadCluster,
-  signal: AbortSignal | undefined,
-): Promise<readonly StoredKey[]> => {
+/** All keys in the index that is there, whether or not it is the one that was created. */
+export const listKeys = async (cluster: ReadCluster, signal?: AbortSignal): Promise<readonly StoredKey[]> => {
   const found = new Map<string, StoredKey>()
   let from = 0
   let created: number | undefined

@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { Failure } from '#failure/failure.ts'
+import { createNode } from '#node/create-node.ts'
+import { copyStore } from '#store/sqlite/backup.ts'
+import { openSqlite } from '#store/sqlite/open-sqlite.ts'
+import { describeCopy } from '#transfer/backup-file.ts'
+import { restoreFile } from '#transfer/restore-file.ts'
+import { type CliFolder, cliFolder } from '../support/processes/cli-process.ts'
+import { ROOT } from '../support/root.ts'
+import { dumpSqlite } from '../support/stores/dump.ts'
+import { ARCHIVED, loadFrom } from '../support/stores/loading.ts'
+
+setDefaultTimeout(600_000)
+
+const HEIGHT = 60
+/** At how many lengths of the copy it dies. */
+const STEPS = 12
+/** More than any file has that SQLite writes before the copy. */
+const BEFORE = 65_536
+
+let folder: CliFolder
+let [store, copy, place] = ['', '', '']
+let whole: ReturnType<typeof dumpSqlite>
+
+beforeAll(async () => {
+  folder = await cliFolder()
+  store = join(folder.path, 'store.sqlite')
+  copy = join(folder.path, 'copy.sqlite')
+  place = join(folder.path, 'restored.sqlite')
+  const loaded = openSqlite({ path: store })
+  await loadFrom(ARCHIVED, loaded, { to: HEIGHT })
+  await loaded.keys.add({ id: 'key', hash: 'ab', name: 'wallet', perSecond: 1, perDay: 1, created: 1 })
+  await loaded.close()
+  whole = dumpSqlite(store)
+})
+afterAll(async () => {
+  await folder?.[Symbol.asyncDispose]()
+})
+
+const beside = (path: string): readonly string[] =>
+  readdirSync(folder.path)
+    .filter(name => join(folder.path, name).startsWith(path))
+    .sort()
+const clear = (path: string): void => {
+  for (const name of beside(path)) rmSync(join(folder.path, name))
+}
+
+/** Runs the program of a backup; why it ended. Whatever it says is shown when it should not have said anything. */
+const backup = async ({ call = 0, bytes = 0 }): Promise<'done' | 'killed' | string> => {
+  const program = join(ROOT, 'test/support/processes/backup-process.ts')
+  const words = [program, store, copy, String(call), String(bytes)]
+  const running = Bun.spawn([process.execPath, ...words], { stdout: 'ignore', stderr: 'pipe' })
+  const [said, code] = await Promise.all([new Response(running.stderr).text(), running.exited])
+  if (running.signalCode === (bytes > 0 ? 'SIGXFSZ' : 'SIGKILL')) return 'killed'
+  return code === 0 ? 'done' : said
+}
+
+/** What a restore makes of the copy. */
+const restored = async (): Promise<string> => {
+  clear(place)
+  const node = createNode({ urls: [ARCHIVED] })
+  const how = { node, signal: new AbortController().signal, onProgress: () => undefined }
+  try {
+    await restoreFile(copy, place, how)
+  } catch (error) {
+    return String(error)
+  } finally {
+    node.close()
+  }
+  expect(dumpSqlite(place)).toEqual(whole)
+  return 'whole'
+}
+
+/** What another backup to the same place makes of it. */
+const again = async () => {
+  const how = { signal: new AbortController().signal, onProgress: () => undefined }
+  try {
+    const describe = async (partial: string) => void (await describeCopy(partial, copy, how))
+    const { height } = await copyStore({ path: store, name: store }, copy, describe)
+    return { height }
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    return { kind: error.kind, help: error.help }
+  }
+}
+
+/** After a kill: either there is no copy, or a whole one. The next run makes one, or says that it is there. */
+const requireMended = async (where: string): Promise<void> => {
+  const isThere = existsSync(copy)
+  expect([where, await restored()]).toEqual([
+    where,
+    isThere ? 'whole' : expect.stringContaining(`There is no ${copy}`),
+  ])
+  expect([where, await again()]).toEqual([
+    where,
+    isThere
+      ? { kind: 'usage', help: 'Name a file that is not there yet, or remove this one.' }
+      : { height: HEIGHT },
+  ])
+  expect([where, beside(copy)]).toEqual([where, ['copy.sqlite', 'copy.sqlite.manifest.json']])
+  expect([where, await restored()]).toEqual([where, 'whole'])
+}
+
+test('backup: killed before any call of the file system, it leaves no copy or a whole one; the next run is done', async () => {
+  let [kills, found] = [0, 0]
+  for (clear(copy); ; clear(copy)) {
+    const end = await backup({ call: kills + 1 })
+    if (end !== 'killed') {
+      expect(end).toBe('done')
+      break
+    }
+    kills += 1
+    if (existsSync(copy)) found += 1
+    await requireMended(`call ${kills}`)
+  }
+  // Some of them came before the copy had its name, some behind.
+  expect(found).toBeGreaterThan(0)
+  expect(kills).toBeGreaterThan(found + 5)
+})
+
+test('backup: killed while SQLite writes the copy, it leaves none; the next run is done', async () => {
+  clear(copy)
+  expect(await backup({})).toBe('done')
+  const { size } = statSync(copy)
+  for (let step = 1; step <= STEPS; step++) {
+    clear(copy)
+    const bytes = BEFORE + Math.floor(((size - BEFORE) * (step - 1)) / STEPS)
+    expect([bytes, await backup({ bytes })]).toEqual([bytes, 'killed'])
+    expect([bytes, existsSync(copy), beside(`${copy}.partial`).length > 0]).toEqual([bytes, false, true])
+    await requireMended(`byte ${bytes}`)
+  }
+})
