@@ -1,20 +1,11 @@
 import { Type } from '@sinclair/typebox'
-import { toIso } from '#chain/time.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { collections } from '#indices/token721.ts'
 import { defineList } from './list/paging.ts'
 import { listingOf } from './list/whole-list.ts'
 import { paging } from './request/parameter-types.ts'
-import { count, createdAt, listOfRows, shape, text, txHash } from './shape/results.ts'
-
-const row = shape({
-  collection: text('Symbol of the collection.', '合集的符号。'),
-  issuer: text('Account that may issue its NFTs.', '有权发行的账户。'),
-  issued: count('Number of NFTs issued so far.', '已发行的 NFT 数量。'),
-  total_supply: text('Largest number of NFTs that can be issued.', 'NFT 发行上限。'),
-  created_at: createdAt(),
-  tx_hash: txHash(),
-})
+import { collectionFields, collectionShown } from './shape/collections.ts'
+import { listOfRows, shape } from './shape/results.ts'
 
 /** Every collection of NFTs. */
 export const getCollectionList = defineList({
@@ -26,20 +17,16 @@ export const getCollectionList = defineList({
     zh: '全部 NFT 合集，即合约 token721.iost 的代币，按已发行的 NFT 数量从多到少排列，数量相同时按符号排列。',
   },
   params: Type.Object({ ...paging }),
-  result: listOfRows('collections', row, { en: 'Collections of this page.', zh: '合集列表。' }),
+  result: listOfRows('collections', shape(collectionFields), {
+    en: 'Collections of this page.',
+    zh: '合集列表。',
+  }),
   list: 'collections',
   source: {
     state: [collections, statistics],
     open: async ({ view }) => {
       const total = (await view.get(statistics, STATISTICS))?.collection_count ?? 0
-      return listingOf({ index: collections, order: 'byIssued' }, total, doc => ({
-        collection: doc.symbol,
-        issuer: doc.issuer,
-        issued: doc.issued,
-        total_supply: String(doc.total_supply),
-        created_at: toIso(doc.time),
-        tx_hash: doc.tx_hash,
-      }))
+      return listingOf({ index: collections, order: 'byIssued' }, total, collectionShown)
     },
   },
   isOfStore: true,

@@ -11,6 +11,7 @@ import { getBaseTokenList } from './get-base-token-list.ts'
 import { getBlockDetail } from './get-block-detail.ts'
 import { getBlockList } from './get-block-list.ts'
 import { getBlockTx } from './get-block-tx.ts'
+import { getCollectionDetail } from './get-collection-detail.ts'
 import { getCollectionList } from './get-collection-list.ts'
 import { getCollectionNfts } from './get-collection-nfts.ts'
 import { getContractAbi } from './get-contract-abi.ts'
@@ -85,6 +86,7 @@ export const actions: readonly Action[] = [
   getSupplyHistory,
   getTokenTx,
   getCollectionList,
+  getCollectionDetail,
   getCollectionNfts,
   getAccountNfts,
   getNftDetail,

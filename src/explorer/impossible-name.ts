@@ -14,14 +14,15 @@ type Refused = { readonly action: Typed; readonly given: CallParameters }
 export const notFoundIfImpossible = (
   error: unknown,
   { action, given }: Refused,
-  { id, query }: Pick<Visit, 'id' | 'query'>,
+  { id, part, query }: Pick<Visit, 'id' | 'part' | 'query'>,
 ): unknown => {
   if (!(error instanceof Failure) || error.kind !== 'bad_request') return error
   const name = String(error.details['parameter'])
   const rule = parametersOf(action.params).find(each => each.name === name)?.word.rule
-  if (rule === undefined || given[name] !== id || query.get(name) === id) return error
-  return new Failure('not_found', `${shown(id)} cannot exist: it would have to be ${rule.en}.`, {
-    zh: `${shown(id)} 不可能存在：须为${rule.zh}。`,
+  const value = [id, part].find(each => each === given[name])
+  if (rule === undefined || value === undefined || query.get(name) === value) return error
+  return new Failure('not_found', `${shown(value)} cannot exist: it would have to be ${rule.en}.`, {
+    zh: `${shown(value)} 不可能存在：须为${rule.zh}。`,
     cause: error,
   })
 }

@@ -20,7 +20,12 @@ export const rootFrom = (lang: Lang, path: string): string =>
 
 /** Path of the page of a thing. Names of the chain may hold any sign. */
 export const pathOf = (kind: Kind, id: string | number): string => `/${kind}/${encodeURIComponent(id)}`
-export type Kind = 'block' | 'tx' | 'account' | 'contract' | 'token' | 'producer'
+/** `nft` is a collection; one of its NFTs is `pathOfNft`. */
+export type Kind = 'block' | 'tx' | 'account' | 'contract' | 'token' | 'producer' | 'nft'
+
+/** Path of the page of an NFT: its number is one of its collection alone. */
+export const pathOfNft = (collection: string, id: string): string =>
+  `${pathOf('nft', collection)}/${encodeURIComponent(id)}`
 
 /** The call of the API that gives what a page shows. */
 export const callTo = (

@@ -36,6 +36,8 @@ export type Visit = Asking & {
   readonly say: (text: Text) => string
   /** The part of the path that the page's address leaves open, such as the name of an account; `""`: none. */
   readonly id: string
+  /** The segment after it that the page's address leaves open, such as the number of an NFT; `""`: none. */
+  readonly part: string
   /** The address of the service with a slash at its end, as it was asked. */
   readonly origin: string
   /** Whether that is where others find it, too: a proxy between may stand at another one. */
@@ -65,7 +67,7 @@ export type Shown = {
 export type Elsewhere = { readonly to: string }
 
 export type Page = {
-  /** Its path; `{id}` stands for one segment. */
+  /** Its path; `{id}` stands for one segment, and `{part}` for one that names a thing within that of `{id}`. */
   readonly path: string
   /** Throws Failure: 'not_found' with what was looked for, 'bad_request', 'loading', 'unavailable'. */
   readonly show: (visit: Visit) => Promise<Shown | Elsewhere>

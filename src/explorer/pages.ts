@@ -2,9 +2,11 @@ import type { Page } from './page.ts'
 import { accountPage } from './pages/account.tsx'
 import { blockPage } from './pages/block.tsx'
 import { blocksPage } from './pages/blocks.tsx'
+import { collectionPage } from './pages/collection.tsx'
 import { contractPage } from './pages/contract.tsx'
 import { contractsPage } from './pages/contracts.tsx'
 import { homePage } from './pages/home.tsx'
+import { nftPage } from './pages/nft.tsx'
 import { producerPage } from './pages/producer.tsx'
 import { producersPage } from './pages/producers.tsx'
 import { searchPage } from './pages/search.tsx'
@@ -28,6 +30,8 @@ export const pages: readonly Page[] = [
   blockPage,
   tokensPage,
   tokenPage,
+  collectionPage,
+  nftPage,
   producersPage,
   producerPage,
   wealthPage,

@@ -1,19 +1,25 @@
 import { decoded } from './decoded.ts'
 
+type Route<T> = { readonly found: T; readonly id: string; readonly part: string }
+
 /**
- * What stands at a path: the first whose own path fits, and the segment that this leaves open as `{id}`. undefined: nothing
- * does.
+ * What stands at a path: the first whose own path fits, and the segments that this leaves open as `{id}` and `{part}`.
+ * undefined: nothing does.
  */
 export const routeAt = <T extends { readonly path: string }>(
   all: readonly T[],
   path: string,
-): { readonly found: T; readonly id: string } | undefined => {
+): Route<T> | undefined => {
+  const given = path.split('/')
   for (const found of all) {
-    const [before = '', after] = found.path.split('{id}')
-    if (after === undefined && path === before) return { found, id: '' }
-    if (after === undefined || !path.startsWith(before) || !path.endsWith(after)) continue
-    const id = path.slice(before.length, path.length - after.length)
-    if (id !== '' && !id.includes('/')) return { found, id: decoded(id) }
+    const own = found.path.split('/')
+    const fits = (segment: string, at: number): boolean =>
+      isOpen(segment) ? given[at] !== '' : given[at] === segment
+    if (own.length !== given.length || !own.every(fits)) continue
+    const segmentOf = (name: string): string => decoded(given[own.indexOf(name)] ?? '')
+    return { found, id: segmentOf('{id}'), part: segmentOf('{part}') }
   }
   return undefined
 }
+
+const isOpen = (segment: string): boolean => segment === '{id}' || segment === '{part}'

@@ -45,7 +45,7 @@ export const showPage = async (
   const route = routeAt(pages, asked.path)
   if (route === undefined)
     throw new Failure('not_found', 'This page does not exist.', { zh: '此页面不存在。' })
-  const { found: page, id } = route
+  const { found: page, id, part } = route
   return askTogether(
     deps,
     async ({ ask, at }) => {
@@ -61,10 +61,10 @@ export const showPage = async (
         } catch (error) {
           // A page may do without an answer; its links are those that lead to one.
           calls.splice(calls.indexOf(call), 1)
-          throw notFoundIfImpossible(error, call, { id, query: asked.query })
+          throw notFoundIfImpossible(error, call, { id, part, query: asked.query })
         }
       }
-      const visit: Visit = { ...asked, say: sayIn(asked.lang), id, ask: noting, at }
+      const visit: Visit = { ...asked, say: sayIn(asked.lang), id, part, ask: noting, at }
       const shown = await page.show(visit)
       if ('to' in shown) return shown
       if (shown.type !== undefined) return { text: await shown.body, type: shown.type }

@@ -125,7 +125,7 @@ describe('textsOf', () => {
     // Pages say of a hash that a failure names as wrong that it cannot exist.
     const failure: unknown = await textsWithin(10, 0).catch((error: unknown) => error)
     const action = getTransactionRecords
-    const visit = { id: HASH, query: new URLSearchParams() }
+    const visit = { id: HASH, part: '', query: new URLSearchParams() }
     expect(notFoundIfImpossible(failure, { action, given: { tx_hashes: HASH } }, visit)).toBe(failure)
   })
   test('textsOf: a row whose transaction does not exist is a defect, never an empty text', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { oracle, recordedBlocks } from '#test/support/nodes/recording.ts'
+import { plainItems } from '#test/support/oracle/items.ts'
 import { ask } from '#test/support/stores/ask.ts'
 
 type Match = {
@@ -47,13 +48,15 @@ const kinds = async () => {
     ['contract', byName(ids)],
     ['token', byName(tokens.keys())],
     ['producer', byName(producers.keys())],
+    ['collection', byName((await plainItems()).collections.keys())],
   ] as const
 }
 
 const expectedNames = (all: Awaited<ReturnType<typeof kinds>>, text: string): Match[] => {
   const found = all.flatMap(([type, names]) =>
     names
-      .filter(name => name.startsWith(text))
+      // A collection is found by its whole name alone.
+      .filter(name => (type === 'collection' ? name === text : name.startsWith(text)))
       .slice(0, MOST)
       .map(name => named(type, name, name === text)),
   )

@@ -38,7 +38,7 @@ const suite = (name: string, open: Opening): void =>
       expect(brokenOf(crawled)).toEqual([])
       const shown = crawled.filter(({ html }) => html !== '').map(({ path }) => path.replace(/\?.*/s, ''))
       for (const { path } of pages.filter(each => !UNLINKED.has(each.path))) {
-        const kind = new RegExp(`^${path.replace('{id}', '[^/]+')}$`)
+        const kind = new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`)
         expect([path, shown.some(each => kind.test(each))]).toEqual([path, true])
         expect([path, shown.some(each => each.startsWith('/zh/') && kind.test(each.slice(3)))]).toEqual([
           path,
@@ -58,8 +58,11 @@ const suite = (name: string, open: Opening): void =>
     })
   })
 
-/** Pages that a form or a program leads to. */
-const UNLINKED: ReadonlySet<string> = new Set(['/search', '/suggest', '/sitemap.xml'])
+/** Pages that a form or a program leads to, and those of NFTs, which the chain lacks. */
+const UNLINKED: ReadonlySet<string> = new Set([
+  ...['/search', '/suggest', '/sitemap.xml'],
+  ...['/nft/{id}', '/nft/{id}/{part}'],
+])
 /** Pages of the explorer: the reference and the status page have tests of their own. */
 const PAGE = /^\/(?!docs|status|api|openapi)/
 

@@ -3,6 +3,7 @@ import { type Ask, askTogether, type CallParameters } from '#actions/ask.ts'
 import type { Lang, Visit } from '#explorer/page.ts'
 import { pages } from '#explorer/pages.ts'
 import { Layout } from '#explorer/part/layout.tsx'
+import { routeAt } from '#explorer/route.ts'
 import { systemClock } from '#time/clock.ts'
 import { loadedStore } from '../support/stores/loaded.ts'
 import { foreignIn } from './parts.ts'
@@ -82,8 +83,7 @@ const spoiltPage = async (
     clock: systemClock,
   }
   const { pathname, searchParams: query } = new URL(path, 'http://127.0.0.1')
-  const page = pages.find(each => new RegExp(`^${each.path.replace('{id}', '[^/]+')}$`).test(pathname))
-  const id = page?.path.includes('{id}') ? decodeURIComponent(pathname.split('/').at(-1) ?? '') : ''
+  const { found: page, id = '', part = '' } = routeAt(pages, pathname) ?? {}
   return askTogether(
     deps,
     async asking => {
@@ -98,6 +98,7 @@ const spoiltPage = async (
           isOriginKnown: false,
           lang,
           id,
+          part,
           query,
           path: pathname,
           now: 0,

@@ -34,6 +34,8 @@ test.each([
   ['https://explorer.example/block/4824', '/block/4824'],
   [CONTRACT, `/contract/${CONTRACT}`],
   [`${CONTRACT.slice(0, 10)}…${CONTRACT.slice(-6)}`, `/contract/${CONTRACT}`],
+  ['NFT_CATS', '/nft/nft_cats'],
+  ['https://explorer.example/nft/nft_cats', '/nft/nft_cats'],
   ['TOKEN.IOST', '/contract/token.iost'],
 ])('search: %s leads to its page, in both languages', async (text, path) => {
   expect(await ledTo(text)).toBe(path)

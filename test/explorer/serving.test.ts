@@ -10,7 +10,9 @@ import { explorerOn, HTML } from './served.ts'
 setDefaultTimeout(600_000)
 
 const BROWSER = { headers: { accept: HTML } }
-const PAGES = pages.map(({ path }) => path.replace('{id}', '1')).filter(path => path !== '/')
+const PAGES = pages
+  .map(({ path }) => path.replace('{id}', '1').replace('{part}', '1'))
+  .filter(path => path !== '/')
 
 test('explorer off: no route of it is left, and nobody gets its pages', async () => {
   const { ask } = serviceOn(await loadedStore())

@@ -60,6 +60,8 @@ const ADDRESSES = [
   'tokens',
   'token/iost',
   'token/iost?holders=1',
+  'nft/nft_cats',
+  'nft/nft_cats/0',
   'producers',
   'producers?by=voters',
   'producer/producer000',
@@ -83,7 +85,7 @@ const PIECES = ['/suggest', '/sitemap.xml']
 
 test('explorer in a browser: every page of the explorer is looked at', () => {
   const paths = ADDRESSES.map(address => `/${address.replace(/\?.*/, '')}`)
-  const looked = (path: string) => new RegExp(`^${path.replace('{id}', '[^/]+')}$`)
+  const looked = (path: string) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`)
   const missed = pages.filter(({ path }) => !paths.some(each => looked(path).test(each)))
   expect(missed.map(({ path }) => path)).toEqual(PIECES)
 })

@@ -158,7 +158,7 @@ test('reference in a browser: examples and forms answer on a generated chain', a
   const page = await opened('docs/zh', { width: 360 }, generated)
   const answers = await answersOf(page, other.key)
   // The chain has no NFT, so nothing of these can be asked for.
-  const without = ['get-collection-nfts', 'get-nft-detail', 'get-nft-history']
+  const without = ['get-collection-detail', 'get-collection-nfts', 'get-nft-detail', 'get-nft-history']
   expect(answers.filter(([line]) => !line.startsWith('HTTP 200'))).toEqual(
     without.map(action => ['not sent', action]),
   )

@@ -6,6 +6,7 @@ import { contracts } from '#indices/contract.ts'
 import { producerKeys, producers } from '#indices/producer.ts'
 import type { NamedIndex } from '#indices/registry.ts'
 import { tokens } from '#indices/token.ts'
+import { collections } from '#indices/token721.ts'
 import type { View } from '#store/port.ts'
 import type { Context } from '../define.ts'
 import { type BlockName, findBlock } from './block.ts'
@@ -13,9 +14,20 @@ import { symbolsByFullName } from './full-names.ts'
 import { likeHash, shortenedIn } from './like-hash.ts'
 import { findTransaction } from './transaction.ts'
 
+/** The kinds of things that a text names, in the order of matches. */
+export const TYPES = [
+  'account',
+  'block',
+  'transaction',
+  'contract',
+  'token',
+  'producer',
+  'collection',
+] as const
+
 /** A thing that a text names, or whose name begins with it. */
 export type Match = {
-  readonly type: 'account' | 'block' | 'transaction' | 'contract' | 'token' | 'producer'
+  readonly type: (typeof TYPES)[number]
   readonly id: string
   readonly exact: boolean
   /** `""` for all but blocks and transactions, as are `hash` and `status`. */
@@ -37,7 +49,6 @@ const NAMED = [
   ['token', tokens],
   ['producer', producers],
 ] as const
-const TYPES: readonly Match['type'][] = ['account', 'block', 'transaction', 'contract', 'token', 'producer']
 
 /**
  * All that a text may mean, exact matches first, then by type and name; where no name begins with it, what it is a
@@ -86,12 +97,13 @@ const ofShortened = async (view: View, text: string): Promise<readonly Match[]> 
 
 const namedBy = async (context: Context, text: string): Promise<readonly Match[]> => {
   if (!BEGINNING.test(text)) return []
-  const [block, ofHash, ...named] = await Promise.all([
+  const [block, ofHash, collection, ...named] = await Promise.all([
     NUMBER.test(text) ? blockOf(context, { number: BigInt(text) }) : [],
     isHash(text) ? ofHashOf(context, text) : [],
+    collectionOf(context.view, text),
     ...NAMED.map(([type, index]) => namesOf(context.view, { type, index }, text)),
   ])
-  return [...block, ...ofHash, ...named.flat()].toSorted(
+  return [...block, ...ofHash, ...collection, ...named.flat()].toSorted(
     (a, b) => Number(b.exact) - Number(a.exact) || TYPES.indexOf(a.type) - TYPES.indexOf(b.type),
   )
 }
@@ -102,6 +114,10 @@ const namesOf = async (
   text: string,
 ): Promise<readonly Match[]> =>
   (await view.startingWith(index, text, MOST_OF_A_KIND)).map(({ id }) => match(type, id, id === text))
+
+/** A collection of NFTs by its whole symbol: stores have no order by which the beginnings of symbols are found. */
+const collectionOf = async (view: View, text: string): Promise<readonly Match[]> =>
+  (await view.get(collections, text)) === undefined ? [] : [match('collection', text, true)]
 
 /** What a hash names. A node is asked only where the store has nothing: the hash of one thing is that of no other. */
 const ofHashOf = async (context: Context, hash: string): Promise<readonly Match[]> => {

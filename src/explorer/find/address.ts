@@ -10,6 +10,7 @@ const KINDS = [
   [/^contract(?:s|detail)?$/i, 'contract'],
   [/^token(?:s|detail)?$/i, 'token'],
   [/^(?:producer|node|vote)(?:s|detail)?$/i, 'producer'],
+  [/^nft$/i, 'collection'],
 ] as const
 
 /** What the address of a page names; none: the text is no address, or is that of no thing. */

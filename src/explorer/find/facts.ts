@@ -1,5 +1,6 @@
 import { getBalances } from '#actions/get-balances.ts'
 import { getBlockDetail } from '#actions/get-block-detail.ts'
+import { getCollectionDetail } from '#actions/get-collection-detail.ts'
 import { getContractDetail } from '#actions/get-contract-detail.ts'
 import { getProducerDetail } from '#actions/get-producer-detail.ts'
 import { getTokenDetail } from '#actions/get-token-detail.ts'
@@ -50,6 +51,10 @@ const factOf = async (
   if (type === 'producer') {
     const { votes } = await ask(getProducerDetail, { producer: id })
     return { amount: votes, of: { en: 'votes', zh: '票' } }
+  }
+  if (type === 'collection') {
+    const { issued } = await ask(getCollectionDetail, { collection: id })
+    return { amount: String(issued), of: { en: 'NFTs', zh: '个 NFT' } }
   }
   if (type === 'contract') return { iso: (await ask(getContractDetail, { contract: id })).created_at }
   if (type === 'block') return { iso: isoOf((await ask(getBlockDetail, { number: id })).block.time) }

@@ -4,6 +4,7 @@ import type { AnswerOf } from '#actions/ask.ts'
 import { getAccountActivity } from '#actions/get-account-activity.ts'
 import { getAccountBalance } from '#actions/get-account-balance.ts'
 import { getAccountDetail } from '#actions/get-account-detail.ts'
+import { getAccountNfts } from '#actions/get-account-nfts.ts'
 import { getProducerRegistration } from '#actions/get-producer-registration.ts'
 import { getSubaccountList } from '#actions/get-subaccount-list.ts'
 import { getTokenList } from '#actions/get-token-list.ts'
@@ -21,6 +22,7 @@ import { Heading } from '../part/heading.tsx'
 import { Holdings } from '../part/holdings.tsx'
 import { More } from '../part/more.tsx'
 import { Name } from '../part/name.tsx'
+import { OwnNfts } from '../part/own-nfts.tsx'
 import { Permissions } from '../part/permissions.tsx'
 import { Plot } from '../part/plot.tsx'
 import { Resources } from '../part/resources.tsx'
@@ -46,16 +48,18 @@ export const accountPage: Page = {
     const votes = balance.vote_balance.list
     const registration = ifAccount(() => visit.ask(getProducerRegistration, { producer: account }))
     const earning = { isVoter: votes.length > 0, producer: registration }
-    const [detail, { tokens }, records, { days }, created, producer, assets, history] = await Promise.all([
-      ifAccount(() => visit.ask(getAccountDetail, { account })),
-      visit.ask(getTokenList, { account }),
-      recordsAsked(visit, account),
-      visit.ask(getAccountActivity, { account }),
-      ifAccount(() => visit.ask(getSubaccountList, { account, page: '1', size: String(MOST_CREATED) })),
-      registration,
-      assetsOfEarner(visit, account, earning),
-      first === undefined ? undefined : balanceSince(visit, account, first),
-    ])
+    const [detail, { tokens }, owned, records, { days }, created, producer, assets, history] =
+      await Promise.all([
+        ifAccount(() => visit.ask(getAccountDetail, { account })),
+        visit.ask(getTokenList, { account }),
+        visit.ask(getAccountNfts, { account, page: '1', size: String(MOST_NFTS) }),
+        recordsAsked(visit, account),
+        visit.ask(getAccountActivity, { account }),
+        ifAccount(() => visit.ask(getSubaccountList, { account, page: '1', size: String(MOST_CREATED) })),
+        registration,
+        assetsOfEarner(visit, account, earning),
+        first === undefined ? undefined : balanceSince(visit, account, first),
+      ])
     const name = visible(account)
     const kind = say(kindOf(account, detail !== undefined))
     return {
@@ -73,6 +77,7 @@ export const accountPage: Page = {
           <Withdrawable visit={visit} frozen={balance.frozen_balance.list} assets={assets} />
           {history === undefined ? '' : <BalanceOverTime visit={visit} history={history} />}
           <OwnTokens visit={visit} tokens={tokens} />
+          <OwnNfts visit={visit} nfts={owned.nfts} total={owned.total ?? 0} />
           <AccountRecords visit={visit} asked={records} tokens={tokens.map(({ symbol }) => symbol)}>
             <Activity visit={visit} days={days} />
           </AccountRecords>
@@ -89,6 +94,9 @@ export const accountPage: Page = {
     }
   },
 }
+
+/** NFTs that the page shows, those that it got last. */
+const MOST_NFTS = 10
 
 /** Sub-accounts that the page shows, newest first. */
 const MOST_CREATED = 10

@@ -16,6 +16,7 @@ const KINDS: ReadonlyMap<string, { readonly kind: Kind; readonly en: string; rea
     ['contract', { kind: 'contract', en: 'Contract', zh: '合约' }],
     ['token', { kind: 'token', en: 'Token', zh: '代币' }],
     ['producer', { kind: 'producer', en: 'Producer', zh: '生产者' }],
+    ['collection', { kind: 'nft', en: 'NFT collection', zh: 'NFT 合集' }],
   ],
 )
 

@@ -14,7 +14,7 @@ import { liveHandler } from './live.ts'
 /** Paths of the explorer as routes, in both languages. */
 const routesOf = (all: readonly { readonly path: string }[]): readonly string[] =>
   all.flatMap(({ path }) => {
-    const route = path.replace('{id}', ':id')
+    const route = path.replace('{id}', ':id').replace('{part}', ':part')
     return path === '/' ? ['/', '/zh', '/zh/'] : [route, `/zh${route}`]
   })
 

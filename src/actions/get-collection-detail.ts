@@ -1,0 +1,23 @@
+import { Type } from '@sinclair/typebox'
+import { defineAction } from './define.ts'
+import { collectionOf } from './find/nfts.ts'
+import { collection } from './request/nft.ts'
+import { collectionFields, collectionShown } from './shape/collections.ts'
+import { shape } from './shape/results.ts'
+
+/** A collection of NFTs. */
+export const getCollectionDetail = defineAction({
+  module: 'nft',
+  action: 'get-collection-detail',
+  title: { en: 'Collection of NFTs', zh: 'NFT 合集详情' },
+  summary: {
+    en: 'A collection of NFTs: its issuer, how many were issued and can be, and its creation.',
+    zh: 'NFT 合集：发行者、已发行数量与发行上限，以及创建信息。',
+  },
+  params: Type.Object({ collection: collection() }),
+  result: shape(collectionFields),
+  run: async (context, { collection: symbol }) => collectionShown(await collectionOf(context, symbol)),
+  isOfStore: true,
+  fails: ['not_found', 'loading'],
+  example: { collection: 'nft_cats' },
+})

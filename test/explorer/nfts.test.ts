@@ -1,0 +1,102 @@
+import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { plainItems } from '#test/support/oracle/items.ts'
+import { commitRuns } from '../support/stores/commit-runs.ts'
+import { chainOf, genesis, receipt, transaction } from '../support/stores/hand-made.ts'
+import { temporarySqlite } from '../support/stores/loading.ts'
+import { foreignIn } from './parts.ts'
+import { type Explorer, explorerOn } from './served.ts'
+
+// Makes the file of the whole chain where it is not there yet; a test that hangs still ends.
+setDefaultTimeout(600_000)
+
+let explorer: Explorer
+beforeAll(async () => {
+  explorer = await explorerOn()
+})
+
+/** Paths of the NFTs that a page links to, in the order of the page. */
+const nftsOn = (links: readonly { readonly href: string }[]): readonly string[] =>
+  links.flatMap(({ href }) => /nft\/([^/?]+\/\d+)$/.exec(href)?.[1] ?? [])
+
+test('an account shows the NFTs that it owns and how many, and nothing of them where it owns none', async () => {
+  const { items } = await plainItems()
+  for (const owner of ['12345', '__proto__', 'constructor']) {
+    const own = [...items].filter(([, item]) => item.owner === owner).map(([id]) => id)
+    const { text, links } = await explorer.visit(`/account/${owner}`)
+    expect(nftsOn(links).toSorted()).toEqual(own.toSorted())
+    expect(text).toContain(`NFTs: ${own.length}`)
+  }
+  const { html, links } = await explorer.visit('/account/admin')
+  expect([nftsOn(links), html.includes('NFTs: ')]).toEqual([[], false])
+})
+
+test('a collection shows its NFTs with their owners, the one issued last first', async () => {
+  const { items } = await plainItems()
+  const { html, links, text } = await explorer.visit('/nft/nft_dogs')
+  expect(nftsOn(links)).toEqual([4, 3, 2, 1, 0].map(number => `nft_dogs/${number}`))
+  for (const number of [0, 1, 2, 3, 4])
+    expect(html).toContain(`account/${items.get(`nft_dogs/${number}`)?.owner}"`)
+  expect(text).toContain('5 rows')
+})
+
+test('an NFT shows its owner, its metadata and every owner before', async () => {
+  const { items } = await plainItems()
+  for (const [id, { owner, metadata, moves }] of items) {
+    const { html, text } = await explorer.visit(`/nft/${id}`)
+    const parties = moves.flatMap(({ from, to }) => (from === '' ? [to] : [from, to]))
+    for (const party of [owner, ...parties])
+      expect([id, html.includes(`account/${party}"`)]).toEqual([id, true])
+    expect(text.replaceAll('&#34;', '"').replaceAll('&quot;', '"')).toContain(metadata)
+    expect(text).toContain(moves.length === 1 ? '1 row' : `${moves.length} rows`)
+  }
+})
+
+test('an NFT or a collection that is not there, or cannot be, is not found', async () => {
+  for (const path of [
+    'nft_dogs/5',
+    'nosuch',
+    'nosuch/0',
+    'NFT',
+    'nft_dogs/x',
+    '__proto__',
+    '__proto__/0',
+    'nft_dogs/0/1',
+  ])
+    for (const lang of ['', '/zh']) {
+      const { response } = await explorer.visit(`${lang}/nft/${path}`)
+      expect([path, response.status]).toEqual([path, 404])
+    }
+})
+
+/** NFTs of `alice00` that are issued: more than a page of its collection has. */
+const MANY = 30
+const HOSTILE = `"'></bdi></pre><script>bad()</script><img src=x onerror=bad()>\u202e`
+const said = (name: string, args: readonly string[]) => receipt(`token721.iost/${name}`, args)
+
+test('many NFTs: an account shows the first and says how many there are, a collection has pages, and metadata stays text', async () => {
+  const { store, destroy } = await temporarySqlite()
+  const long = `${HOSTILE}${'x'.repeat(20_000)}`
+  const receipts = [
+    said('create', ['cats', 'alice00', '1000']),
+    ...Array.from({ length: MANY }, () => said('issue', ['cats', 'alice00', long])),
+  ]
+  await commitRuns(store, [chainOf([genesis()], [transaction({ receipts })])], { lib: 1 })
+  const { visit } = await explorerOn({}, store)
+  const account = await visit('/account/alice00')
+  expect(nftsOn(account.links).length).toBe(10)
+  expect(account.text).toContain(`NFTs: ${MANY}`)
+  expect(account.text).toContain(`The first 10 of ${MANY}.`)
+  const [first, second] = [await visit('/nft/cats'), await visit('/nft/cats?page=2')]
+  expect([nftsOn(first.links)[0], nftsOn(first.links).length]).toEqual(['cats/29', 25])
+  expect(nftsOn(second.links)).toEqual([4, 3, 2, 1, 0].map(number => `cats/${number}`))
+  const nft = await visit('/zh/nft/cats/7')
+  for (const page of [account, first, second, nft]) {
+    expect([page.response.status, foreignIn(page), /\u202e/.test(page.text)]).toEqual([200, [], false])
+    expect(page.html).toContain('bad()')
+  }
+  const raw = await visit('/nft/cats/7?raw=1')
+  expect(raw.response.headers.get('content-type')).toBe('text/plain; charset=utf-8')
+  expect(raw.response.headers.get('x-content-type-options')).toBe('nosniff')
+  expect(await raw.response.text()).toBe(long)
+  await destroy()
+})
