@@ -34,27 +34,29 @@ type FoldedProps = {
   readonly visit: Visit
   readonly title: string
   readonly text: string
+  /** Letters that are shown; absent: as many as of any text. */
+  readonly most?: number
+  /** Shows its beginning; absent: as it is. */
+  readonly show?: (beginning: string) => Html
 }
 
 /** A long text that is seen after one press. */
-export const Folded = ({ visit, title, text }: FoldedProps): Html => {
-  const { text: shown, isWhole } = beginningOf(text, MOST)
+export const Folded = ({ visit, title, text, most = MOST, show = Plain }: FoldedProps): Html => {
+  const { text: shown, isWhole } = beginningOf(text, most)
   return (
     <details class="card folded">
       <summary>
         <h2 safe>{title}</h2>
       </summary>
-      <pre class="chain" tabindex="0" safe>
-        {`${visible(shown)}${isWhole ? '' : '…'}`}
-      </pre>
+      {show(`${visible(shown)}${isWhole ? '' : '…'}`) as 'safe'}
       {isWhole ? (
         ''
       ) : (
         <p class="none">
           <span safe>
             {visit.say({
-              en: `The first ${MOST} of ${text.length} characters.`,
-              zh: `共 ${text.length} 个字符，此处为前 ${MOST} 个。`,
+              en: `The first ${most} of ${text.length} characters.`,
+              zh: `共 ${text.length} 个字符，此处为前 ${most} 个。`,
             })}
           </span>{' '}
           <AllOfIt visit={visit} href={rawHref(visit)} />
@@ -63,6 +65,12 @@ export const Folded = ({ visit, title, text }: FoldedProps): Html => {
     </details>
   )
 }
+
+const Plain = (text: string): Html => (
+  <pre class="chain" tabindex="0" safe>
+    {text}
+  </pre>
+)
 
 /** A value as JSON over several lines. */
 export const spreadJson = (value: unknown): string =>
