@@ -71,6 +71,7 @@ export const contractPage: Page = {
           ) : (
             <Folded
               visit={visit}
+              id="code"
               title={say({
                 en: `Code (${visible(code.language)} ${visible(code.version)})`,
                 zh: `代码（${visible(code.language)} ${visible(code.version)}）`,
@@ -141,7 +142,7 @@ type RecordsProps = {
 const Records = ({ visit, records, names, contract }: RecordsProps): Html => {
   const { say } = visit
   return (
-    <Card title={say({ en: 'Records', zh: '记录' })}>
+    <Card visit={visit} id="records" title={say({ en: 'Records', zh: '记录' })}>
       <Filters
         visit={visit}
         fields={[

@@ -3,6 +3,7 @@ import { Exact } from '#chain/json.ts'
 import { beginningOf, visible } from '../format/visible.ts'
 import { hrefTo } from '../links.ts'
 import type { Html, Shown, Visit } from '../page.ts'
+import { Fold } from './fold.tsx'
 
 /** The address at which the page of a thing gives its whole text, which pages shorten. */
 export const rawHref = (visit: Pick<Visit, 'root' | 'lang' | 'path'>): string =>
@@ -32,6 +33,7 @@ const MOST = 8_192
 
 type FoldedProps = {
   readonly visit: Visit
+  readonly id: string
   readonly title: string
   readonly text: string
   /** Letters that are shown; absent: as many as of any text. */
@@ -41,13 +43,10 @@ type FoldedProps = {
 }
 
 /** A long text that is seen after one press. */
-export const Folded = ({ visit, title, text, most = MOST, show = Plain }: FoldedProps): Html => {
+export const Folded = ({ visit, id, title, text, most = MOST, show = Plain }: FoldedProps): Html => {
   const { text: shown, isWhole } = beginningOf(text, most)
   return (
-    <details class="card folded">
-      <summary>
-        <h2 safe>{title}</h2>
-      </summary>
+    <Fold visit={visit} id={id} title={title}>
       {show(`${visible(shown)}${isWhole ? '' : '…'}`) as 'safe'}
       {isWhole ? (
         ''
@@ -62,7 +61,7 @@ export const Folded = ({ visit, title, text, most = MOST, show = Plain }: Folded
           <AllOfIt visit={visit} href={rawHref(visit)} />
         </p>
       )}
-    </details>
+    </Fold>
   )
 }
 
