@@ -10,7 +10,8 @@ test('/account: its balance is drawn by months where it is old, and by changes w
   const explorer = await explorerOn()
   const pointsOf = async (account: string): Promise<readonly string[]> => {
     const { html } = await explorer.visit(`/account/${account}`)
-    const [, points = ''] = /<h2>Balance over time.*?data-points="([^"]*)"/s.exec(html) ?? []
+    const [, points = ''] =
+      /<h2 id="balance-over-time">Balance over time.*?data-points="([^"]*)"/s.exec(html) ?? []
     return points.replaceAll(',', '').split('|')
   }
   const shown = await pointsOf('admin')

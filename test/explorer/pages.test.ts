@@ -45,6 +45,21 @@ test('every page of the explorer: in Chinese it says the same of the chain', asy
   }
 })
 
+test('every section of a page has a name of its own, the same in both languages, and a link to itself', async () => {
+  for (const path of paths) {
+    const [en, zh] = [await explorer.visit(path), await explorer.visit(`/zh${path}`)]
+    const ids = (html: string) =>
+      [...html.matchAll(/<h2([^>]*)>/g)].map(([, at]) => /^ id="([a-z_-]+)"$/.exec(at ?? '')?.[1])
+    const named = ids(en.html)
+    expect([path, ids(zh.html), new Set(named).size]).toEqual([path, named, named.length])
+    for (const id of named) expect([path, id, en.html.split(` id="${id}"`).length]).toEqual([path, id, 2])
+    const anchors = [
+      ...en.html.matchAll(/<a class="anchor" href="#([^"]*)" aria-label="Link to this section: /g),
+    ]
+    expect([path, anchors.map(([, id]) => id)]).toEqual([path, named])
+  }
+})
+
 test('every figure of a page is one that the API answers at that height', async () => {
   let compared = 0
   for (const path of paths) {

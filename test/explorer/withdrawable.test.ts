@@ -23,7 +23,7 @@ beforeAll(async () => {
 /** The card of what can be withdrawn; `""`: the page has none. */
 const cardOf = async (path: string): Promise<string> => {
   const { html } = await explorer.visit(path)
-  return /<section class="card" id="withdraw">[\s\S]*?<\/section>/.exec(html)?.[0] ?? ''
+  return /<section class="card"><header><div><h2 id="withdraw">[\s\S]*?<\/section>/.exec(html)?.[0] ?? ''
 }
 
 const valuesIn = (html: string): readonly string[] =>

@@ -174,6 +174,32 @@ test.each(['en', 'zh'] as const)(
   },
 )
 
+test('explorer in a browser: the code of a contract is read in both themes, and copied without the numbers of its lines', async () => {
+  const page = await browser.open({ width: 360 })
+  const address = 'contract/Contract8Q1wGr7V1dDGevjdrtpSxJeNdQ6YfDZHNbaxTML8dwPp'
+  const code = await (await service.ask(`/${address}?raw=1`)).text()
+  for (const scheme of ['light', 'dark'] as const) {
+    await page.prefer(scheme)
+    await page.go(`${served.url}${address}`)
+    await page.run("document.querySelector('.lines').closest('details').open = true")
+    expect([scheme, await findingsOn(page)]).toEqual([scheme, []])
+    expect([scheme, await wideOf(page)]).toEqual([scheme, 360])
+    const colours =
+      "new Set([...document.querySelectorAll('.lines, .lines span')].map(each => getComputedStyle(each).color)).size"
+    expect([scheme, (await page.run<number>(colours)) > 2]).toEqual([scheme, true])
+  }
+  const copied =
+    "getSelection().selectAllChildren(document.querySelector('.lines')), getSelection().toString()"
+  expect((await page.run<string>(copied)).trimEnd()).toBe(code.trimEnd())
+  // Every number stands left of the text, also where a line goes on below itself.
+  const numbers = "[...document.querySelectorAll('.lines i')].map(each => each.getBoundingClientRect().left)"
+  expect(new Set(await page.run<readonly number[]>(numbers)).size).toBe(1)
+  expect(await page.run<number>("document.querySelectorAll('.lines i').length")).toBe(
+    code.trimEnd().split('\n').length,
+  )
+  await page.close()
+})
+
 /** Buttons that would do nothing, plots that are not seen, and plots and texts that have the colour of what is behind them. */
 const UNSCRIPTED = `({
   wide: document.documentElement.scrollWidth,

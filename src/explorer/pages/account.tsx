@@ -171,7 +171,7 @@ const MOST = 30
 const Votes = ({ visit, votes }: VotesProps): Html => {
   const { say } = visit
   return (
-    <Card title={say({ en: 'Votes', zh: '投票' })}>
+    <Card visit={visit} id="votes" title={say({ en: 'Votes', zh: '投票' })}>
       <Rows
         visit={visit}
         rows={votes.slice(0, MOST)}

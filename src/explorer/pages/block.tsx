@@ -63,7 +63,7 @@ export const blockPage: Page = {
               ]}
             />
           </section>
-          <Card title={say({ en: 'Transactions', zh: '交易' })}>
+          <Card visit={visit} id="transactions" title={say({ en: 'Transactions', zh: '交易' })}>
             <BlockTransactions visit={visit} hashes={shown} />
             <Pager visit={visit} total={hashes.length} />
           </Card>

@@ -13,6 +13,7 @@ import { hrefTo, pathOf } from '../links.ts'
 import type { Html, Page, Visit } from '../page.ts'
 import { Abi } from '../part/abi.tsx'
 import { Card } from '../part/card.tsx'
+import { Code } from '../part/code.tsx'
 import { Facts } from '../part/facts.tsx'
 import { Files } from '../part/files.tsx'
 import { Filters, filtersGiven, rangeFields } from '../part/filters.tsx'
@@ -25,7 +26,10 @@ import { RecordRows } from '../part/record-rows.tsx'
 import { When } from '../part/time.tsx'
 import { OwnTokens } from '../part/token-rows.tsx'
 
-type Code = AnswerOf<typeof getContractCode>
+type CodeAnswer = AnswerOf<typeof getContractCode>
+
+/** Letters of code that are shown: with its colours the page stays of a size that is read at once. */
+const MOST_CODE = 16_384
 
 /** A contract: where it comes from, what it offers, and what was done with it. */
 export const contractPage: Page = {
@@ -67,11 +71,14 @@ export const contractPage: Page = {
           ) : (
             <Folded
               visit={visit}
+              id="code"
               title={say({
                 en: `Code (${visible(code.language)} ${visible(code.version)})`,
                 zh: `代码（${visible(code.language)} ${visible(code.version)}）`,
               })}
               text={code.code}
+              most={MOST_CODE}
+              show={beginning => <Code text={beginning} language={code.language} />}
             />
           )}
         </>
@@ -83,7 +90,7 @@ export const contractPage: Page = {
 type AboutProps = {
   readonly visit: Visit
   readonly detail: AnswerOf<typeof getContractDetail>
-  readonly code: Code
+  readonly code: CodeAnswer
   /** Whether it ever had tokens or moved some. */
   readonly isHolding: boolean
 }
@@ -135,7 +142,7 @@ type RecordsProps = {
 const Records = ({ visit, records, names, contract }: RecordsProps): Html => {
   const { say } = visit
   return (
-    <Card title={say({ en: 'Records', zh: '记录' })}>
+    <Card visit={visit} id="records" title={say({ en: 'Records', zh: '记录' })}>
       <Filters
         visit={visit}
         fields={[

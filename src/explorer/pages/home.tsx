@@ -47,12 +47,16 @@ export const homePage: Page = {
           <Daily30 visit={visit} days={chainDays(days)} />
           <div class="pair">
             <Card
+              visit={visit}
+              id="blocks"
               title={say({ en: 'Latest blocks', zh: '最新区块' })}
               aside={<All visit={visit} path="/blocks" />}
             >
               <BlockRows visit={visit} rows={blocks} live="blocks" isNarrow />
             </Card>
             <Card
+              visit={visit}
+              id="transactions"
               title={say({ en: 'Latest transactions', zh: '最新交易' })}
               aside={<All visit={visit} path="/transactions" />}
             >
@@ -131,6 +135,8 @@ const Daily30 = ({ visit, days }: { readonly visit: Visit; readonly days: readon
   const title = visit.say({ en: 'Transactions per day', zh: '每日交易数' })
   return (
     <Card
+      visit={visit}
+      id="transactions-per-day"
       title={title}
       aside={
         <a href={hrefTo(visit, '/statistics/transactions')} safe>

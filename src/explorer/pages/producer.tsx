@@ -59,6 +59,8 @@ export const producerPage: Page = {
               <About visit={visit} detail={detail} allVotes={all_votes} />
             </section>
             <Card
+              visit={visit}
+              id="largest-voters"
               title={say({ en: 'Largest voters', zh: '主要投票者' })}
               aside={
                 <a href="#voters" safe>
@@ -165,7 +167,7 @@ const Texts = ({ visit, detail }: DetailProps): Html => {
   const media = Object.entries(detail.social_media)
   if (told.length === 0 && media.length === 0) return ''
   return (
-    <Card title={say({ en: 'In its own words', zh: '自我介绍' })}>
+    <Card visit={visit} id="profile" title={say({ en: 'In its own words', zh: '自我介绍' })}>
       <Facts
         facts={[
           ...told.map(([name, text]) => [name, <ChainText visit={visit} text={text} isProse />] as const),

@@ -38,7 +38,7 @@ export const searchPage: Page = {
             <small safe>{say({ en: 'Search', zh: '搜索' })}</small>
             <ChainText visit={visit} text={text} isProse />
           </h1>
-          <Card title={say({ en: 'Results', zh: '搜索结果' })}>
+          <Card visit={visit} id="results" title={say({ en: 'Results', zh: '搜索结果' })}>
             <MatchRows visit={visit} matches={matches} facts={facts} />
             <p class="none" safe>
               {say(matches.length === 0 ? FORMS : MANY)}

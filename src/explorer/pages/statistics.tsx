@@ -7,6 +7,7 @@ import type { Html, Page, Visit } from '../page.ts'
 import { Count } from '../part/amount.tsx'
 import { PeriodBar } from '../part/period-bar.tsx'
 import { Plot } from '../part/plot.tsx'
+import { Anchor } from '../part/section-title.tsx'
 
 /** Every figure of the days of a period as a plot; the table of each is on its own page. */
 export const statisticsPage: Page = {
@@ -63,11 +64,14 @@ const Plots = ({ visit, days }: { readonly visit: Visit; readonly days: readonly
       {FIGURES.map(({ name, title, unit }) => (
         <section class="card">
           <header>
-            <h2>
-              <a href={hrefTo(visit, `/statistics/${name}?${periodText(visit)}`)} safe>
-                {visit.say(title)}
-              </a>
-            </h2>
+            <div>
+              <h2 id={name}>
+                <a href={hrefTo(visit, `/statistics/${name}?${periodText(visit)}`)} safe>
+                  {visit.say(title)}
+                </a>
+              </h2>
+              <Anchor visit={visit} id={name} title={visit.say(title)} />
+            </div>
           </header>
           <p class="last">
             <Count value={last?.[name] ?? 0} /> {unit === '' ? '' : <small safe>{unit}</small>}

@@ -116,6 +116,8 @@ const Distribution = ({ visit, detail, largest, total }: DistributionProps): Htm
   const { say } = visit
   return (
     <Card
+      visit={visit}
+      id="shares"
       title={say({ en: 'Available balances by share of the supply', zh: '可用余额占供应量的比例' })}
       aside={
         visit.id === 'iost' ? (
@@ -173,7 +175,11 @@ const Movements = async ({ visit }: { readonly visit: Visit }): Promise<string> 
   const filters = filtersGiven(visit, TOKEN_FILTERS)
   const found = await visit.ask(getTokenTx, { token, ...filters, ...partGiven(visit) })
   return (
-    <Card title={say({ en: 'Movements, newest first', zh: '变动记录（最新的在前）' })}>
+    <Card
+      visit={visit}
+      id="movements"
+      title={say({ en: 'Movements, newest first', zh: '变动记录（最新的在前）' })}
+    >
       <Filters
         visit={visit}
         fields={[
@@ -200,7 +206,11 @@ const Holders = async ({
   const { holders, total } = await visit.ask(getTokenHolder, { token: visit.id, ...pageGiven(visit) })
   const decimals = decimalsOf(holders.map(({ balance }) => balance))
   return (
-    <Card title={say({ en: 'Holders, largest first', zh: '持有者（按余额降序）' })}>
+    <Card
+      visit={visit}
+      id="holders"
+      title={say({ en: 'Holders, largest first', zh: '持有者（按余额降序）' })}
+    >
       <Files visit={visit} file={holderFile} id={visit.id} total={total ?? 0} />
       <Rows
         visit={visit}

@@ -77,6 +77,7 @@ export const transactionPage: Page = {
           />
           <Folded
             visit={visit}
+            id="json"
             title={say({ en: 'The whole transaction as JSON', zh: '完整交易（JSON）' })}
             text={spreadJson(transaction)}
           />
@@ -102,6 +103,8 @@ const Summary = ({ visit, status, transaction, movements }: SummaryProps): Html 
   const isFailed = code !== undefined && code !== 'SUCCESS'
   return (
     <Card
+      visit={visit}
+      id="outcome"
       title={say(
         isFailed ? { en: 'Why it failed', zh: '失败原因' } : { en: 'Token movements', zh: '代币变动' },
       )}
@@ -167,7 +170,7 @@ const Actions = ({ visit, transaction, blockNumber, known, owners }: ActionsProp
   const isNamed = shown.some(({ action, signature }) => isNamedByCode(action, signature))
   const isLater = (block: string): boolean => blockNumber !== '-1' && Number(block) > Number(blockNumber)
   return (
-    <Card title={visit.say({ en: 'Actions', zh: '方法' })}>
+    <Card visit={visit} id="actions" title={visit.say({ en: 'Actions', zh: '方法' })}>
       {shown.length === 0 ? (
         <p class="none" safe>
           {visit.say({ en: 'No actions.', zh: '没有方法。' })}

@@ -43,7 +43,11 @@ export const wealthPage: Page = {
               zh: '总额为可用、投票锁定与冻结的 IOST，不含 gas 质押，也不列出系统合约代他人持有的 IOST。占比按流通量计算。',
             })}
           </p>
-          <Card title={say({ en: 'Shares of the circulating supply', zh: '占流通量的集中程度' })}>
+          <Card
+            visit={visit}
+            id="shares"
+            title={say({ en: 'Shares of the circulating supply', zh: '占流通量的集中程度' })}
+          >
             <Figures
               facts={[
                 [

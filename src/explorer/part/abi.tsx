@@ -8,6 +8,7 @@ import { limitText } from '../format/spending.ts'
 import { visible } from '../format/visible.ts'
 import { hrefTo } from '../links.ts'
 import type { Html, Visit } from '../page.ts'
+import { Fold } from './fold.tsx'
 import { More } from './more.tsx'
 import { Rows } from './rows.tsx'
 
@@ -31,10 +32,12 @@ export const Abi = ({ visit, contract, abis, code }: AbiProps): Html => {
   const recordsOf = (name: string): string =>
     hrefTo(visit, `${visit.path}?${new URLSearchParams({ action_name: name })}`)
   return (
-    <details class="card folded" open={abis.length <= OPEN}>
-      <summary>
-        <h2 safe>{say({ en: `Actions (ABI): ${abis.length}`, zh: `方法（ABI）：${abis.length}` })}</h2>
-      </summary>
+    <Fold
+      visit={visit}
+      id="abi"
+      title={say({ en: `Actions (ABI): ${abis.length}`, zh: `方法（ABI）：${abis.length}` })}
+      isOpen={abis.length <= OPEN}
+    >
       <Rows
         visit={visit}
         rows={abis.slice(0, MOST)}
@@ -78,7 +81,7 @@ export const Abi = ({ visit, contract, abis, code }: AbiProps): Html => {
         ]}
       />
       <More visit={visit} shown={MOST} total={abis.length} />
-    </details>
+    </Fold>
   )
 }
 

@@ -65,7 +65,11 @@ export const AccountRecords = ({
 }: AccountRecordsProps): Html => {
   const { say } = visit
   return (
-    <Card title={say({ en: 'Records: payments and calls', zh: '记录：收付款与方法调用' })}>
+    <Card
+      visit={visit}
+      id="records"
+      title={say({ en: 'Records: payments and calls', zh: '记录：收付款与方法调用' })}
+    >
       {children as 'safe'}
       <Filters visit={visit} fields={fieldsOf(visit, tokens, rowsIn(answer))} />
       {'transactions' in answer ? (

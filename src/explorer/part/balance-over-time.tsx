@@ -48,7 +48,7 @@ type BalanceProps = { readonly visit: Visit; readonly history: BalanceHistory }
 export const BalanceOverTime = ({ visit, history }: BalanceProps): Html => {
   const title = visit.say({ en: 'Balance over time (IOST)', zh: '余额走势（IOST）' })
   return (
-    <Card title={title}>
+    <Card visit={visit} id="balance-over-time" title={title}>
       {history.steps === undefined ? (
         <Changes visit={visit} title={title} rows={history.rows} />
       ) : (

@@ -28,7 +28,7 @@ export const Permissions = ({ visit, detail }: PermissionsProps): Html => {
     ({ group_names }) => <bdi safe>{visible(group_names.slice(0, MOST).join(', '))}</bdi>,
   ]
   return (
-    <Card title={say({ en: 'Permissions', zh: '权限' })}>
+    <Card visit={visit} id="permissions" title={say({ en: 'Permissions', zh: '权限' })}>
       <Rows
         visit={visit}
         rows={permissions.slice(0, MOST)}

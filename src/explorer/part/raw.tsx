@@ -3,6 +3,7 @@ import { Exact } from '#chain/json.ts'
 import { beginningOf, visible } from '../format/visible.ts'
 import { hrefTo } from '../links.ts'
 import type { Html, Shown, Visit } from '../page.ts'
+import { Fold } from './fold.tsx'
 
 /** The address at which the page of a thing gives its whole text, which pages shorten. */
 export const rawHref = (visit: Pick<Visit, 'root' | 'lang' | 'path'>): string =>
@@ -32,37 +33,43 @@ const MOST = 8_192
 
 type FoldedProps = {
   readonly visit: Visit
+  readonly id: string
   readonly title: string
   readonly text: string
+  /** Letters that are shown; absent: as many as of any text. */
+  readonly most?: number
+  /** Shows its beginning; absent: as it is. */
+  readonly show?: (beginning: string) => Html
 }
 
 /** A long text that is seen after one press. */
-export const Folded = ({ visit, title, text }: FoldedProps): Html => {
-  const { text: shown, isWhole } = beginningOf(text, MOST)
+export const Folded = ({ visit, id, title, text, most = MOST, show = Plain }: FoldedProps): Html => {
+  const { text: shown, isWhole } = beginningOf(text, most)
   return (
-    <details class="card folded">
-      <summary>
-        <h2 safe>{title}</h2>
-      </summary>
-      <pre class="chain" tabindex="0" safe>
-        {`${visible(shown)}${isWhole ? '' : '…'}`}
-      </pre>
+    <Fold visit={visit} id={id} title={title}>
+      {show(`${visible(shown)}${isWhole ? '' : '…'}`) as 'safe'}
       {isWhole ? (
         ''
       ) : (
         <p class="none">
           <span safe>
             {visit.say({
-              en: `The first ${MOST} of ${text.length} characters.`,
-              zh: `共 ${text.length} 个字符，此处为前 ${MOST} 个。`,
+              en: `The first ${most} of ${text.length} characters.`,
+              zh: `共 ${text.length} 个字符，此处为前 ${most} 个。`,
             })}
           </span>{' '}
           <AllOfIt visit={visit} href={rawHref(visit)} />
         </p>
       )}
-    </details>
+    </Fold>
   )
 }
+
+const Plain = (text: string): Html => (
+  <pre class="chain" tabindex="0" safe>
+    {text}
+  </pre>
+)
 
 /** A value as JSON over several lines. */
 export const spreadJson = (value: unknown): string =>

@@ -27,7 +27,7 @@ export const Receipts = ({ visit, actions, receipts, most }: ReceiptsProps): Htm
       ? byAction(actions, roots)
       : undefined
   return (
-    <Card title={say({ en: 'Calls and receipts', zh: '调用与收据' })}>
+    <Card visit={visit} id="receipts" title={say({ en: 'Calls and receipts', zh: '调用与收据' })}>
       {roots.length === 0 ? (
         <p class="none" safe>
           {say({ en: 'No receipts.', zh: '没有收据。' })}

@@ -22,7 +22,7 @@ export const Resources = ({
   const { say } = visit
   const { gas_info: gas, ram_info: ram } = detail
   return (
-    <Card title={say({ en: 'Gas and RAM', zh: 'gas 与 RAM' })}>
+    <Card visit={visit} id="resources" title={say({ en: 'Gas and RAM', zh: 'gas 与 RAM' })}>
       <Facts
         facts={[
           [

@@ -24,7 +24,7 @@ type SubAccountsProps = {
 export const SubAccounts = ({ visit, account, rows, total }: SubAccountsProps): Html => {
   const { say } = visit
   return (
-    <Card title={say({ en: 'Sub-accounts', zh: '子账户' })}>
+    <Card visit={visit} id="sub-accounts" title={say({ en: 'Sub-accounts', zh: '子账户' })}>
       <Files visit={visit} file={subAccountFile} id={account} total={total} />
       <Rows
         visit={visit}

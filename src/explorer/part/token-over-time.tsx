@@ -66,7 +66,11 @@ const SupplyAndHolders = ({ visit, history: { steps, rows } }: Props): Html => {
   const { say } = visit
   const unit = visible(visit.id)
   return (
-    <Card title={say({ en: 'Supply and holders over time', zh: '供应量与持有者走势' })}>
+    <Card
+      visit={visit}
+      id="supply"
+      title={say({ en: 'Supply and holders over time', zh: '供应量与持有者走势' })}
+    >
       <Figures
         visit={visit}
         step={steps.step}
@@ -93,7 +97,7 @@ const TransfersByDay = ({ visit, history: { days } }: Props): Html => {
   const { say } = visit
   const unit = visible(visit.id)
   return (
-    <Card title={say({ en: 'Transfers per day', zh: '每日转账' })}>
+    <Card visit={visit} id="transfers" title={say({ en: 'Transfers per day', zh: '每日转账' })}>
       {days.every(day => day.transfers === 0) ? (
         <p class="none" safe>
           {say({ en: `No transfers since ${days[0]?.date}.`, zh: `自 ${days[0]?.date} 起没有转账。` })}

@@ -4,6 +4,7 @@ import type { getTokenList } from '#actions/get-token-list.ts'
 import { isoOf } from '../format/time.ts'
 import type { Html, Visit } from '../page.ts'
 import { Amount, Count } from './amount.tsx'
+import { Fold } from './fold.tsx'
 import { More } from './more.tsx'
 import { Name } from './name.tsx'
 import { None } from './none.tsx'
@@ -28,10 +29,12 @@ const OPEN = 6
 export const OwnTokens = ({ visit, tokens }: OwnTokensProps): Html => {
   const { say } = visit
   return (
-    <details class="card folded" open={tokens.length <= OPEN}>
-      <summary>
-        <h2 safe>{say({ en: `Tokens: ${tokens.length}`, zh: `代币：${tokens.length} 种` })}</h2>
-      </summary>
+    <Fold
+      visit={visit}
+      id="tokens"
+      title={say({ en: `Tokens: ${tokens.length}`, zh: `代币：${tokens.length} 种` })}
+      isOpen={tokens.length <= OPEN}
+    >
       <Rows
         visit={visit}
         rows={tokens.slice(0, MOST)}
@@ -63,7 +66,7 @@ export const OwnTokens = ({ visit, tokens }: OwnTokensProps): Html => {
         ]}
       />
       <More visit={visit} shown={MOST} total={tokens.length} />
-    </details>
+    </Fold>
   )
 }
 

@@ -42,7 +42,7 @@ type VotersProps = {
 export const Voters = ({ visit, voting: { rows, total }, votes }: VotersProps): Html => {
   const { say } = visit
   return (
-    <Card id="voters" title={say({ en: 'Voters, largest first', zh: '投票者（按票数降序）' })}>
+    <Card visit={visit} id="voters" title={say({ en: 'Voters, largest first', zh: '投票者（按票数降序）' })}>
       <Files visit={visit} file={voterFile} id={visit.id} total={total} />
       <Rows
         visit={visit}

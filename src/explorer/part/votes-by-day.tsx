@@ -37,7 +37,7 @@ export const VotesByDay = ({ visit, days }: VoteDaysProps): Html => {
   const votesDecimals = decimalsOf(days.map(({ votes }) => votes))
   const changeDecimals = decimalsOf(days.map(({ change }) => change))
   return (
-    <Card title={title}>
+    <Card visit={visit} id="votes-by-day" title={title}>
       <ChangePlot
         visit={visit}
         title={title}

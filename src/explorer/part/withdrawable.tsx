@@ -49,7 +49,7 @@ export const Withdrawable = ({ visit, frozen, assets }: WithdrawableProps): Html
   if (facts.length === 0) return ''
   const byProducer = assets?.unclaimed.by_producer ?? []
   return (
-    <Card title={visit.say(titleOf(rewards.length > 0, next.length > 0))} id="withdraw">
+    <Card visit={visit} id="withdraw" title={visit.say(titleOf(rewards.length > 0, next.length > 0))}>
       <Facts facts={facts} />
       {byProducer.length === 0 ? '' : <ByProducer visit={visit} rows={byProducer} />}
     </Card>

@@ -1,5 +1,6 @@
 import baseStyle from '#explorer/asset/base.css' with { type: 'text' }
 import cardsStyle from '#explorer/asset/cards.css' with { type: 'text' }
+import codeStyle from '#explorer/asset/code.css' with { type: 'text' }
 import copyScript from '#explorer/asset/copy.js' with { type: 'text' }
 import detailsStyle from '#explorer/asset/details.css' with { type: 'text' }
 import figuresStyle from '#explorer/asset/figures.css' with { type: 'text' }
@@ -39,7 +40,7 @@ const script = [copyScript, timesScript, searchScript, liveScript, plotsScript]
 /** Of two rules of equal specificity the later one wins, so general files come before particular ones. */
 const style = [
   ...[baseStyle, frameStyle, cardsStyle, textsStyle, rowsStyle, formsStyle],
-  ...[stackedStyle, figuresStyle, plotsStyle, detailsStyle, printStyle],
+  ...[stackedStyle, figuresStyle, plotsStyle, detailsStyle, codeStyle, printStyle],
 ].join('')
 
 /** Style and scripts of the explorer. */
