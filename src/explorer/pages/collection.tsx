@@ -42,7 +42,11 @@ export const collectionPage: Page = {
           <section class="card">
             <About visit={visit} detail={detail} />
           </section>
-          <Card title={say({ en: 'NFTs, issued last first', zh: 'NFT 列表（最后发行的在前）' })}>
+          <Card
+            visit={visit}
+            id="nfts"
+            title={say({ en: 'NFTs, issued last first', zh: 'NFT 列表（最后发行的在前）' })}
+          >
             <Nfts visit={visit} nfts={nfts} />
             <Pager visit={visit} total={total ?? 0} />
           </Card>

@@ -41,7 +41,11 @@ export const nftPage: Page = {
           <section class="card">
             <About visit={visit} detail={detail} />
           </section>
-          <Card title={say({ en: 'Movements, newest first', zh: '转移记录（最新的在前）' })}>
+          <Card
+            visit={visit}
+            id="movements"
+            title={say({ en: 'Movements, newest first', zh: '转移记录（最新的在前）' })}
+          >
             <Moves visit={visit} movements={movements} />
             <Pager visit={visit} total={total ?? 0} />
           </Card>

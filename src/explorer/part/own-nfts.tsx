@@ -21,7 +21,7 @@ export const OwnNfts = ({ visit, nfts, total }: OwnNftsProps): Html => {
   if (total === 0) return ''
   const all = grouped(String(total))
   return (
-    <Card title={visit.say({ en: `NFTs: ${all}`, zh: `NFT：${all} 个` })}>
+    <Card visit={visit} id="nfts" title={visit.say({ en: `NFTs: ${all}`, zh: `NFT：${all} 个` })}>
       <Rows
         visit={visit}
         rows={nfts}
