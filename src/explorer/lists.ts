@@ -8,3 +8,9 @@ export const LISTS = [
   ['/wealth', { en: 'Wealth', zh: '财富榜' }],
   ['/statistics', { en: 'Statistics', zh: '统计' }],
 ] as const
+
+/** Whether a page is about one thing of a list. Paths are those of pages, without language. */
+export const isWithin = (list: string, path: string): boolean =>
+  path.startsWith(
+    list === '/transactions' ? '/tx/' : list === '/statistics' ? '/statistics/' : `${list.slice(0, -1)}/`,
+  )

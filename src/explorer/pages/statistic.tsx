@@ -6,7 +6,6 @@ import { decimalsOf } from '../format/amount.ts'
 import { chainDays, FIGURES, seriesOf } from '../format/daily.ts'
 import { daysGiven, periodOf } from '../format/period.ts'
 import { visible } from '../format/visible.ts'
-import { hrefTo } from '../links.ts'
 import type { Page, Visit } from '../page.ts'
 import { Count } from '../part/amount.tsx'
 import { Day } from '../part/day.tsx'
@@ -71,14 +70,7 @@ export const statisticPage: Page = {
       isMinor: visit.query.size > 0,
       body: (
         <>
-          <h1>
-            <small>
-              <a href={hrefTo(visit, '/statistics')} safe>
-                {say({ en: 'Statistics', zh: '统计' })}
-              </a>
-            </small>
-            <span safe>{title}</span>
-          </h1>
+          <h1 safe>{title}</h1>
           <section class="card">
             <PeriodBar visit={visit} period={period} days={days} />
             <Plot visit={visit} title={title} series={series} isLarge />

@@ -3,9 +3,10 @@ import { LANGUAGE_TAG } from '#actions/request/options.ts'
 import { absolute } from '../format/time.ts'
 import { oneLine } from '../format/visible.ts'
 import { hrefTo, lastingHref } from '../links.ts'
-import { LISTS } from '../lists.ts'
+import { isWithin, LISTS } from '../lists.ts'
 import type { Html, Shown } from '../page.ts'
 import { CallLinks } from './calls.tsx'
+import { Crumbs } from './crumbs.tsx'
 import type { Frame } from './frame.ts'
 import { OpenGraph } from './open-graph.tsx'
 import { SearchBox } from './search-box.tsx'
@@ -52,7 +53,10 @@ export const Layout = ({ frame, shown }: { readonly frame: Frame; readonly shown
             {say({ en: 'Skip to the content', zh: '跳到正文' })}
           </a>
           <Head frame={frame} />
-          <main id="main">{body}</main>
+          <main id="main">
+            <Crumbs frame={frame} />
+            {body}
+          </main>
           <Foot frame={frame} />
         </body>
       </html>
@@ -131,12 +135,6 @@ const Head = ({ frame }: { readonly frame: Frame }): Html => {
     </header>
   )
 }
-
-/** Whether a page is about one thing of a list. */
-const isWithin = (list: string, path: string): boolean =>
-  path.startsWith(
-    list === '/transactions' ? '/tx/' : list === '/statistics' ? '/statistics/' : `${list.slice(0, -1)}/`,
-  )
 
 /** As the system has it, light or dark; only the script knows the choice. */
 const ThemeSwitch = ({ frame: { say } }: { readonly frame: Frame }): Html => (

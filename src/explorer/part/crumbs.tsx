@@ -1,0 +1,34 @@
+/** @jsxImportSource @kitajs/html */
+import { hrefTo } from '../links.ts'
+import { isWithin, LISTS } from '../lists.ts'
+import type { Html } from '../page.ts'
+import type { Frame } from './frame.ts'
+
+/** From the first page down to what the page of one thing is part of; nothing on other pages, which the head leads to. */
+export const Crumbs = ({ frame }: { readonly frame: Frame }): Html => {
+  const { say } = frame
+  const around = partsAround(frame)
+  if (around.length === 0) return ''
+  return (
+    <nav class="crumbs" aria-label={say({ en: 'Breadcrumbs', zh: '当前位置' })}>
+      <ol>
+        {[['/', say({ en: 'Home', zh: '首页' })] as const, ...around].map(([path, name]) => (
+          <li>
+            <a href={hrefTo(frame, path)} safe>
+              {name}
+            </a>
+          </li>
+        ))}
+      </ol>
+    </nav>
+  )
+}
+
+/** The list that has the thing, or the collection of an NFT: their paths and names. */
+const partsAround = ({ path, say }: Frame): readonly (readonly [string, string])[] => {
+  const list = LISTS.find(([to]) => isWithin(to, path))
+  if (list !== undefined) return [[list[0], say(list[1])]]
+  // As it stands in the address: nobody has looked at it yet where the page is a refusal.
+  const [, collection] = /^(\/nft\/[^/]+)\/[^/]+$/.exec(path) ?? []
+  return collection === undefined ? [] : [[collection, say({ en: 'NFT collection', zh: 'NFT 合集' })]]
+}

@@ -1,0 +1,27 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { explorerOn } from './served.ts'
+
+// Makes the file of the whole chain where it is not there yet; a test that hangs still ends.
+setDefaultTimeout(600_000)
+
+/** Where the breadcrumbs of a page lead to, and what they are called; []: it has none. */
+const crumbsOf = (html: string): readonly string[] => {
+  const [, list = ''] = /<nav class="crumbs"[^>]*><ol>(.*?)<\/ol>/s.exec(html) ?? []
+  return [...list.matchAll(/<a href="([^"]*)">([^<]*)/g)].map(([, href, name]) => `${name} ${href}`)
+}
+
+test('breadcrumbs: the page of one thing leads to the list that has it and to the first page, in both languages', async () => {
+  const { visit } = await explorerOn()
+  for (const [path, crumbs] of [
+    ['/block/7', ['Home ../', 'Blocks ../blocks']],
+    ['/tx/1', ['Home ../', 'Transactions ../transactions']],
+    ['/token/iost', ['Home ../', 'Tokens ../tokens']],
+    ['/contract/token.iost', ['Home ../', 'Contracts ../contracts']],
+    ['/producer/producer000', ['Home ../', 'Producers ../producers']],
+    ['/statistics/votes', ['Home ../', 'Statistics ../statistics']],
+    ['/zh/block/7', ['首页 ../../zh/', '区块 ../../zh/blocks']],
+    ['/nft/a%2Fb/1', ['Home ../../', 'NFT collection ../../nft/a%2Fb']],
+    ...['/', '/blocks', '/account/busyhub'].map(each => [each, []] as const),
+  ] as const)
+    expect([path, crumbsOf((await visit(path)).html)]).toEqual([path, [...crumbs]])
+})
