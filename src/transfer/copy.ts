@@ -5,6 +5,7 @@ import { nothingLoaded } from '#store/nothing-loaded.ts'
 import type { Audit, Identity, Store, Writer } from '#store/port.ts'
 import { regardlessOfPartitions, requireSameDigests } from './compare.ts'
 import { copyHistory } from './copy-history.ts'
+import { copyKeys } from './copy-keys.ts'
 import { copyState } from './copy-state.ts'
 import { type Digest, type Digesting, digestsOf } from './digest.ts'
 import { documentsIn } from './manifest.ts'
@@ -88,9 +89,4 @@ const staged = ({ signal, onProgress }: Digesting, of: string): Digesting => ({
 const open = async (writer: Writer, identity: Identity, { at }: Audit): Promise<void> => {
   await writer.settle({ identity, end: at, open: true })
   await writer.accept?.()
-}
-
-const copyKeys = async (from: Store, to: Store): Promise<void> => {
-  const there = new Set((await to.keys.list()).map(({ id }) => id))
-  for (const key of await from.keys.list()) if (!there.has(key.id)) await to.keys.add(key)
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { balances } from '#indices/balance.ts'
 import type { Store } from '#store/port.ts'
 import { copyStore } from '#transfer/copy.ts'
+import { copyKeys } from '#transfer/copy-keys.ts'
 import { digestsOf } from '#transfer/digest.ts'
 import { type CliFolder, cliFolder } from '../support/processes/cli-process.ts'
 import { runKilled } from '../support/processes/killed-runs.ts'
@@ -104,6 +105,36 @@ describe.skipIf(elasticsearchUrl() === undefined)('copy', () => {
       await target.destroy()
     }
   })
+
+  test.each(Object.keys(kinds) as Kind[])(
+    'a second run gives keys the terms that they have at the source now, to %s; one that was revoked stays so',
+    async kind => {
+      const [source, target] = [await sqlitePlace(), await kinds[kind].make()]
+      try {
+        for (const { store } of [source, target]) await store.create()
+        const { keys } = source.store
+        const plain = { hash: 'ab', name: 'wallet', perSecond: 1, perDay: 1, created: 1 }
+        for (const id of ['changed', 'revoked', 'same']) await keys.add({ id, ...plain })
+        await copyKeys(source.store, target.store)
+        await keys.change('changed', now => ({ ...now, name: 'exchange', note: 'of May', perDay: 9 }))
+        await keys.revoke('revoked', 5)
+        await keys.add({ id: 'later', ...plain })
+        await target.store.keys.revoke('changed', 7)
+        await target.store.keys.revoke('revoked', 6)
+        await copyKeys(source.store, target.store)
+        const found = new Map((await target.store.keys.list()).map(key => [key.id, key]))
+        expect([...found.values()].sort((a, b) => a.id.localeCompare(b.id))).toEqual([
+          { id: 'changed', ...plain, name: 'exchange', note: 'of May', perDay: 9, revoked: 7 },
+          { id: 'later', ...plain },
+          { id: 'revoked', ...plain, revoked: 5 },
+          { id: 'same', ...plain },
+        ])
+      } finally {
+        await source.destroy()
+        await target.destroy()
+      }
+    },
+  )
 
   test('the digests of both stores are the same, but for where lists begin in partitions', async () => {
     const [one, other] = await Promise.all(
