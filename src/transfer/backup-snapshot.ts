@@ -4,7 +4,7 @@ import type { Store } from '#store/port.ts'
 import type { Named, Snapshots } from '#store/snapshots-port.ts'
 import { describedStore, megabytes } from './backup-file.ts'
 import type { Digesting } from './digest.ts'
-import { KEYS, keysDigestOf } from './keys-digest.ts'
+import { keysDigestOf, keysIn } from './keys-digest.ts'
 import { type Manifest, manifestText } from './manifest.ts'
 import { isUntouched, withOperations } from './written.ts'
 
@@ -35,7 +35,7 @@ export const backupSnapshot = async (
     if (!isUntouched(written, await snapshots.written())) throw touched(name, snapshot)
     // Keys may be changed at any time; those in the snapshot have to be those of its manifest.
     const keys = await keysDigestOf(store.keys)
-    if (keys.sum !== described.digests.find(({ index }) => index === KEYS)?.sum) throw touched(name, snapshot)
+    if (keys.sum !== keysIn(described.digests)?.sum) throw touched(name, snapshot)
     return manifest
   } finally {
     await writer.release()

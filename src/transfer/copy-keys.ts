@@ -3,7 +3,7 @@ import type { Store } from '#store/port.ts'
 
 /**
  * Copies the API keys. A key that an earlier run copied gets the terms that it has at the source now. A key that was revoked
- * at either store stays revoked: whoever revoked it wants it refused.
+ * at either store stays revoked, since it may have leaked.
  */
 export const copyKeys = async (
   { keys: from }: Pick<Store, 'keys'>,
@@ -13,31 +13,15 @@ export const copyKeys = async (
   for (const key of await from.list()) {
     const copied = there.get(key.id)
     if (copied === undefined) await to.add(key)
-    else if (!hasTerms(copied, withTerms(key, copied))) await to.change(key.id, now => withTerms(key, now))
+    else if (!Bun.deepEquals(termsOf(copied), termsFor(key, copied)))
+      await to.change(key.id, now => termsFor(key, now))
   }
 }
+
+const termsOf = ({ id, hash, created, ...terms }: StoredKey): KeyTerms => terms
 
 /** The terms of the source's key, revoked as early as either of them was. */
-const withTerms = (
-  { name, note, perSecond, perDay, expires, revoked: atSource }: StoredKey,
-  { revoked: atCopy }: KeyTerms,
-): KeyTerms => {
-  const revoked = Math.min(atSource ?? Number.POSITIVE_INFINITY, atCopy ?? Number.POSITIVE_INFINITY)
-  return {
-    ...{ name, perSecond, perDay },
-    ...(note === undefined ? {} : { note }),
-    ...(expires === undefined ? {} : { expires }),
-    ...(revoked === Number.POSITIVE_INFINITY ? {} : { revoked }),
-  }
+const termsFor = (key: StoredKey, copied: KeyTerms): KeyTerms => {
+  const times = [key.revoked, copied.revoked].filter(time => time !== undefined)
+  return { ...termsOf(key), ...(times.length === 0 ? {} : { revoked: Math.min(...times) }) }
 }
-
-const NAMES = [
-  'name',
-  'note',
-  'perSecond',
-  'perDay',
-  'expires',
-  'revoked',
-] as const satisfies readonly (keyof KeyTerms)[]
-
-const hasTerms = (key: KeyTerms, terms: KeyTerms): boolean => NAMES.every(name => key[name] === terms[name])

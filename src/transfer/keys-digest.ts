@@ -2,7 +2,7 @@ import type { KeyStore, StoredKey } from '#store/keys-port.ts'
 import type { Digest } from './digest.ts'
 import { DigestSum } from './sum.ts'
 
-/** The entry of a manifest for the API keys. They are no documents of the chain: two stores of the same blocks have other ones. */
+/** The entry of a manifest for the API keys, which are not documents of the chain: each store has its own. */
 export const KEYS = 'api.keys'
 
 /** The digest of all keys of a store, of all that is stored of each. */
@@ -11,6 +11,10 @@ export const keysDigestOf = async (keys: Pick<KeyStore, 'list'>): Promise<Digest
   for (const key of await keys.list()) sum.add(textOf(key))
   return { index: KEYS, ...sum.result() }
 }
+
+/** The digest of API keys in a manifest; undefined: an earlier version wrote it. */
+export const keysIn = (digests: readonly Digest[]): Digest | undefined =>
+  digests.find(({ index }) => index === KEYS)
 
 const textOf = ({ id, hash, name, note, perSecond, perDay, created, expires, revoked }: StoredKey): string =>
   JSON.stringify([id, hash, name, note ?? null, perSecond, perDay, created, expires ?? null, revoked ?? null])

@@ -1,7 +1,7 @@
 import { Failure } from '#failure/failure.ts'
 import { requireSameDigests } from './compare.ts'
 import type { Digest } from './digest.ts'
-import { KEYS } from './keys-digest.ts'
+import { KEYS, keysIn } from './keys-digest.ts'
 import type { Manifest } from './manifest.ts'
 
 /** Throws 'conflict' for another chain, height or derivation, 'damaged' with the index that differs or for other API keys. */
@@ -24,7 +24,7 @@ const ofDocuments = (digests: readonly Digest[]): readonly Digest[] =>
 
 /** Manifests of earlier versions say nothing of keys. */
 const requireSameKeys = (name: string, found: readonly Digest[], expected: readonly Digest[]): void => {
-  const [has, wanted] = [found, expected].map(digests => digests.find(({ index }) => index === KEYS))
+  const [has, wanted] = [found, expected].map(keysIn)
   if (wanted === undefined || (has?.documents === wanted.documents && has.sum === wanted.sum)) return
   throw new Failure('damaged', `${name}: its API keys are not those of the manifest.`, {
     help: 'Keys were added, changed or removed since the copy was made: restore it anew, or take another one.',

@@ -14,8 +14,8 @@ import { isAsDigested } from './written.ts'
  * Has the server restore a snapshot, unless its indices are there already, restored by hand or by a run that was killed;
  * then accepts them if they have all that the manifest in them says, and their last block is on the node's chain. Where the
  * server restored them now and nothing was written to them since they were described, they have it; else their digests and
- * that of the API keys are taken. Until then nobody reads them. May be repeated. Throws 'damaged' with the index that differs, 'conflict' for
- * another chain.
+ * that of the API keys are taken. Until then nobody reads them. May be repeated. Throws 'damaged' with the index that
+ * differs, 'conflict' for another chain.
  */
 export const restoreFromSnapshot = async (
   store: Store & { readonly snapshots: Snapshots },

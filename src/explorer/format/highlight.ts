@@ -28,7 +28,8 @@ const ANY = /./suy
 
 /**
  * Code of JavaScript in pieces, which together are the code. It need not be whole or right: it may be cut anywhere, and
- * anybody may have written it. The time is proportional to its length.
+ * anybody may have written it. The time is proportional to its length, for code as long as pages show: the engine gives up on
+ * patterns of more than some 200,000 letters.
  */
 export const highlight = (code: string): readonly Piece[] => {
   const pieces: Piece[] = []

@@ -8,12 +8,13 @@ import { Count } from '../part/amount.tsx'
 import { Card } from '../part/card.tsx'
 import { Facts } from '../part/facts.tsx'
 import { Heading } from '../part/heading.tsx'
-import { Name, Owner } from '../part/name.tsx'
+import { Made } from '../part/made.tsx'
+import { Owner } from '../part/name.tsx'
 import { NftName } from '../part/nft-name.tsx'
 import { Pager, pageGiven } from '../part/pager.tsx'
 import { Rows } from '../part/rows.tsx'
 import { ChainText } from '../part/text.tsx'
-import { Ago, When } from '../part/time.tsx'
+import { Ago } from '../part/time.tsx'
 
 /** A collection of NFTs: who issues it, and who owns each of its NFTs. */
 export const collectionPage: Page = {
@@ -68,10 +69,7 @@ const About = ({ visit, detail }: AboutProps): Html => {
         [say({ en: 'Maximum supply', zh: '发行上限' }), <Count value={detail.total_supply} />],
         [
           say({ en: 'Created', zh: '创建时间' }),
-          <>
-            <When visit={visit} iso={detail.created_at} />{' '}
-            <Name visit={visit} kind="tx" id={detail.tx_hash} />
-          </>,
+          <Made visit={visit} iso={detail.created_at} tx={detail.tx_hash} />,
         ],
       ]}
     />

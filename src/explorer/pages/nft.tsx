@@ -6,12 +6,13 @@ import { visible } from '../format/visible.ts'
 import type { Html, Page, Visit } from '../page.ts'
 import { Card } from '../part/card.tsx'
 import { Facts } from '../part/facts.tsx'
+import { Made } from '../part/made.tsx'
 import { Name, Owner } from '../part/name.tsx'
 import { Pager, pageGiven } from '../part/pager.tsx'
 import { isRaw, rawHref, rawText } from '../part/raw.tsx'
 import { Rows } from '../part/rows.tsx'
 import { ChainText } from '../part/text.tsx'
-import { Ago, When } from '../part/time.tsx'
+import { Ago } from '../part/time.tsx'
 
 /** An NFT: its owner, what was written into it, and every owner before. */
 export const nftPage: Page = {
@@ -70,10 +71,7 @@ const About = ({ visit, detail }: AboutProps): Html => {
         ],
         [
           say({ en: 'Issued', zh: '发行时间' }),
-          <>
-            <When visit={visit} iso={detail.created_at} />{' '}
-            <Name visit={visit} kind="tx" id={detail.tx_hash} />
-          </>,
+          <Made visit={visit} iso={detail.created_at} tx={detail.tx_hash} />,
         ],
       ]}
     />

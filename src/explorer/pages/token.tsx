@@ -17,13 +17,13 @@ import { Files } from '../part/files.tsx'
 import { Filters, filtersGiven, rangeFields } from '../part/filters.tsx'
 import { partGiven, RecordPager } from '../part/found-records.tsx'
 import { Largest } from '../part/largest.tsx'
-import { Name, Owner } from '../part/name.tsx'
+import { Made } from '../part/made.tsx'
+import { Owner } from '../part/name.tsx'
 import { Pager, pageGiven, rankOf } from '../part/pager.tsx'
 import { RecordRows } from '../part/record-rows.tsx'
 import { Rows } from '../part/rows.tsx'
 import { Concentration, MOST_BANDED, Share } from '../part/share.tsx'
 import { ChainText } from '../part/text.tsx'
-import { When } from '../part/time.tsx'
 import { TokenOverTime } from '../part/token-over-time.tsx'
 
 /** A token: its supply, who has it, and what moved. Holders and movements have pages of their own, `?holders=1`. */
@@ -91,13 +91,7 @@ const About = ({ visit, detail }: { readonly visit: Visit; readonly detail: Deta
         [say({ en: 'Holders', zh: '持有者数' }), <Count value={detail.holder_count} />],
         [say({ en: 'Decimals', zh: '小数位数' }), <Count value={detail.decimal} />],
         [say({ en: 'Transfers', zh: '转账' }), <Transfers visit={visit} detail={detail} />],
-        [
-          say({ en: 'Created', zh: '创建时间' }),
-          <>
-            <When visit={visit} iso={detail.created_at} />{' '}
-            {tx_hash === '' ? '' : <Name visit={visit} kind="tx" id={tx_hash} />}
-          </>,
-        ],
+        [say({ en: 'Created', zh: '创建时间' }), <Made visit={visit} iso={detail.created_at} tx={tx_hash} />],
       ]}
     />
   )

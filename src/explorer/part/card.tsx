@@ -1,12 +1,8 @@
 /** @jsxImportSource @kitajs/html */
-import type { Html, Visit } from '../page.ts'
-import { SectionTitle } from './section-title.tsx'
+import type { Html } from '../page.ts'
+import { type SectionProps, SectionTitle } from './section-title.tsx'
 
-type CardProps = {
-  readonly visit: Pick<Visit, 'say'>
-  /** Of its title: where links lead to, in both languages and for as long as the part is there. */
-  readonly id: string
-  readonly title: string
+type CardProps = SectionProps & {
   /** Stands at the other end of the title's line. */
   readonly aside?: Html
   readonly children: Html | readonly Html[]

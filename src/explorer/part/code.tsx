@@ -6,7 +6,7 @@ import type { Html } from '../page.ts'
 /** Pieces that are marked: each adds some 30 letters to the page, and code may be all numbers and commas. */
 const MOST_MARKED = 1_500
 
-/** Begins a line. Its number is made by the style, so that whoever copies the code copies none. */
+/** Begins a line. Its number is made by the style, so that it is not copied with the code. */
 const LINE = '<i></i>'
 
 type CodeProps = {
@@ -16,7 +16,7 @@ type CodeProps = {
   readonly language: string
 }
 
-/** Code with the numbers of its lines; what it consists of has a colour of its own. */
+/** Code with the numbers of its lines; comments, strings, numbers and keywords have a colour each. */
 export const Code = ({ text, language }: CodeProps): Html => {
   const code = text.replaceAll('\r\n', '\n').replace(/\n$/, '')
   const pieces: readonly Piece[] =

@@ -28,7 +28,7 @@ export const Crumbs = ({ frame }: { readonly frame: Frame }): Html => {
 const partsAround = ({ path, say }: Frame): readonly (readonly [string, string])[] => {
   const list = LISTS.find(([to]) => isWithin(to, path))
   if (list !== undefined) return [[list[0], say(list[1])]]
-  // As it stands in the address: nobody has looked at it yet where the page is a refusal.
+  // The segment stays as it stands in the address: on the page of a refusal it may be no text at all.
   const [, collection] = /^(\/nft\/[^/]+)\/[^/]+$/.exec(path) ?? []
   return collection === undefined ? [] : [[collection, say({ en: 'NFT collection', zh: 'NFT 合集' })]]
 }

@@ -1,18 +1,14 @@
 /** @jsxImportSource @kitajs/html */
-import type { Html, Visit } from '../page.ts'
-import { Anchor } from './section-title.tsx'
+import type { Html } from '../page.ts'
+import { Anchor, type SectionProps } from './section-title.tsx'
 
-type FoldProps = {
-  readonly visit: Pick<Visit, 'say'>
-  /** Of its title: where links lead to. */
-  readonly id: string
-  readonly title: string
+type FoldProps = SectionProps & {
   /** Whether it is seen without a press. */
   readonly isOpen?: boolean
   readonly children: Html | readonly Html[]
 }
 
-/** A part of a page that is seen after one press. Its link stands outside of what is pressed, which may hold no other control. */
+/** A part of a page that is seen after one press. Its link stands outside the summary, which may hold no other control. */
 export const Fold = ({ visit, id, title, isOpen = false, children }: FoldProps): Html => (
   <div class="fold">
     <details class="card folded" open={isOpen}>

@@ -1,15 +1,15 @@
 /** @jsxImportSource @kitajs/html */
 import type { Html, Visit } from '../page.ts'
 
-type AnchorProps = {
+export type SectionProps = {
   readonly visit: Pick<Visit, 'say'>
-  /** Of the title that it leads to. */
+  /** Of its title: where links lead to, in both languages and for as long as the part is there. */
   readonly id: string
   readonly title: string
 }
 
-/** A link to a part of the page, to be copied or kept; it is seen by whoever points at the title or comes there by keyboard. */
-export const Anchor = ({ visit, id, title }: AnchorProps): Html => (
+/** A link to a part of the page, to be copied or kept. It appears when the title is pointed at, and when the link has the focus. */
+export const Anchor = ({ visit, id, title }: SectionProps): Html => (
   <a
     class="anchor"
     href={`#${id}`}
@@ -23,7 +23,7 @@ export const Anchor = ({ visit, id, title }: AnchorProps): Html => (
  * The title of a part of a page, and the link to it. The link stands beside the heading and not within it, since its name
  * would become part of the heading's.
  */
-export const SectionTitle = ({ visit, id, title }: AnchorProps): Html => (
+export const SectionTitle = ({ visit, id, title }: SectionProps): Html => (
   <>
     <h2 id={id} safe>
       {title}

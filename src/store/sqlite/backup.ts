@@ -9,7 +9,8 @@ import { getPublished, isUnderRepair } from './meta.ts'
 /**
  * Copies the store of `path` to `target`, a file that is not there yet, while it may be loaded and served: one read
  * transaction, so the copy is of one height, with its keys. The copy is checked and synced before it gets its name;
- * what a killed copy leaves is `target.partial` and its journal, and the next one removes them. `beforeNaming` looks at the copy before that.
+ * a killed copy leaves `target.partial` and its journal, and the next one removes them. `beforeNaming` looks at the copy
+ * before that.
  * Throws 'usage' when `target` is there, 'unavailable' when nothing is loaded or the disk is full, 'damaged' when the
  * copy is not whole.
  */
