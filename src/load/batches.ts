@@ -9,8 +9,12 @@ import type { Collect } from './collect.ts'
 import type { Deriver } from './deriver.ts'
 import type { Proving } from './proving.ts'
 
-/** A batch that fills slowly is committed all the same; further from the head readers can wait a little longer. */
-const OLDEST_MS = { near: 2_000, far: 15_000 }
+/**
+ * A batch that fills slowly is committed all the same; further from the head readers can wait a little longer. The first
+ * batch of a load is small there, so that whatever keeps a store from taking blocks shows at once. Near the head it is
+ * not: a service would deny what the next batch brings.
+ */
+const OLDEST_MS = { near: 2_000, far: 15_000, first: 100 }
 /** Blocks behind the node's last irreversible one from which on a load is far from the head. */
 const FAR = 1_000
 
@@ -55,11 +59,13 @@ export const batching = (parts: Parts, onCommitted: (committed: Committed) => vo
   let given: Promise<unknown> = Promise.resolve()
   let batch = batchBuilder(bounds)
   let begun = 0
+  let isFirst = true
   let [transactions, records] = [0, 0]
 
   /** Gives the batch to the store, once the one before it is there. */
   const close = async (lib: number): Promise<void> => {
     await commits.settle()
+    isFirst = false
     const full = batch
     batch = batchBuilder(bounds)
     const last = full.end(lib)
@@ -92,7 +98,8 @@ export const batching = (parts: Parts, onCommitted: (committed: Committed) => vo
       partitions.add(documents)
       collect(1 + documents.transactions.length + documents.records.length)
       // While another one is under way it would only wait: on a busy machine batches would become small, and so dearer.
-      const isOld = commits.isIdle() && clock.elapsed() - begun > oldestMs(lib - documents.block.height)
+      const most = oldestMs(lib - documents.block.height, isFirst)
+      const isOld = commits.isIdle() && clock.elapsed() - begun > most
       if (isOld || batch.full(deriver.changed()) || partitions.full()) return close(lib)
       if (!batch.partFull) return
       await appends.settle()
@@ -108,7 +115,10 @@ export const batching = (parts: Parts, onCommitted: (committed: Committed) => vo
 }
 
 /** `behind`: blocks to the node's last irreversible one. */
-const oldestMs = (behind: number): number => (behind > FAR ? OLDEST_MS.far : OLDEST_MS.near)
+const oldestMs = (behind: number, isFirst: boolean): number => {
+  if (behind <= FAR) return OLDEST_MS.near
+  return isFirst ? OLDEST_MS.first : OLDEST_MS.far
+}
 
 /** Work of which one is under way while the next is made ready. */
 const oneUnderWay = () => {
