@@ -1,7 +1,9 @@
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { decodeBase58 } from '#chain/base58.ts'
 import type { Block } from '#chain/block.ts'
 import { changesProducers } from '#chain/effects.ts'
+import { decodeSignature, signatureFault } from '#chain/head.ts'
 import { Failure } from '#failure/failure.ts'
 import { type ArchivedBlock, type BlockLines, linesOf } from './block-lines.ts'
 import { CHUNK_BLOCKS, CHUNK_CHARACTERS } from './chunk.ts'
@@ -106,10 +108,10 @@ const chunksOf = async function* (
     for (const { body } of block.transactions) characters += body.length
     const endsFile = block.height === to || (block.height + 1) % each === 0
     if (!endsFile && (block.height + 1) % CHUNK_BLOCKS !== 0 && characters < CHUNK_CHARACTERS) continue
-    if (proof === 'signed' && archived.sign === undefined && block.height > 0)
-      throw new Failure('bad_block', `Block ${block.height} came without its signature.`)
+    const kept = run.map(each => (each === archived || changesProducers(each.block) ? each : unsigned(each)))
+    if (proof === 'signed') for (const each of kept) if (each.sign !== undefined || each === archived) requireSigned(each)
     yield {
-      lines: run.map(each => linesOf(signedWhereNeeded(each, each === archived))),
+      lines: kept.map(linesOf),
       last: block,
       endsFile,
     }
@@ -119,8 +121,26 @@ const chunksOf = async function* (
 }
 
 /** One signature proves all blocks before it; of the others only those are kept that change whose signatures count. */
-const signedWhereNeeded = (archived: ArchivedBlock, isLast: boolean): ArchivedBlock =>
-  isLast || changesProducers(archived.block) ? archived : { ...archived, sign: undefined }
+const unsigned = (archived: ArchivedBlock): ArchivedBlock => ({ ...archived, sign: undefined })
+
+/** Throws Failure 'bad_block' unless the block has a valid signature: nobody could load what is written without it. */
+const requireSigned = ({ block, sign }: ArchivedBlock): void => {
+  const { height, hash, witness } = block
+  if (height === 0) return
+  const fault =
+    sign === undefined
+      ? 'its head has no signature'
+      : signatureFault(
+          decodeBase58(hash),
+          witness,
+          decodeSignature(sign, { above: { key: 'head' }, key: 'sign' }),
+        )
+  if (fault === undefined) return
+  throw new Failure('bad_block', `Block ${height}: ${fault}.`, {
+    details: { height },
+    help: `An archive must end with a block that is signed. Use a node that returns signatures; an archive in its place has that of every ${CHUNK_BLOCKS}th block (--to ${CHUNK_BLOCKS - 1}, ${2 * CHUNK_BLOCKS - 1} …) and of its last one.`,
+  })
+}
 
 /** Puts a text in the place of a file in one step. */
 const replace = async (path: string, text: string): Promise<void> => {

@@ -120,6 +120,28 @@ describe('writeArchive', () => {
     }
   })
 
+  test('out of an archive, ending with a block whose signature it does not keep is refused', async () => {
+    const [path, short] = [join(folder.path, 'short'), join(folder.path, 'shorter')]
+    const error = await refusal(archiveOfNode(`archive:${whole}`, path, { to: 150 }))
+    expect(error).toMatchObject({ kind: 'bad_block', message: 'Block 150: its head has no signature.' })
+    expect(error.help).toContain('--to 99, 199 …')
+    await archiveOfNode(`archive:${whole}`, short, { to: 99 })
+    await check(short)
+  })
+
+  test('a node that returns a signature of another block is refused', async () => {
+    const swapped = async function* (blocks: AsyncIterable<ArchivedBlock>): AsyncGenerator<ArchivedBlock> {
+      let before: unknown
+      for await (const each of blocks) {
+        yield each.block.height === 99 ? { ...each, sign: before } : each
+        before = each.sign
+      }
+    }
+    const path = join(folder.path, 'swapped')
+    const error = await refusal(archiveOfNode(node.url, path, { to: 199, source: swapped }))
+    expect(error).toMatchObject({ kind: 'bad_block', details: { height: 99 } })
+  })
+
   test('another chain, another division, and another level of proof are refused', async () => {
     const error = await refusal(archiveOfNode(node.url, whole, { to: HEIGHT, proof: 'linked' }))
     expect(error).toMatchObject({
