@@ -108,10 +108,8 @@ const chunksOf = async function* (
     for (const { body } of block.transactions) characters += body.length
     const endsFile = block.height === to || (block.height + 1) % each === 0
     if (!endsFile && (block.height + 1) % CHUNK_BLOCKS !== 0 && characters < CHUNK_CHARACTERS) continue
-    const kept = run.map(each => (each === archived || changesProducers(each.block) ? each : unsigned(each)))
-    if (proof === 'signed') for (const each of kept) if (each.sign !== undefined || each === archived) requireSigned(each)
     yield {
-      lines: kept.map(linesOf),
+      lines: withNeededSignatures(run, proof).map(linesOf),
       last: block,
       endsFile,
     }
@@ -120,8 +118,23 @@ const chunksOf = async function* (
   }
 }
 
-/** One signature proves all blocks before it; of the others only those are kept that change whose signatures count. */
-const unsigned = (archived: ArchivedBlock): ArchivedBlock => ({ ...archived, sign: undefined })
+/**
+ * One signature proves all blocks before it: that of the last one is kept, and those of blocks that change whose signatures
+ * count. Throws as `requireSigned`.
+ */
+const withNeededSignatures = (
+  run: readonly ArchivedBlock[],
+  proof: ArchiveOf['proof'],
+): readonly ArchivedBlock[] => {
+  const last = run.at(-1)
+  if (proof === 'signed' && last !== undefined) requireSigned(last)
+  return run.map(each => {
+    if (each === last) return each
+    if (!changesProducers(each.block)) return { ...each, sign: undefined }
+    if (proof === 'signed') requireSigned(each)
+    return each
+  })
+}
 
 /** Throws Failure 'bad_block' unless the block has a valid signature: nobody could load what is written without it. */
 const requireSigned = ({ block, sign }: ArchivedBlock): void => {
