@@ -45,6 +45,8 @@ export const items = defineIndex({
   },
 })
 
+export type ItemDoc = DocOf<typeof items>
+
 /**
  * Who has or had which items. Id: `memberId` of the owner and the id of the item. One more of each owner, with `""` as its
  * item (`countOfItems`), counts the items that it has; no order has it.
