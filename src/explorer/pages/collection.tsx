@@ -52,7 +52,7 @@ export const collectionPage: Page = {
             label={say({ en: 'Lists of this collection', zh: '此合集的列表' })}
             path={pathOf('nft', collection)}
             tabs={[
-              { name: say({ en: 'NFTs', zh: 'NFT' }) },
+              { name: say({ en: 'NFTs', zh: 'NFT 列表' }) },
               { name: say({ en: 'Owners', zh: '拥有者' }), query: 'owners' },
             ]}
           />

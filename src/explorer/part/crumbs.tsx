@@ -34,6 +34,6 @@ const partsAround = ({ path, say }: Frame): readonly (readonly [string, string])
     [list[0], say(list[1])],
     ...(collection === undefined
       ? []
-      : [[collection, say({ en: 'NFT collection', zh: 'NFT 合集' })] as const]),
+      : [[collection, say({ en: 'NFT collection', zh: '所属合集' })] as const]),
   ]
 }
