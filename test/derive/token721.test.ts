@@ -68,6 +68,27 @@ test('deriveBlock: an owner of so many that they are counted in segments gives t
   expect(after.get(collections, 'many')).toMatchObject({ issued: many, owner_count: 2 })
 })
 
+test('deriveBlock: a collection of so many owners that they are counted in segments, until one has all', () => {
+  const owners = Array.from({ length: SEGMENT_SIZES.group + 100 }, (_, at) => `owner${at}`)
+  const said = (name: string, args: readonly string[]) => receipt(`token721.iost/${name}`, args)
+  const blocks = [
+    [transaction({ receipts: [said('create', ['wide', 'alice00', '9999'])] })],
+    [transaction({ receipts: owners.map(owner => said('issue', ['wide', owner, ''])) })],
+  ]
+  const { state: spread } = deriveChain(chainOf([genesis()], ...blocks))
+  expect(spread.get(collections, 'wide')).toMatchObject({ issued: owners.length, owner_count: owners.length })
+  const trees = (of: typeof spread) =>
+    of.all(segments).filter(({ id, segments: runs }) => id.endsWith('/wide') && runs.length > 0)
+  expect(trees(spread).length).toBeGreaterThan(1)
+  const gifts = owners
+    .slice(1)
+    .map((owner, at) => said('transfer', ['wide', owner, 'owner0', String(at + 1)]))
+  const { state: one } = deriveChain(chainOf([genesis()], ...blocks, [transaction({ receipts: gifts })]))
+  expect(one.get(collections, 'wide')?.owner_count).toBe(1)
+  expect(one.get(collectionOwners, memberId('wide', 'owner0'))?.count).toBe(owners.length)
+  expect(trees(one)).toEqual([])
+})
+
 test('deriveBlock: an issuer that gives the right to issue away, as if it were an item, is not the issuer any more', () => {
   const said = (name: string, args: readonly string[]) =>
     transaction({ receipts: [receipt(`token721.iost/${name}`, args)] })
