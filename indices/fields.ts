@@ -10,6 +10,7 @@
  * | `hashes`  | string              | keyword, stored only             | BLOB: 32 bytes each (other text: TEXT) |
  * | `word`    | string              | keyword, stored only             | INTEGER: number of a frequent text (other text: TEXT) |
  * | `packed`  | string              | keyword, stored only             | BLOB: compressed (short text: TEXT) |
+ * | `digits`  | string              | keyword, stored only             | BLOB: four bits a sign (other text: TEXT) |
  * | `long`    | bigint (int64)      | long, sent as text               | INTEGER |
  * | `int`     | number (< 2^53)     | long                             | INTEGER |
  * | `bool`    | boolean             | boolean                          | INTEGER |
@@ -27,6 +28,7 @@ export type FieldKind =
   | 'hashes'
   | 'word'
   | 'packed'
+  | 'digits'
   | 'long'
   | 'int'
   | 'bool'
@@ -65,6 +67,8 @@ export const hashes = (): Field<string> => field('hashes')
 export const word = (): Field<string> => field('word')
 /** Text that is only given back, of some length and much like that of other documents. */
 export const packed = (): Field<string> => field('packed')
+/** Text that is only given back, mostly digits with signs between them. */
+export const digits = (): Field<string> => field('digits')
 /** 64-bit integer that is only given back. */
 export const long = (): Field<bigint> => field('long')
 /** 64-bit integer that is searched and sorted by. */

@@ -14,7 +14,7 @@ import { series } from './series.ts'
 import { statistics } from './statistics.ts'
 import { tokens } from './token.ts'
 import { tokenDays } from './token-day.ts'
-import { collections, holdings, items } from './token721.ts'
+import { collectionOwners, collections, holdings, items } from './token721.ts'
 import { transactions } from './transaction.ts'
 import { transactionRuns } from './transaction-run.ts'
 import { votes } from './vote.ts'
@@ -26,6 +26,7 @@ export const historyIndices = [blocks, transactions, records] as const
 export const stateIndices = [
   accounts,
   balances,
+  collectionOwners,
   collections,
   contracts,
   days,
@@ -69,4 +70,4 @@ export type Key = { readonly index: StateIndex; readonly id: string }
  * Raised by hand when stored documents of an earlier version are not what this code would write: a loader refuses to
  * go on with another version's documents.
  */
-export const DERIVATION = 9
+export const DERIVATION = 10

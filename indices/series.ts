@@ -1,5 +1,5 @@
 import { type DocOf, defineIndex } from './define.ts'
-import { int, json, text } from './fields.ts'
+import { digits, int, json, text } from './fields.ts'
 
 /**
  * What an amount was at any height: every change of it, in chain order, in parts of some 30 changes. The id of the
@@ -26,7 +26,7 @@ export const series = defineIndex({
     gains: int(),
     losses: int(),
     /** The changes (`series-entry.ts`). */
-    entries: text(),
+    entries: digits(),
   },
 })
 export type SeriesDoc = DocOf<typeof series>

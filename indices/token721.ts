@@ -22,6 +22,8 @@ export const collections = defineIndex({
     total_supply: long(),
     /** Items so far, numbered from 0; none is ever destroyed. */
     issued: sortedInt(),
+    /** Who has at least one of them. */
+    owner_count: int(),
     height: int(),
     time: long(),
     tx_hash: text(),
@@ -42,6 +44,8 @@ export const items = defineIndex({
     tx_hash: text(),
   },
 })
+
+export type ItemDoc = DocOf<typeof items>
 
 /**
  * Who has or had which items. Id: `memberId` of the owner and the id of the item. One more of each owner, with `""` as its
@@ -69,6 +73,29 @@ export const holdings = defineIndex({
     since: sortedInt(),
     /** Only where no item is named: how many the owner has. */
     count: int(),
+  },
+})
+
+/** How many items of a collection each owner has or had. Id: `memberId` of the collection and the owner. */
+export const collectionOwners = defineIndex({
+  name: 'collection-owners',
+  kind: 'state',
+  orders: {
+    ofCollection: {
+      group: 'collection',
+      positive: ['count'],
+      by: [
+        ['count', 'desc'],
+        ['owner', 'asc'],
+      ],
+      counted: true,
+    },
+  },
+  fields: {
+    collection: keyword(),
+    owner: keyword(),
+    /** 0: the owner has none any more. */
+    count: sortedInt(),
   },
 })
 

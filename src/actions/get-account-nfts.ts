@@ -2,9 +2,10 @@ import { Type } from '@sinclair/typebox'
 import { accounts } from '#indices/account.ts'
 import { balances } from '#indices/balance.ts'
 import { contracts } from '#indices/contract.ts'
+import type { DocOf } from '#indices/define.ts'
 import { lists } from '#indices/list.ts'
 import { countOfItems, holdings, items } from '#indices/token721.ts'
-import { nftsOf } from './find/nfts.ts'
+import { inRunsOfNfts, nftsOf } from './find/nfts.ts'
 import { ownerOf } from './find/owner.ts'
 import { defineList } from './list/paging.ts'
 import { owner, paging } from './request/parameter-types.ts'
@@ -22,8 +23,8 @@ export const getAccountNfts = defineList({
   action: 'get-account-nfts',
   title: { en: 'NFTs of an account', zh: '账户的 NFT 列表' },
   summary: {
-    en: 'The NFTs of all collections that an account or contract owns now, those that it got last first; those of one block are sorted by collection and id as texts. Gifts and purchases inside contracts are included.',
-    zh: '账户或合约当前拥有的全部合集的 NFT，最近取得的在前；同一区块内取得的按合集与 ID 的文本顺序排列。包括在合约内部的赠与和购买。',
+    en: 'The NFTs of all collections that an account or contract owns now, those that it got last first; those of one block are sorted by collection and id as texts. Gifts and purchases inside contracts are included. A page with more than 16 MB of metadata is refused with how many rows would fit; an export has no limit.',
+    zh: '账户或合约当前拥有的全部合集的 NFT，最近取得的在前；同一区块内取得的按合集与 ID 的文本顺序排列。包括在合约内部的赠与和购买。元数据超过 16 MB 的页会被拒绝，并说明最多可请求的行数；导出不受此限。',
   },
   params: Type.Object({ account: owner(), ...paging }),
   result: listOfRows('nfts', row, { en: 'NFTs of this page.', zh: 'NFT 列表。' }),
@@ -36,6 +37,7 @@ export const getAccountNfts = defineList({
       return {
         total: counted?.count ?? 0,
         docs: (view, offset, limit) => view.page(holdings, 'ofOwner', { group, offset, limit }),
+        parts: inRunsOfNfts<DocOf<typeof holdings>>,
         rows: async (view, docs) => {
           const nfts = await nftsOf(
             view,

@@ -14,6 +14,7 @@ import { getBlockTx } from './get-block-tx.ts'
 import { getCollectionDetail } from './get-collection-detail.ts'
 import { getCollectionList } from './get-collection-list.ts'
 import { getCollectionNfts } from './get-collection-nfts.ts'
+import { getCollectionOwners } from './get-collection-owners.ts'
 import { getContractAbi } from './get-contract-abi.ts'
 import { getContractCode } from './get-contract-code.ts'
 import { getContractDetail } from './get-contract-detail.ts'
@@ -88,6 +89,7 @@ export const actions: readonly Action[] = [
   getCollectionList,
   getCollectionDetail,
   getCollectionNfts,
+  getCollectionOwners,
   getAccountNfts,
   getNftDetail,
   getNftHistory,

@@ -12,11 +12,9 @@ import { producerKeys, producers } from '#indices/producer.ts'
 import type { Key, StateIndex } from '#indices/registry.ts'
 import { resources } from '#indices/resource.ts'
 import { series, seriesOf } from '#indices/series.ts'
-import { memberId } from '#indices/standing.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { tokens } from '#indices/token.ts'
 import { tokenDayId, tokenDays } from '#indices/token-day.ts'
-import { collections, countOfItems, holdings, ISSUER_FIELD, itemId, items } from '#indices/token721.ts'
 import { voteId, votes } from '#indices/vote.ts'
 import { wealth } from '#indices/wealth.ts'
 import { dayId } from './day.ts'
@@ -24,6 +22,7 @@ import { pledgedKey } from './gas.ts'
 import { accountsOf, type Call, partiesOf } from './parties.ts'
 import { paidByVotes, withdrawalsIn } from './producer.ts'
 import { argumentsOf, type Said, saidBy, textAt } from './receipt.ts'
+import { needToken721 } from './token721.ts'
 
 type Add = (index: StateIndex, id: string) => void
 
@@ -201,20 +200,6 @@ const needToken = (add: Add, { name, args }: Said): void => {
   if (to !== undefined) needTransfer(add, token, { from: first, to })
   // The contribute of a base transaction goes to the witness of the parent, most likely this block's too.
   else if (token === 'contribute' && name === 'issue' && first !== undefined) add(producers, first)
-}
-
-/** Of an item that is issued there is nothing yet. */
-const needToken721 = (add: Add, { name, args }: Said): void => {
-  const [symbol, from, to, number] = [0, 1, 2, 3].map(place => textAt(args, place))
-  if (symbol === undefined) return
-  add(collections, symbol)
-  if (name === 'issue' && from !== undefined) add(holdings, countOfItems(from))
-  if (name !== 'transfer' || number === undefined || number === ISSUER_FIELD) return
-  const id = itemId(symbol, number)
-  add(items, id)
-  add(series, seriesOf.item(id))
-  for (const owner of [from ?? '', to ?? ''])
-    for (const key of [countOfItems(owner), memberId(owner, id)]) add(holdings, key)
 }
 
 const needTransfer = (

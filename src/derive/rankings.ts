@@ -14,7 +14,7 @@ import {
 } from '#indices/standing.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { tokens } from '#indices/token.ts'
-import { collections, countOfItems, holdings } from '#indices/token721.ts'
+import { collectionOwners, collections, countOfItems, holdings } from '#indices/token721.ts'
 import { votes } from '#indices/vote.ts'
 import { wealth } from '#indices/wealth.ts'
 import { dissolveTree, foundTree, openTree, type Ranking } from './segment-tree.ts'
@@ -121,6 +121,8 @@ const sizeOf = (state: State, { index, group = '' }: Ranking): number => {
       return state.get(producers, group)?.voter_count ?? 0
     case holdings:
       return state.get(holdings, countOfItems(group))?.count ?? 0
+    case collectionOwners:
+      return state.get(collections, group)?.owner_count ?? 0
     case collections:
       return state.get(statistics, STATISTICS)?.collection_count ?? 0
     case tokens:

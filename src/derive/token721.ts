@@ -1,8 +1,10 @@
 import { Failure } from '#failure/failure.ts'
-import { seriesOf } from '#indices/series.ts'
+import type { StateIndex } from '#indices/registry.ts'
+import { series, seriesOf } from '#indices/series.ts'
 import { memberId } from '#indices/standing.ts'
 import {
   type CollectionDoc,
+  collectionOwners,
   collections,
   countOfItems,
   holdings,
@@ -11,11 +13,30 @@ import {
   items,
 } from '#indices/token721.ts'
 import { digitsAt, type Said, textAt } from './receipt.ts'
-import type { Scope, TxScope } from './scope.ts'
+import type { TxScope } from './scope.ts'
 import { missTogether } from './state.ts'
 
 /** An item that changes hands; `from` is `""` where it is issued. */
 type Moved = { readonly symbol: string; readonly item: string; readonly from: string; readonly to: string }
+
+/** State that a receipt of token721.iost needs. Of an item that is issued there is nothing yet. */
+export const needToken721 = (add: (index: StateIndex, id: string) => void, { name, args }: Said): void => {
+  const [symbol, first, second, number] = [0, 1, 2, 3].map(place => textAt(args, place))
+  if (symbol === undefined) return
+  add(collections, symbol)
+  const isItem = name === 'transfer' && number !== undefined && number !== ISSUER_FIELD
+  if (name !== 'issue' && !isItem) return
+  const id = itemId(symbol, number ?? '')
+  if (isItem) {
+    add(items, id)
+    add(series, seriesOf.item(id))
+  }
+  for (const owner of isItem ? [first ?? '', second ?? ''] : [first ?? '']) {
+    add(holdings, countOfItems(owner))
+    add(collectionOwners, memberId(symbol, owner))
+    if (isItem) add(holdings, memberId(owner, id))
+  }
+}
 
 /** Applies a receipt of token721.iost: `create [symbol, issuer, total]`, `issue [symbol, to, metadata]`, `transfer [symbol, from, to, id]`. */
 export const applyToken721 = (at: TxScope, said: Said): void => {
@@ -40,6 +61,7 @@ const create = ({ scope, tx }: TxScope, { args }: Said): void => {
     issuer: textAt(args, 1) ?? '',
     total_supply: /^\d+$/.test(total) ? BigInt(total) : 0n,
     issued: 0,
+    owner_count: 0,
     height: scope.block.height,
     time: scope.block.time,
     tx_hash: tx.hash,
@@ -89,30 +111,50 @@ const transfer = (at: TxScope, said: Said): void => {
   move(at, moved)
 }
 
-const move = ({ scope }: TxScope, { symbol, item, from, to }: Moved): void => {
-  const { series: past } = scope
+const move = (at: TxScope, moved: Moved): void => {
+  const { symbol, item, from, to } = moved
+  const { series: past } = at.scope
   const id = itemId(symbol, item)
   const open = () => past.open(seriesOf.item(id), { isNew: from === '' })
-  missTogether([open, () => pass(scope, id, { from, to })])
+  missTogether([open, () => pass(at, moved)])
   past.note(open(), 1n, { kind: 'tx', more: [from, to] })
 }
 
-/** Writes who has an item, and how many each has. Nothing was changed where state is missing; of an item that is issued there is none. */
-const pass = ({ state, block }: Scope, item: string, { from, to }: Pick<Moved, 'from' | 'to'>): void => {
+/**
+ * Writes who has an item, how many each has, and how many of the collection. Nothing was changed where state is missing; of
+ * an item that is issued there is none.
+ */
+const pass = (at: TxScope, { symbol, item: number, from, to }: Moved): void => {
   if (from === to) return
+  const { state, block } = at.scope
+  const item = itemId(symbol, number)
   const owners = [from, to].filter(owner => owner !== '')
   const countOf = (owner: string): number => state.get(holdings, countOfItems(owner))?.count ?? 0
+  const shareOf = (owner: string): number => state.get(collectionOwners, memberId(symbol, owner))?.count ?? 0
   const memberOf = (owner: string) => (from === '' ? undefined : state.get(holdings, memberId(owner, item)))
-  missTogether(owners.flatMap(owner => [() => countOf(owner), () => memberOf(owner)]))
+  missTogether(owners.flatMap(owner => [() => countOf(owner), () => shareOf(owner), () => memberOf(owner)]))
+  let more = 0
   for (const owner of owners) {
     const isNew = owner === to
-    const count = countOf(owner) + (isNew ? 1 : -1)
-    state.put(holdings, { id: countOfItems(owner), owner, item: '', since: 0, count })
+    const step = isNew ? 1 : -1
+    state.put(holdings, {
+      id: countOfItems(owner),
+      owner,
+      item: '',
+      since: 0,
+      count: countOf(owner) + step,
+    })
     const since = isNew ? block.height + 1 : 0
     const member = { id: memberId(owner, item), owner, item, since, count: 0 }
     if (from === '') state.add(holdings, member)
     else state.put(holdings, member)
+    const [had, has] = [shareOf(owner), shareOf(owner) + step]
+    state.put(collectionOwners, { id: memberId(symbol, owner), collection: symbol, owner, count: has })
+    more += Math.sign(has) - Math.sign(had)
   }
+  if (more === 0) return
+  const collection = collectionOf(at, symbol)
+  state.put(collections, { ...collection, owner_count: collection.owner_count + more })
 }
 
 const collectionOf = (at: TxScope, symbol: string): CollectionDoc => {

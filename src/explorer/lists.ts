@@ -3,6 +3,7 @@ export const LISTS = [
   ['/blocks', { en: 'Blocks', zh: '区块' }],
   ['/transactions', { en: 'Transactions', zh: '交易' }],
   ['/tokens', { en: 'Tokens', zh: '代币' }],
+  ['/nfts', { en: 'NFTs', zh: 'NFT 合集' }],
   ['/contracts', { en: 'Contracts', zh: '合约' }],
   ['/producers', { en: 'Producers', zh: '生产者' }],
   ['/wealth', { en: 'Wealth', zh: '财富榜' }],

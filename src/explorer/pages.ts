@@ -3,6 +3,7 @@ import { accountPage } from './pages/account.tsx'
 import { blockPage } from './pages/block.tsx'
 import { blocksPage } from './pages/blocks.tsx'
 import { collectionPage } from './pages/collection.tsx'
+import { collectionsPage } from './pages/collections.tsx'
 import { contractPage } from './pages/contract.tsx'
 import { contractsPage } from './pages/contracts.tsx'
 import { homePage } from './pages/home.tsx'
@@ -30,6 +31,7 @@ export const pages: readonly Page[] = [
   blockPage,
   tokensPage,
   tokenPage,
+  collectionsPage,
   collectionPage,
   nftPage,
   producersPage,

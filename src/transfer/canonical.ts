@@ -18,6 +18,7 @@ const TEXTS: Readonly<Record<Field['kind'], (value: unknown) => string>> = {
   hashes: asText,
   word: asText,
   packed: asText,
+  digits: asText,
   long: asNumber,
   int: asNumber,
   hash8: asNumber,

@@ -3,8 +3,8 @@ import { SEGMENT_SIZES, segments } from '#indices/segment.ts'
 import { series, seriesOf } from '#indices/series.ts'
 import { entriesIn } from '#indices/series-entry.ts'
 import { memberId } from '#indices/standing.ts'
-import { collections, countOfItems, holdings, items } from '#indices/token721.ts'
-import { plainItems } from '#test/support/oracle/items.ts'
+import { collectionOwners, collections, countOfItems, holdings, items } from '#indices/token721.ts'
+import { plainItems, sharesOf } from '#test/support/oracle/items.ts'
 import { deriveChain, derivedRecording } from '#test/support/stores/derived-chain.ts'
 import { chainOf, genesis, receipt, transaction } from '#test/support/stores/hand-made.ts'
 
@@ -35,6 +35,19 @@ test('deriveBlock: collections count their items, and owners those that they hav
   expect(state.all(holdings).filter(({ since }) => since > 0)).toHaveLength(plain.items.size)
 })
 
+test('deriveBlock: a collection knows its owners and how many of it each has', () => {
+  const shares = sharesOf(plain.items)
+  const present = state.all(collectionOwners).filter(({ count }) => count > 0)
+  expect(present.map(({ collection, owner, count }) => [`${collection}/${owner}`, count]).toSorted()).toEqual(
+    [...shares].toSorted(),
+  )
+  for (const { symbol, owner_count } of state.all(collections))
+    expect([symbol, owner_count]).toEqual([
+      symbol,
+      present.filter(({ collection }) => collection === symbol).length,
+    ])
+})
+
 test('deriveBlock: an owner of so many that they are counted in segments gives them away until they are not', () => {
   const many = SEGMENT_SIZES.group * 2
   const said = (name: string, args: readonly string[]) => receipt(`token721.iost/${name}`, args)
@@ -52,7 +65,28 @@ test('deriveBlock: an owner of so many that they are counted in segments gives t
   const { state: after } = deriveChain(chainOf([genesis()], ...blocks, ...gifts))
   expect(after.get(holdings, countOfItems('alice00'))?.count).toBe(2)
   expect(after.get(holdings, countOfItems('bob0000'))?.count).toBe(many - 2)
-  expect(after.get(collections, 'many')?.issued).toBe(many)
+  expect(after.get(collections, 'many')).toMatchObject({ issued: many, owner_count: 2 })
+})
+
+test('deriveBlock: a collection of so many owners that they are counted in segments, until one has all', () => {
+  const owners = Array.from({ length: SEGMENT_SIZES.group + 100 }, (_, at) => `owner${at}`)
+  const said = (name: string, args: readonly string[]) => receipt(`token721.iost/${name}`, args)
+  const blocks = [
+    [transaction({ receipts: [said('create', ['wide', 'alice00', '9999'])] })],
+    [transaction({ receipts: owners.map(owner => said('issue', ['wide', owner, ''])) })],
+  ]
+  const { state: spread } = deriveChain(chainOf([genesis()], ...blocks))
+  expect(spread.get(collections, 'wide')).toMatchObject({ issued: owners.length, owner_count: owners.length })
+  const trees = (of: typeof spread) =>
+    of.all(segments).filter(({ id, segments: runs }) => id.endsWith('/wide') && runs.length > 0)
+  expect(trees(spread).length).toBeGreaterThan(1)
+  const gifts = owners
+    .slice(1)
+    .map((owner, at) => said('transfer', ['wide', owner, 'owner0', String(at + 1)]))
+  const { state: one } = deriveChain(chainOf([genesis()], ...blocks, [transaction({ receipts: gifts })]))
+  expect(one.get(collections, 'wide')?.owner_count).toBe(1)
+  expect(one.get(collectionOwners, memberId('wide', 'owner0'))?.count).toBe(owners.length)
+  expect(trees(one)).toEqual([])
 })
 
 test('deriveBlock: an issuer that gives the right to issue away, as if it were an item, is not the issuer any more', () => {
@@ -69,7 +103,7 @@ test('deriveBlock: an issuer that gives the right to issue away, as if it were a
       [said('issue', ['cats', 'bob0000', 'b'])],
     ),
   )
-  expect(after.get(collections, 'cats')).toMatchObject({ issuer: 'bob0000', issued: 2 })
+  expect(after.get(collections, 'cats')).toMatchObject({ issuer: 'bob0000', issued: 2, owner_count: 2 })
   expect(after.all(items).map(({ id, owner }) => [id, owner])).toEqual([
     ['cats/0', 'alice00'],
     ['cats/1', 'bob0000'],

@@ -19,8 +19,13 @@ test('breadcrumbs: the page of one thing leads to the list that has it and to th
     ['/contract/token.iost', ['Home ../', 'Contracts ../contracts']],
     ['/producer/producer000', ['Home ../', 'Producers ../producers']],
     ['/statistics/votes', ['Home ../', 'Statistics ../statistics']],
+    [
+      '/zh/nft/nft_cats/1',
+      ['首页 ../../../zh/', 'NFT 合集 ../../../zh/nfts', '所属合集 ../../../zh/nft/nft_cats'],
+    ],
     ['/zh/block/7', ['首页 ../../zh/', '区块 ../../zh/blocks']],
-    ['/nft/a%2Fb/1', ['Home ../../', 'NFT collection ../../nft/a%2Fb']],
+    ['/nft/nft_cats', ['Home ../', 'NFTs ../nfts']],
+    ['/nft/a%2Fb/1', ['Home ../../', 'NFTs ../../nfts', 'NFT collection ../../nft/a%2Fb']],
     ...['/', '/blocks', '/account/busyhub'].map(each => [each, []] as const),
   ] as const)
     expect([path, crumbsOf((await visit(path)).html)]).toEqual([path, [...crumbs]])

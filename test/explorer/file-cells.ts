@@ -114,6 +114,18 @@ export const fileCells: Readonly<Record<string, FileCells>> = {
             : 'Allowed',
     },
   },
+  '/nfts.csv': {
+    call: ['nft/get-collection-list', {}, 'collections'],
+    columns: {
+      ...{ Collection: text('collection'), Issuer: text('issuer'), 'Created (UTC)': time('created_at') },
+      ...{ NFTs: number('issued'), Owners: number('owner_count'), 'Maximum supply': number('total_supply') },
+      Transaction: number('tx_hash'),
+    },
+  },
+  '/nft/nft_cats/owners.csv': {
+    call: ['nft/get-collection-owners', { collection: 'nft_cats' }, 'owners'],
+    columns: { Rank: place, Owner: text('account'), NFTs: number('count') },
+  },
   '/producers.csv': {
     call: ['base/get-producer-list', {}, 'producers'],
     columns: {

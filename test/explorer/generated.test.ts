@@ -58,11 +58,8 @@ const suite = (name: string, open: Opening): void =>
     })
   })
 
-/** Pages that a form or a program leads to, and those of NFTs, which the chain lacks. */
-const UNLINKED: ReadonlySet<string> = new Set([
-  ...['/search', '/suggest', '/sitemap.xml'],
-  ...['/nft/{id}', '/nft/{id}/{part}'],
-])
+/** Pages that a form or a program leads to. */
+const UNLINKED: ReadonlySet<string> = new Set(['/search', '/suggest', '/sitemap.xml'])
 /** Pages of the explorer: the reference and the status page have tests of their own. */
 const PAGE = /^\/(?!docs|status|api|openapi)/
 

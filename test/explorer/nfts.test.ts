@@ -1,5 +1,5 @@
 import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { plainItems } from '#test/support/oracle/items.ts'
+import { plainItems, sharesOf } from '#test/support/oracle/items.ts'
 import { commitRuns } from '../support/stores/commit-runs.ts'
 import { chainOf, genesis, receipt, transaction } from '../support/stores/hand-made.ts'
 import { temporarySqlite } from '../support/stores/loading.ts'
@@ -37,6 +37,18 @@ test('a collection shows its NFTs with their owners, the one issued last first',
   for (const number of [0, 1, 2, 3, 4])
     expect(html).toContain(`account/${items.get(`nft_dogs/${number}`)?.owner}"`)
   expect(text).toContain('5 rows')
+})
+
+test('all collections are one list, which the head of every page leads to, and a collection shows who owns how many', async () => {
+  const { items, collections } = await plainItems()
+  const { text, links } = await explorer.visit('/nfts')
+  const listed = links.flatMap(({ href }) => /^nft\/([^/?]+)$/.exec(href)?.[1] ?? [])
+  expect(listed).toEqual([...collections].toSorted(([, a], [, b]) => b - a).map(([symbol]) => symbol))
+  expect(text).toContain(`${collections.size} collections, most NFTs first.`)
+  expect((await explorer.visit('/')).links.map(({ href }) => href)).toContain('nfts')
+  const { html } = await explorer.visit('/nft/nft_cats?owners=1')
+  const owners = [...sharesOf(items).keys()].filter(share => share.startsWith('nft_cats/'))
+  for (const share of owners) expect(html).toContain(`account/${share.slice('nft_cats/'.length)}"`)
 })
 
 test('an NFT shows its owner, its metadata and every owner before', async () => {

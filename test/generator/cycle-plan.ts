@@ -5,11 +5,12 @@ import type { Profile, Settings } from './settings.ts'
 /**
  * Who does what in a cycle, by the number of the transaction in its first half. The second half takes the same
  * transactions back in the same order, so every account is after a cycle what it was before, whatever the chain's length
- * (but for what grows: newcomers, block rewards). Amounts are drawn for every cycle anew, up to the bounds below: an
+ * (but for what grows: newcomers, block rewards, NFTs). Amounts are drawn for every cycle anew, up to the bounds below: an
  * account that has all it may ever owe at once when the cycles begin never falls below zero.
  */
 export const KINDS = [
   'iost',
+  'nft',
   'coin',
   'play',
   'route',
@@ -33,7 +34,8 @@ export type Kind = (typeof KINDS)[number]
 type Weights = Readonly<Record<Kind, number>>
 
 const MIXED: Weights = {
-  iost: 300,
+  iost: 292,
+  nft: 8,
   coin: 200,
   play: 160,
   route: 40,
@@ -56,7 +58,7 @@ const WEIGHTS: Readonly<Record<Profile, Weights>> = {
   mixed: MIXED,
   sparse: MIXED,
   // Transactions without actions make the whole block be asked for again: rare where blocks are large.
-  busy: { ...MIXED, iost: 700, coin: 600, none: 0.1 },
+  busy: { ...MIXED, iost: 692, coin: 600, none: 0.1 },
 }
 
 /** Most that one transaction moves, in smallest units. */

@@ -1,3 +1,4 @@
+import { collecting } from './cycle-nfts.ts'
 import { type At, name } from './cycle-place.ts'
 import { HUB_INDEX, type Kind, MOST, type Plan } from './cycle-plan.ts'
 import { exchanging, joining, minting, pledging, ramTrade, storing, telling, voting } from './cycle-system.ts'
@@ -9,6 +10,7 @@ import type { World } from './world.ts'
 
 const FILL: Readonly<Record<Kind, (at: At, plan: Plan) => void>> = {
   iost: (at, plan) => move(at, plan, TOKENS.iost, MOST.iost),
+  nft: collecting,
   coin: (at, plan) => move(at, plan, TOKENS.coin, MOST.coin),
   play,
   route,

@@ -3,6 +3,7 @@ import { carriedTx, delayedTx } from './delayed.ts'
 import { deployTx } from './deployment.ts'
 import { issue, signUp, transfer, vote } from './movements.ts'
 import { FOUNDER, HUB, TOKENS } from './names.ts'
+import { COLLECTIONS, collectionTx } from './nfts.ts'
 import { mix } from './random.ts'
 import { emptyTx, type Tx } from './transaction.ts'
 import { DAWN_ACCOUNTS, DAWN_ACCOUNTS_FROM, DAWN_PER_BLOCK, DAWN_TRANSACTIONS, type World } from './world.ts'
@@ -123,6 +124,7 @@ export const dawnTransactions = (world: World, height: number): readonly Tx[] =>
       tokenTx('coin', COINS * COIN),
       tokenTx('mint', 0),
       hubTx(world),
+      ...COLLECTIONS.map(collectionTx),
       delayedTx(),
     ]
   const at = (height - DAWN_ACCOUNTS_FROM) * DAWN_PER_BLOCK

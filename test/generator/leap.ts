@@ -1,5 +1,5 @@
 import { newcomerName } from './names.ts'
-import { addBlocks, addTo, emptyTally, release, type Table, type Tally } from './tally.ts'
+import { addBlocks, addTo, emptyTally, release, TABLES, type Table, type Tally } from './tally.ts'
 import { blockTime } from './time.ts'
 import type { World } from './world.ts'
 
@@ -41,8 +41,7 @@ export const tallyAt = (world: World, height: number): Tally => {
   if (cycles > 0) {
     const gained: Tally = { ...emptyTally(), deployed: tally.deployed }
     through(world, gained, dawn, dawn + settings.cycle - 1)
-    for (const name of ['balances', 'votes', 'lists', 'figures'] as const)
-      grow(tally.tables[name], gained.tables[name], cycles)
+    for (const name of TABLES) grow(tally.tables[name], gained.tables[name], cycles)
     for (const owner of gained.owners)
       for (let cycle = 0; cycle < cycles; cycle += 1) tally.owners.add(inCycle(owner)?.(cycle) ?? owner)
   }

@@ -6,6 +6,7 @@ import { elasticsearchUrl, openTestElastic } from '#test/support/stores/elastics
 import { loadFrom, temporarySqlite } from '#test/support/stores/loading.ts'
 import { hashesOf } from './block.ts'
 import { createChain } from './chain.ts'
+import { userTransactions } from './content.ts'
 import { HUB } from './names.ts'
 import { type Row, rowsBetween } from './rows.ts'
 import { serveGenerated } from './serve.ts'
@@ -22,6 +23,9 @@ const PAGE = 7
 const chain = createChain(small('mixed'))
 const truth = truthAt(chain.world, chain.settings.blocks)
 const made = [...rowsBetween(chain.world, 0, truth.height, new Set())]
+const receipts = Array.from({ length: truth.height + 1 }, (_, height) =>
+  userTransactions(chain.world, height).flatMap(tx => tx.receipts),
+).flat()
 /** Of each block the hashes of its transactions, the base one among them. */
 const hashes = Array.from({ length: truth.height + 1 }, (_, height) => hashesOf(chain.block(height)))
 const hashOf = ({ height, position }: Row): string => hashes[height]?.[position] ?? ''
@@ -156,6 +160,34 @@ const suite = (name: string, open: Opening): void =>
         .map(symbol => [symbol, truth.holders(symbol).length] as const)
         .toSorted(([a, x], [b, y]) => (x === y ? (a < b ? -1 : 1) : y - x))
       expect(rows.map(({ symbol, holder_count }) => [symbol, holder_count] as const)).toEqual(expected)
+    })
+
+    test('every collection has each of its NFTs with its owner, and each of its owners', async () => {
+      const own = new Map(truth.collections().map(collection => [collection, [] as string[]]))
+      for (const { name, content } of receipts) {
+        if (!name.startsWith('token721.iost/')) continue
+        const [collection = '', first = '', second = '', id] = JSON.parse(content) as readonly string[]
+        if (name.endsWith('/issue')) own.get(collection)?.push(first)
+        if (name.endsWith('/transfer')) own.get(collection)?.splice(Number(id), 1, second)
+      }
+      expect([...own.values()].reduce((sum, owners) => sum + owners.length, 0)).toBeGreaterThan(50)
+      for (const [collection, owners] of own) {
+        const query = `&collection=${collection}`
+        const nfts = await rowsOf(`module=nft&action=get-collection-nfts${query}`, 'nfts')
+        expect(nfts.map(row => [row['token_id'], row['owner']])).toEqual(
+          owners.map((owner, id) => [String(id), owner]).toReversed(),
+        )
+        const shares = await rowsOf(`module=nft&action=get-collection-owners${query}`, 'owners')
+        expect(shares).toEqual(
+          truth.nftOwners(collection).map(([account, count]) => ({ account, count: Number(count) })),
+        )
+      }
+      const listed = await rowsOf('module=nft&action=get-collection-list', 'collections')
+      expect(listed.map(row => [row['collection'], row['issued'], row['owner_count']])).toEqual(
+        [...own]
+          .toSorted(([, a], [, b]) => b.length - a.length)
+          .map(([collection, owners]) => [collection, owners.length, new Set(owners).size]),
+      )
     })
 
     test('get-producer-list has every producer by votes', async () => {

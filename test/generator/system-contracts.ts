@@ -11,7 +11,11 @@ const CONTRACTS: Readonly<Record<string, readonly [language: string, version: st
     'create(string,string,number,json) issue(string,string,string) transfer(string,string,string,string,string) ' +
       'transferFreeze(string,string,string,string,number,string) destroy(string,string,string)',
   ],
-  'token721.iost': ['native', '1.0.0', 'create(string,string,number) issue(string,string,string)'],
+  'token721.iost': [
+    'native',
+    '1.0.0',
+    'create(string,string,number) issue(string,string,string) transfer(string,string,string,string)',
+  ],
   'gas.iost': ['native', '1.0.0', 'pledge(string,string,string) unpledge(string,string,string)'],
   'issue.iost': ['javascript', '1.0.0', 'issueIOST()'],
   'auth.iost': ['javascript', '1.0.0', 'signUp(string,string,string)'],

@@ -6,12 +6,17 @@ import type { World } from './world.ts'
 /** Sums by two names. */
 export type Table = Map<string, Map<string, bigint>>
 
+/** The tables by name. */
+export const TABLES = ['balances', 'votes', 'nfts', 'lists', 'figures'] as const
+
 /** What is counted: all of it grows by the same in every cycle, newcomers apart. */
 export type Tables = {
   /** Token → owner: available, frozen amounts left out. */
   readonly balances: Table
   /** Producer → voter. */
   readonly votes: Table
+  /** Collection of NFTs → owner: how many. */
+  readonly nfts: Table
   /** `account`, `failed`, `contract`, `action`, `called`, `created`, `token`, `moved`, `contracts` → rest of the list's key: rows. */
   readonly lists: Table
   /** `issued` → token; `rows`, `transactions`, `accounts` of `chain`. */
@@ -36,7 +41,7 @@ export type Tally = {
 }
 
 export const emptyTally = (): Tally => ({
-  tables: { balances: new Map(), votes: new Map(), lists: new Map(), figures: new Map() },
+  tables: { balances: new Map(), votes: new Map(), nfts: new Map(), lists: new Map(), figures: new Map() },
   deployed: new Set(),
   owners: new Set(),
   producers: new Set(),
@@ -58,7 +63,7 @@ const move = (tally: Tally, token: string, from: string, to: string, units: bigi
 }
 
 const applyEffect = (tally: Tally, effect: Effect): void => {
-  const { balances, votes, figures } = tally.tables
+  const { balances, votes, nfts, figures } = tally.tables
   switch (effect.kind) {
     case 'create':
       addTo(figures, 'issued', effect.token, 0n)
@@ -74,6 +79,10 @@ const applyEffect = (tally: Tally, effect: Effect): void => {
     }
     case 'vote':
       addTo(votes, effect.producer, effect.voter, BigInt(effect.units))
+      return
+    case 'nft':
+      if (effect.from !== '') addTo(nfts, effect.collection, effect.from, -1n)
+      addTo(nfts, effect.collection, effect.to, 1n)
       return
     case 'ram':
       addTo(balances, 'ram', effect.owner, -BigInt(effect.bytes))

@@ -44,6 +44,13 @@ export type Effect =
       readonly due: string
     }
   | { readonly kind: 'vote'; readonly voter: string; readonly producer: string; readonly units: number }
+  | {
+      readonly kind: 'nft'
+      readonly collection: string
+      /** `""` where it is issued. */
+      readonly from: string
+      readonly to: string
+    }
   | { readonly kind: 'ram'; readonly owner: string; readonly bytes: number }
   | { readonly kind: 'signUp'; readonly name: string; readonly creator: string }
   | { readonly kind: 'deploy'; readonly contract: string }

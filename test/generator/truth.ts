@@ -25,6 +25,9 @@ export type Truth = {
   tokens(): readonly string[]
   holders(token: string): Ranked
   voters(producer: string): Ranked
+  collections(): readonly string[]
+  /** How many NFTs of a collection each owner has. */
+  nftOwners(collection: string): Ranked
   wealth(): readonly Wealth[]
   /** Rows of a list; 0 for one that is not there. */
   count(key: string): number
@@ -77,7 +80,7 @@ const isSystem = (owner: string): boolean => owner.endsWith('.iost')
 /** What is true after block `height`; in time and memory that do not grow with the cycles before it, newcomers apart. */
 export const truthAt = (world: World, height: number, tally: Tally = tallyAt(world, height)): Truth => {
   addRewards(world, tally, height)
-  const { balances, votes, lists, figures } = tally.tables
+  const { balances, votes, nfts, lists, figures } = tally.tables
   const balance = (token: string, owner: string): bigint => balances.get(token)?.get(owner) ?? 0n
   const figure = (name: string): number => Number(figures.get('chain')?.get(name) ?? 0n)
   const count = (key: string): number => {
@@ -95,6 +98,8 @@ export const truthAt = (world: World, height: number, tally: Tally = tallyAt(wor
     tokens: () => [...(figures.get('issued')?.keys() ?? [])],
     holders: token => ranked(balances.get(token)),
     voters: producer => ranked(votes.get(producer)),
+    collections: () => [...nfts.keys()],
+    nftOwners: collection => ranked(nfts.get(collection)),
     wealth: () => wealthOf(tally, balance),
     count,
     keys: () =>

@@ -1,6 +1,7 @@
 import { CONTRACTS, type CyclePlan, cyclePlan, HUB_INDEX, type Needs, needsOf } from './cycle-plan.ts'
 import { contractId } from './deployment.ts'
 import { accountNames, HUB, keyOf, producerName } from './names.ts'
+import { type NftPlan, nftPlan } from './nfts.ts'
 import { type Schedule, scheduleOf } from './schedule.ts'
 import type { Settings } from './settings.ts'
 import { type SigningKey, signingKey } from './signing.ts'
@@ -12,6 +13,7 @@ export type World = {
   readonly schedule: Schedule
   readonly plan: CyclePlan
   readonly needs: Needs
+  readonly nfts: NftPlan
   /** Name of an account by number. */
   account(index: number): string
   /** Producers by number: account and signing key. */
@@ -40,12 +42,14 @@ export const worldOf = (settings: Settings): World => {
   const name = accountNames()
   const keys = Array.from({ length: KEYS }, (_, index) => keyOf(seed, index))
   const seals = sealsOf(seed, keys)
+  const plan = cyclePlan(settings)
   const blocksFor = (accounts: number): number => Math.ceil(accounts / DAWN_PER_BLOCK)
   return {
     settings,
     schedule,
-    plan: cyclePlan(settings),
+    plan,
     needs: needsOf(settings, schedule),
+    nfts: nftPlan(plan.read, schedule.count / 2),
     account: index => (index === HUB_INDEX ? HUB : name(index)),
     producers: Array.from({ length: settings.producers }, (_, index) => ({
       account: producerName(index),

@@ -1,7 +1,9 @@
-import { type CollectionDoc, collections, itemId, items } from '#indices/token721.ts'
+import { type CollectionDoc, collections, type ItemDoc, itemId, items } from '#indices/token721.ts'
 import { missingData } from '#store/missing-data.ts'
 import type { View } from '#store/port.ts'
 import type { Context } from '../define.ts'
+import type { Parts } from '../list/list-rows.ts'
+import { OVERFLOW_BUDGET, pageTooLong } from './overflow.ts'
 import { unknown } from './unknown.ts'
 
 type Asked = Pick<Context, 'view' | 'node'>
@@ -22,9 +24,30 @@ export const nftOf = async (context: Asked, symbol: string, number: string) => {
   throw unknown(context, 'nft', id)
 }
 
-/** NFTs by their ids, in that order. Throws 'damaged' where one is not stored. */
-export const nftsOf = async (view: View, ids: readonly string[]) =>
-  (await view.getMany(items, ids)).map((doc, at) => {
-    if (doc === undefined) throw missingData(`NFT '${ids[at]}' was issued, and has no document.`)
-    return doc
-  })
+/** NFTs that are read at once: their metadata has 64 KB at most, as a transaction has no more. */
+const AT_ONCE = 64
+
+/** A list in the runs whose NFTs are read at once, for its export. */
+export const inRunsOfNfts = <D>(docs: readonly D[]): Parts<D> => ({
+  ahead: [],
+  later: Array.from({ length: Math.ceil(docs.length / AT_ONCE) }, (_, run) =>
+    docs.slice(run * AT_ONCE, (run + 1) * AT_ONCE),
+  ),
+})
+
+/**
+ * NFTs by their ids, in that order. Nothing is cut: a page with more metadata than an answer has room for is refused
+ * ('bad_request') with how many rows would fit. Throws 'damaged' where one is not stored.
+ */
+export const nftsOf = async (view: View, ids: readonly string[]): Promise<readonly ItemDoc[]> => {
+  const found: ItemDoc[] = []
+  let bytes = 0
+  for (const run of inRunsOfNfts(ids).later)
+    for (const [at, doc] of (await view.getMany(items, run)).entries()) {
+      if (doc === undefined) throw missingData(`NFT '${run[at]}' was issued, and has no document.`)
+      bytes += Buffer.byteLength(doc.metadata)
+      if (bytes > OVERFLOW_BUDGET) throw pageTooLong({ all: ids.length, read: found.length + 1 })
+      found.push(doc)
+    }
+  return found
+}

@@ -16,7 +16,7 @@ export type RowTexts = Pick<ListedRecord, 'contract' | 'action_name' | 'data' | 
  * Most bytes of long texts in one answer. A single row has at most some 130 KB (a transaction has 64 KB, a return value
  * 64 KB), so a smaller page always fits.
  */
-const OVERFLOW_BUDGET = 16 * 1024 * 1024
+export const OVERFLOW_BUDGET = 16 * 1024 * 1024
 /** Transactions fetched at once: a few megabytes. */
 const CHUNK = 16
 
@@ -67,7 +67,11 @@ export const textsOf = async (
     for (const doc of part) {
       const own = textsIn(bodies.get(transactionId(doc.height, doc.tx)), doc)
       bytes += Buffer.byteLength(own.data) + Buffer.byteLength(own.return)
-      if (bytes > budget) throw tooLong(asked, { all: docs, read: long.slice(0, texts.size + 1) }, budget)
+      if (bytes > budget) {
+        const { countOf } = asked
+        const read = countOf(long.slice(0, texts.size + 1))
+        throw tooLong(asked, { all: countOf(docs), read }, budget)
+      }
       texts.set(doc.id, own)
     }
   }
@@ -111,13 +115,18 @@ const textsIn = (body: string | undefined, doc: ListedRecord): RowTexts => {
   }
 }
 
-/** `read`: the long rows up to the one that is too much. */
+/** How many are asked for, and how many have long texts up to the one that is too much. */
+type Counts = { readonly all: number; readonly read: number }
+
+/** The refusal of a page whose texts exceed the budget of one answer. */
+export const pageTooLong = (counts: Counts): Failure => tooLong(PAGE, counts, OVERFLOW_BUDGET)
+
 const tooLong = (
-  { parameter, countOf, refusal }: Asked,
-  { all, read }: { readonly all: readonly ListedRecord[]; readonly read: readonly ListedRecord[] },
+  { parameter, refusal }: Pick<Asked, 'parameter' | 'refusal'>,
+  { all, read }: Counts,
   budget: number,
-) => {
-  const most = Math.max(1, Math.min(countOf(read) - 1, Math.floor(countOf(all) / 2)))
+): Failure => {
+  const most = Math.max(1, Math.min(read - 1, Math.floor(all / 2)))
   const { en, zh } = refusal(`${Math.floor(budget / 1024 / 1024)} MB`, most)
   // The details name no parameter: that would say that the value of it breaks its rule.
   return badRequest({ en: `Parameter '${parameter}': ${en}`, zh: `参数 '${parameter}'：${zh}` }, { most })

@@ -1,6 +1,5 @@
 import { toIso } from '#chain/time.ts'
-import type { DocOf } from '#indices/define.ts'
-import type { items } from '#indices/token721.ts'
+import type { ItemDoc } from '#indices/token721.ts'
 import { count, createdAt, text, txHash } from './results.ts'
 
 /** The fields of an NFT. */
@@ -18,7 +17,7 @@ export const nftFields = {
 }
 
 /** An NFT as it is shown. */
-export const nftShown = ({ id, owner, metadata, height, time, tx_hash }: DocOf<typeof items>) => {
+export const nftShown = ({ id, owner, metadata, height, time, tx_hash }: ItemDoc) => {
   const slash = id.lastIndexOf('/')
   return {
     collection: id.slice(0, slash),

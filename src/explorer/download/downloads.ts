@@ -1,11 +1,20 @@
 import type { Download } from './download.ts'
 import { blockFile, contractFile, subAccountFile, transactionFile } from './histories.ts'
 import { accountRecords, contractRecords, tokenMovements } from './records.ts'
-import { holderFile, producerFile, tokenFile, voterFile, wealthFile } from './states.ts'
+import {
+  collectionFile,
+  collectionOwnerFile,
+  holderFile,
+  producerFile,
+  tokenFile,
+  voterFile,
+  wealthFile,
+} from './states.ts'
 
 /** Every file that a page offers, listed by hand. */
 export const downloads: readonly Download[] = [
   ...[accountRecords, contractRecords, tokenMovements],
   ...[blockFile, transactionFile, contractFile, subAccountFile],
   ...[holderFile, wealthFile, voterFile, tokenFile, producerFile],
+  ...[collectionFile, collectionOwnerFile],
 ]

@@ -11,7 +11,7 @@ type ListFile<Row> = {
   readonly path: string
   readonly action: Typed
   /** The parameter of the call that the open part of the path gives; absent: the path has no open part. */
-  readonly of?: 'account' | 'contract' | 'token' | 'producer'
+  readonly of?: 'account' | 'contract' | 'token' | 'collection' | 'producer'
   /** A word for the rows, where `of` does not say it. */
   readonly what?: string
   /** Whether the list has a range of time; a list of state is as it is at the height. */

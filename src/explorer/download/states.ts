@@ -1,5 +1,7 @@
 import type { AnswerOf } from '#actions/ask.ts'
 import { getBaseTokenList } from '#actions/get-base-token-list.ts'
+import { getCollectionList } from '#actions/get-collection-list.ts'
+import { getCollectionOwners } from '#actions/get-collection-owners.ts'
 import { getProducerList } from '#actions/get-producer-list.ts'
 import { getProducerVoter } from '#actions/get-producer-voter.ts'
 import { getTokenHolder } from '#actions/get-token-holder.ts'
@@ -58,6 +60,29 @@ export const tokenFile = listFile<AnswerOf<typeof getBaseTokenList>['tokens'][nu
     column('Maximum supply', '发行上限', row => numberCell(row.total_supply)),
     column('Decimals', '小数位数', row => numberCell(row.decimal)),
     column('Transfers', '转账', row => transferabilityOf(row)[lang]),
+  ],
+})
+
+export const collectionFile = listFile<AnswerOf<typeof getCollectionList>['collections'][number]>({
+  ...{ path: '/nfts.csv', action: getCollectionList, what: 'nft-collections', isOfTime: false },
+  columns: () => [
+    column('Collection', '合集', row => textCell(row.collection)),
+    column('Issuer', '发行者', row => textCell(row.issuer)),
+    column('Created (UTC)', '创建时间（UTC）', row => timeCell(row.created_at)),
+    column('NFTs', 'NFT 数量', row => numberCell(row.issued)),
+    column('Owners', '拥有者数', row => numberCell(row.owner_count)),
+    column('Maximum supply', '发行上限', row => numberCell(row.total_supply)),
+    column('Transaction', '交易', row => row.tx_hash),
+  ],
+})
+
+export const collectionOwnerFile = listFile<AnswerOf<typeof getCollectionOwners>['owners'][number]>({
+  ...{ path: '/nft/{id}/owners.csv', action: getCollectionOwners, of: 'collection' },
+  ...{ what: 'owners', isOfTime: false },
+  columns: () => [
+    rank,
+    column('Owner', '拥有者', row => textCell(row.account)),
+    column('NFTs', 'NFT 数量', row => numberCell(row.count)),
   ],
 })
 

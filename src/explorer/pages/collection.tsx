@@ -2,35 +2,39 @@
 import type { AnswerOf } from '#actions/ask.ts'
 import { getCollectionDetail } from '#actions/get-collection-detail.ts'
 import { getCollectionNfts } from '#actions/get-collection-nfts.ts'
+import { getCollectionOwners } from '#actions/get-collection-owners.ts'
+import { collectionOwnerFile } from '../download/states.ts'
 import { visible } from '../format/visible.ts'
+import { pathOf } from '../links.ts'
 import type { Html, Page, Visit } from '../page.ts'
-import { Count } from '../part/amount.tsx'
+import { Count, Place } from '../part/amount.tsx'
 import { Card } from '../part/card.tsx'
 import { Facts } from '../part/facts.tsx'
+import { Files } from '../part/files.tsx'
 import { Heading } from '../part/heading.tsx'
 import { Made } from '../part/made.tsx'
 import { Owner } from '../part/name.tsx'
 import { NftName } from '../part/nft-name.tsx'
-import { Pager, pageGiven } from '../part/pager.tsx'
+import { Pager, pageGiven, rankOf } from '../part/pager.tsx'
 import { Rows } from '../part/rows.tsx'
+import { Share } from '../part/share.tsx'
+import { Tabs } from '../part/tabs.tsx'
 import { ChainText } from '../part/text.tsx'
 import { Ago } from '../part/time.tsx'
 
-/** A collection of NFTs: who issues it, and who owns each of its NFTs. */
+/** A collection of NFTs: who issues it, its NFTs, and who owns how many; its owners have pages of their own, `?owners=1`. */
 export const collectionPage: Page = {
   path: '/nft/{id}',
   show: async visit => {
     const { say, id: collection } = visit
-    const [detail, { nfts, total }] = await Promise.all([
-      visit.ask(getCollectionDetail, { collection }),
-      visit.ask(getCollectionNfts, { collection, ...pageGiven(visit) }),
-    ])
+    const isOfOwners = visit.query.has('owners')
+    const detail = await visit.ask(getCollectionDetail, { collection })
     const name = visible(detail.collection)
     return {
       title: say({ en: `NFT collection ${name}`, zh: `NFT 合集 ${name}` }),
       description: say({
-        en: `NFT collection ${name} on IOST: ${detail.issued} NFTs with their owners, issuer, largest number.`,
-        zh: `IOST 上的 NFT 合集 ${name}：${detail.issued} 个 NFT 及其拥有者，发行者与发行上限。`,
+        en: `NFT collection ${name} on IOST: ${detail.issued} NFTs and their ${detail.owner_count} owners, issuer, largest number.`,
+        zh: `IOST 上的 NFT 合集 ${name}：${detail.issued} 个 NFT 与 ${detail.owner_count} 个拥有者，发行者与发行上限。`,
       }),
       isMinor: visit.query.size > 0,
       body: (
@@ -43,14 +47,16 @@ export const collectionPage: Page = {
           <section class="card">
             <About visit={visit} detail={detail} />
           </section>
-          <Card
+          <Tabs
             visit={visit}
-            id="nfts"
-            title={say({ en: 'NFTs, issued last first', zh: 'NFT 列表（最后发行的在前）' })}
-          >
-            <Nfts visit={visit} nfts={nfts} />
-            <Pager visit={visit} total={total ?? 0} />
-          </Card>
+            label={say({ en: 'Lists of this collection', zh: '此合集的列表' })}
+            path={pathOf('nft', collection)}
+            tabs={[
+              { name: say({ en: 'NFTs', zh: 'NFT 列表' }) },
+              { name: say({ en: 'Owners', zh: '拥有者' }), query: 'owners' },
+            ]}
+          />
+          {isOfOwners ? <Owners visit={visit} issued={detail.issued} /> : <Nfts visit={visit} />}
         </>
       ),
     }
@@ -66,6 +72,7 @@ const About = ({ visit, detail }: AboutProps): Html => {
       facts={[
         [say({ en: 'Issuer', zh: '发行者' }), <Owner visit={visit} id={detail.issuer} />],
         [say({ en: 'Issued', zh: '已发行' }), <Count value={detail.issued} />],
+        [say({ en: 'Owners', zh: '拥有者数' }), <Count value={detail.owner_count} />],
         [say({ en: 'Maximum supply', zh: '发行上限' }), <Count value={detail.total_supply} />],
         [
           say({ en: 'Created', zh: '创建时间' }),
@@ -76,18 +83,61 @@ const About = ({ visit, detail }: AboutProps): Html => {
   )
 }
 
-type NftsProps = { readonly visit: Visit; readonly nfts: AnswerOf<typeof getCollectionNfts>['nfts'] }
+const Nfts = async ({ visit }: { readonly visit: Visit }): Promise<string> => {
+  const { nfts, total } = await visit.ask(getCollectionNfts, { collection: visit.id, ...pageGiven(visit) })
+  return (
+    <Card
+      visit={visit}
+      id="nfts"
+      title={visit.say({ en: 'NFTs, issued last first', zh: 'NFT 列表（最后发行的在前）' })}
+    >
+      <Rows
+        visit={visit}
+        rows={nfts}
+        none={{ en: 'None issued yet.', zh: '尚未发行。' }}
+        columns={[
+          ['Id', '编号', row => <NftName visit={visit} collection={row.collection} id={row.token_id} />],
+          ['Owner', '拥有者', row => <Owner visit={visit} id={row.owner} />, { place: 'end' }],
+          ['Metadata', '元数据', row => <ChainText visit={visit} text={row.metadata} />],
+          ['Issued', '发行时间', row => <Ago visit={visit} iso={row.created_at} />],
+        ]}
+      />
+      <Pager visit={visit} total={total ?? 0} />
+    </Card>
+  )
+}
 
-const Nfts = ({ visit, nfts }: NftsProps): Html => (
-  <Rows
-    visit={visit}
-    rows={nfts}
-    none={{ en: 'None issued yet.', zh: '尚未发行。' }}
-    columns={[
-      ['Id', '编号', row => <NftName visit={visit} collection={row.collection} id={row.token_id} />],
-      ['Owner', '拥有者', row => <Owner visit={visit} id={row.owner} />, { place: 'end' }],
-      ['Metadata', '元数据', row => <ChainText visit={visit} text={row.metadata} />],
-      ['Issued', '发行时间', row => <Ago visit={visit} iso={row.created_at} />],
-    ]}
-  />
-)
+type OwnersProps = { readonly visit: Visit; readonly issued: number }
+
+const Owners = async ({ visit, issued }: OwnersProps): Promise<string> => {
+  const { owners, total } = await visit.ask(getCollectionOwners, {
+    collection: visit.id,
+    ...pageGiven(visit),
+  })
+  return (
+    <Card
+      visit={visit}
+      id="owners"
+      title={visit.say({ en: 'Owners, most NFTs first', zh: '拥有者（按 NFT 数量降序）' })}
+    >
+      <Files visit={visit} file={collectionOwnerFile} id={visit.id} total={total ?? 0} />
+      <Rows
+        visit={visit}
+        rows={owners.map((row, at) => ({ ...row, rank: rankOf(visit, at) }))}
+        none={{ en: 'None issued yet.', zh: '尚未发行。' }}
+        columns={[
+          ['Rank', '排名', ({ rank }) => <Place value={rank} />],
+          ['Owner', '拥有者', row => <Owner visit={visit} id={row.account} />, { place: 'lead' }],
+          ['NFTs', 'NFT 数量', row => <Count value={row.count} />, { isNumber: true, place: 'end' }],
+          [
+            'Share of the NFTs',
+            '占比',
+            row => <Share part={String(row.count)} whole={String(issued)} />,
+            { isNumber: true },
+          ],
+        ]}
+      />
+      <Pager visit={visit} total={total ?? 0} />
+    </Card>
+  )
+}

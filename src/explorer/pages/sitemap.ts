@@ -1,4 +1,5 @@
 import { getBaseTokenList } from '#actions/get-base-token-list.ts'
+import { getCollectionList } from '#actions/get-collection-list.ts'
 import { getContractList } from '#actions/get-contract-list.ts'
 import { getProducerList } from '#actions/get-producer-list.ts'
 import { getWealthList } from '#actions/get-wealth-list.ts'
@@ -14,8 +15,9 @@ const FIRST = { page: '1', size: '100' } as const
 export const sitemapPage: Page = {
   path: '/sitemap.xml',
   show: async ({ ask, origin }) => {
-    const [{ tokens }, { contracts }, { producers }, { wealth }] = await Promise.all([
+    const [{ tokens }, { collections }, { contracts }, { producers }, { wealth }] = await Promise.all([
       ask(getBaseTokenList, FIRST),
+      ask(getCollectionList, FIRST),
       ask(getContractList, FIRST),
       ask(getProducerList, FIRST),
       ask(getWealthList, FIRST),
@@ -25,6 +27,7 @@ export const sitemapPage: Page = {
       '/',
       ...LISTS.map(([path]) => path),
       ...tokens.map(({ symbol }) => pathOf('token', symbol)),
+      ...collections.map(({ collection }) => pathOf('nft', collection)),
       ...contracts.map(({ contract_id }) => pathOf('contract', String(contract_id))),
       ...producers.map(({ account }) => pathOf('producer', account)),
       ...owners.filter(owner => !isContractId(owner)).map(owner => pathOf('account', owner)),

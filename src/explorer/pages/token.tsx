@@ -23,6 +23,7 @@ import { Pager, pageGiven, rankOf } from '../part/pager.tsx'
 import { RecordRows } from '../part/record-rows.tsx'
 import { Rows } from '../part/rows.tsx'
 import { Concentration, MOST_BANDED, Share } from '../part/share.tsx'
+import { Tabs } from '../part/tabs.tsx'
 import { ChainText } from '../part/text.tsx'
 import { TokenOverTime } from '../part/token-over-time.tsx'
 
@@ -58,7 +59,15 @@ export const tokenPage: Page = {
           </div>
           {/* Other pages of its lists, and filtered ones, are not about the token over time. */}
           {visit.query.size > 0 ? '' : <TokenOverTime visit={visit} created={detail.created_at} />}
-          <Tabs visit={visit} isOfHolders={isOfHolders} />
+          <Tabs
+            visit={visit}
+            label={say({ en: 'Lists of this token', zh: '此代币的列表' })}
+            path={pathOf('token', token)}
+            tabs={[
+              { name: say({ en: 'Movements', zh: '变动记录' }) },
+              { name: say({ en: 'Holders', zh: '持有者' }), query: 'holders' },
+            ]}
+          />
           {isOfHolders ? (
             <Holders visit={visit} supply={detail.current_supply} />
           ) : (
@@ -144,20 +153,6 @@ const Transfers = ({ visit: { say }, detail }: { readonly visit: Visit; readonly
     <span class={isFree ? undefined : 'warn'} safe>
       {say(transferabilityOf(detail))}
     </span>
-  )
-}
-
-const Tabs = ({ visit, isOfHolders }: { readonly visit: Visit; readonly isOfHolders: boolean }): Html => {
-  const own = pathOf('token', visit.id)
-  return (
-    <nav class="tabs" aria-label={visit.say({ en: 'Lists of this token', zh: '此代币的列表' })}>
-      <a href={hrefTo(visit, own)} aria-current={isOfHolders ? undefined : 'page'} safe>
-        {visit.say({ en: 'Movements', zh: '变动记录' })}
-      </a>
-      <a href={hrefTo(visit, `${own}?holders=1`)} aria-current={isOfHolders ? 'page' : undefined} safe>
-        {visit.say({ en: 'Holders', zh: '持有者' })}
-      </a>
-    </nav>
   )
 }
 

@@ -24,11 +24,16 @@ export const Crumbs = ({ frame }: { readonly frame: Frame }): Html => {
   )
 }
 
-/** The list that has the thing, or the collection of an NFT: their paths and names. */
+/** The list that has the thing, and the collection of an NFT: their paths and names. */
 const partsAround = ({ path, say }: Frame): readonly (readonly [string, string])[] => {
   const list = LISTS.find(([to]) => isWithin(to, path))
-  if (list !== undefined) return [[list[0], say(list[1])]]
+  if (list === undefined) return []
   // The segment stays as it stands in the address: on the page of a refusal it may be no text at all.
   const [, collection] = /^(\/nft\/[^/]+)\/[^/]+$/.exec(path) ?? []
-  return collection === undefined ? [] : [[collection, say({ en: 'NFT collection', zh: 'NFT 合集' })]]
+  return [
+    [list[0], say(list[1])],
+    ...(collection === undefined
+      ? []
+      : [[collection, say({ en: 'NFT collection', zh: '所属合集' })] as const]),
+  ]
 }

@@ -3,6 +3,7 @@ import type { FieldKind } from '#indices/fields.ts'
 import { idLength, idOf, partOfId, positionOf, TX_PLACES } from '#indices/position.ts'
 import { missingData } from '#store/missing-data.ts'
 import type { Cell } from './cell.ts'
+import { packDigits, unpackDigits } from './packed/digits.ts'
 import { packText, unpackText } from './packed/packed-text.ts'
 import {
   bytesOfHash,
@@ -52,6 +53,7 @@ const cellOf: Readonly<Record<FieldKind, (value: unknown) => Cell | undefined>> 
   hashes: value => (typeof value === 'string' ? (bytesOfHashes(value) ?? value) : undefined),
   word: value => (typeof value === 'string' ? (numberOfWord(value) ?? value) : undefined),
   packed: value => (typeof value === 'string' ? packText(value) : undefined),
+  digits: value => (typeof value === 'string' ? packDigits(value) : undefined),
   long: int64Cell,
   int: value => (typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : undefined),
   bool: value => (typeof value === 'boolean' ? Number(value) : undefined),
@@ -107,6 +109,9 @@ const fromCell = (kind: FieldKind, cell: Exclude<Cell, null>): unknown => {
       break
     case 'packed':
       if (cell instanceof Uint8Array) return unpackText(cell)
+      break
+    case 'digits':
+      if (cell instanceof Uint8Array) return unpackDigits(cell)
       break
     default:
       return cell

@@ -73,6 +73,7 @@ const sqlTypes: Readonly<Record<FieldKind, string>> = {
   hashes: 'ANY',
   word: 'ANY',
   packed: 'ANY',
+  digits: 'ANY',
   long: 'INTEGER',
   int: 'INTEGER',
   bool: 'INTEGER',

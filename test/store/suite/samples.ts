@@ -13,7 +13,7 @@ import { memberId } from '#indices/standing.ts'
 import { statistics } from '#indices/statistics.ts'
 import { type TokenDoc, tokens } from '#indices/token.ts'
 import { tokenDayId, tokenDays } from '#indices/token-day.ts'
-import { collections, holdings, itemId, items } from '#indices/token721.ts'
+import { collectionOwners, collections, holdings, itemId, items } from '#indices/token721.ts'
 import { transactionRuns } from '#indices/transaction-run.ts'
 import { voteId, votes } from '#indices/vote.ts'
 import { wealth } from '#indices/wealth.ts'
@@ -201,7 +201,7 @@ export const samples: readonly Change[] = [
   {
     index: collections,
     doc: {
-      ...{ id: 'c', symbol: 'c', issuer: '__proto__', total_supply: MAX, issued: BIG },
+      ...{ id: 'c', symbol: 'c', issuer: '__proto__', total_supply: MAX, issued: BIG, owner_count: BIG },
       ...{ height: BIG, time: MAX, tx_hash: 'h' },
     },
   },
@@ -215,6 +215,10 @@ export const samples: readonly Change[] = [
   {
     index: holdings,
     doc: { id: memberId('o', itemId('c', '0')), owner: 'o', item: itemId('c', '0'), since: BIG, count: BIG },
+  },
+  {
+    index: collectionOwners,
+    doc: { id: memberId('c', '__proto__'), collection: 'c', owner: '__proto__', count: BIG },
   },
   { index: transactionRuns, doc: { id: '12345', blocks: [BIG, 1, 256, 0, 0, 0] } },
   { index: votes, doc: { id: voteId('p', 'v'), producer: 'p', voter: 'v', votes: MAX } },

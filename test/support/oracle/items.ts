@@ -31,3 +31,15 @@ export const plainItems = async () => {
     }
   return { items, collections }
 }
+
+/** How many items of a collection an owner has, by the collection and the owner, `/` between them. */
+export const sharesOf = (
+  items: ReadonlyMap<string, { readonly owner: string }>,
+): ReadonlyMap<string, number> => {
+  const shares = new Map<string, number>()
+  for (const [id, { owner }] of items) {
+    const share = `${id.split('/')[0]}/${owner}`
+    shares.set(share, (shares.get(share) ?? 0) + 1)
+  }
+  return shares
+}

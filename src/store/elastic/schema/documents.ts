@@ -70,6 +70,7 @@ const encodeValue = (field: Field, value: unknown): string | undefined => {
     case 'hashes':
     case 'word':
     case 'packed':
+    case 'digits':
       return typeof value === 'string' ? JSON.stringify(value.toWellFormed()) : undefined
     case 'long':
       return isInt64(value) ? `"${value}"` : undefined
@@ -136,6 +137,7 @@ const readerOf: Readonly<Record<Field['kind'], (value: unknown) => unknown>> = {
   hashes: asItIs,
   word: asItIs,
   packed: asItIs,
+  digits: asItIs,
   long: tried(value => BigInt(value as string)),
   int: asItIs,
   bool: asItIs,

@@ -49,6 +49,7 @@ const propertyOf = ({ kind, searched, sorted }: Field): Property => {
     case 'hashes':
     case 'word':
     case 'packed':
+    case 'digits':
     case 'json':
       return storedOnly
   }

@@ -27,6 +27,7 @@ const WAYS: Readonly<Record<FieldKind, Way>> = {
   hashes: 'text',
   word: 'text',
   packed: 'text',
+  digits: 'text',
   long: 'long',
   hash8: 'long',
   int: 'number',

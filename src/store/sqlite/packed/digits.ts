@@ -1,0 +1,77 @@
+/**
+ * A text of digits and a few signs between them, four bits for each sign and for each of two runs of zeros, with which amounts
+ * end. Another byte of its UTF-8 takes twelve: an escape and itself. The signs are the commonest of the recorded chain's
+ * series, whose texts take 48 % so.
+ */
+const SIGNS = '0123456789,;-'
+/** Runs of zeros by the number that stands for one. */
+const THREE = SIGNS.length
+const SIX = THREE + 1
+/** Before the two halves of a byte; alone at the end of a byte: nothing follows. */
+const ESCAPE = 15
+const ZERO = 0x30
+
+const signs = Buffer.from(SIGNS)
+const numbers = new Uint8Array(256).fill(ESCAPE)
+for (const [number, sign] of signs.entries()) numbers[sign] = number
+
+/** The stored form of a text; the text itself where that is not longer. */
+export const packDigits = (text: string): Uint8Array | string => {
+  const bytes = Buffer.from(text)
+  const length = bytes.length
+  const halves = new Uint8Array(3 * length + 1)
+  let size = 0
+  for (let at = 0; at < length; at += 1) {
+    const byte = bytes[at] as number
+    const zeros = byte === ZERO ? zerosAt(bytes, at) : 0
+    if (zeros > 0) {
+      halves[size++] = zeros === 6 ? SIX : THREE
+      at += zeros - 1
+      continue
+    }
+    const number = numbers[byte] as number
+    halves[size++] = number
+    if (number !== ESCAPE) continue
+    halves[size++] = byte >> 4
+    halves[size++] = byte & 15
+  }
+  if (size % 2 === 1) halves[size++] = ESCAPE
+  if (size / 2 >= length) return text
+  const packed = new Uint8Array(size / 2)
+  for (let at = 0; at < packed.length; at += 1)
+    packed[at] = ((halves[2 * at] as number) << 4) | (halves[2 * at + 1] as number)
+  return packed
+}
+
+/** The longest run of zeros here that has a number of its own; 0: none has. */
+const zerosAt = (bytes: Uint8Array, at: number): 0 | 3 | 6 => {
+  if (bytes[at + 1] !== ZERO || bytes[at + 2] !== ZERO) return 0
+  return bytes[at + 3] === ZERO && bytes[at + 4] === ZERO && bytes[at + 5] === ZERO ? 6 : 3
+}
+
+/** The text of `packDigits`; undefined: the bytes are damaged. */
+export const unpackDigits = (packed: Uint8Array): string | undefined => {
+  const halves = halvesOf(packed)
+  const bytes = Buffer.alloc(6 * halves.length, ZERO)
+  let size = 0
+  for (let at = 0; at < halves.length; at += 1) {
+    const half = halves[at] as number
+    if (half < THREE) bytes[size++] = signs[half] as number
+    // Zeros are there.
+    else if (half < ESCAPE) size += half === SIX ? 6 : 3
+    else if (at + 2 < halves.length)
+      bytes[size++] = ((halves[++at] as number) << 4) | (halves[++at] as number)
+    else if (at + 1 < halves.length) return undefined
+  }
+  return size === 0 ? undefined : bytes.toString('utf8', 0, size)
+}
+
+const halvesOf = (packed: Uint8Array): Uint8Array => {
+  const halves = new Uint8Array(2 * packed.length)
+  for (let at = 0; at < packed.length; at += 1) {
+    const byte = packed[at] as number
+    halves[2 * at] = byte >> 4
+    halves[2 * at + 1] = byte & 15
+  }
+  return halves
+}
