@@ -2,7 +2,7 @@ import { until } from '#test/support/wait.ts'
 import { freePorts, type OwnServer, type OwnServers, type Ports } from './elastic-process.ts'
 
 /** Without users and passwords. */
-export const OPEN = ['xpack.security.enabled: false']
+const OPEN = ['xpack.security.enabled: false']
 
 /** Three servers that are one cluster; nothing runs before they are started. */
 export const threeServers = async (
