@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { answersText } from './answers.ts'
 import { type Bench, type Place, placeOf, STORES, type StoreName } from './bench.ts'
-import { type Chain, generated, recorded } from './chains.ts'
+import { type Chain, generated, isTrial, recorded } from './chains.ts'
 import { elasticAt, removeIndices } from './elastic.ts'
 import { explorerTable } from './explorer.ts'
 import { exportsText } from './exports.ts'
@@ -48,16 +48,15 @@ if (only !== undefined && (only !== 'loading' || quick))
 const elastic = elasticAt((process.env['ELASTICSEARCH_URL'] ?? '').replace(/\/+$/, ''))
 const here = await machine(elastic)
 const verdicts: Verdict[] = []
-/** Figures of so few blocks say nothing: whoever asks for them looks whether everything can be measured. */
-const isTrial = blocks < 1_000
+const trial = isTrial(blocks)
 const bench: Bench = {
   elastic,
   prefix: `bench-${crypto.randomUUID().slice(0, 8)}`,
   work,
   client: await leanClient(work),
-  seconds: quick || isTrial ? 1 : 3,
-  rounds: isTrial ? 1 : 3,
-  most: isTrial ? 100 : undefined,
+  seconds: quick || trial ? 1 : 3,
+  rounds: trial ? 1 : 3,
+  most: trial ? 100 : undefined,
   elasticPid: here.elasticPid,
   judge: verdict => void verdicts.push(verdict),
 }

@@ -1,44 +1,10 @@
 import { expect, test } from 'bun:test'
-import type { AnswerDeps } from '#actions/answer.ts'
-import type { Action } from '#actions/define.ts'
-import { chooseExample, type Example } from '#actions/example/choose.ts'
 import { scenesIn } from '#actions/example/scenes.ts'
 import { actions } from '#actions/registry.ts'
 import { parametersOf } from '#actions/request/query.ts'
-import type { Store } from '#store/port.ts'
-import { systemClock } from '#time/clock.ts'
-import { serveGenerated } from '../generator/serve.ts'
-import { small } from '../generator/small.ts'
 import { loadedStore } from '../support/stores/loaded.ts'
-import { loadFrom, temporarySqlite } from '../support/stores/loading.ts'
-
-const options = { lang: 'en', format: 'envelope', compat: 'none', numbers: 'string' } as const
-
-const examplesOf = async (store: Store): Promise<ReadonlyMap<Action, Example | undefined>> => {
-  const deps: AnswerDeps = {
-    store,
-    node: undefined,
-    prices: { get: () => undefined },
-    profiles: { get: () => undefined },
-    clock: systemClock,
-  }
-  const scenes = await store.read(scenesIn)
-  const { signal } = new AbortController()
-  const found = new Map<Action, Example | undefined>()
-  for (const action of actions)
-    found.set(action, await chooseExample(deps, { action, scenes }, { options, signal }))
-  return found
-}
-
-/** Actions without an example, and lists whose example shows no row. */
-const missing = (examples: ReadonlyMap<Action, Example | undefined>): readonly string[] =>
-  actions
-    .filter(action => {
-      const { list } = action
-      const data: Readonly<Record<string, unknown>> = JSON.parse(examples.get(action)?.data ?? '{}')
-      return list === undefined ? Object.keys(data).length === 0 : !(data[list] as readonly [])?.length
-    })
-    .map(({ action }) => action)
+import { temporarySqlite } from '../support/stores/loading.ts'
+import { examplesOf, missing } from './examples.ts'
 
 test('examples: every action has one on the recorded chain, with content', async () => {
   const examples = await examplesOf(await loadedStore())
@@ -49,17 +15,6 @@ test('examples: every action has one on the recorded chain, with content', async
     expect(chosen.toSorted()).toEqual(Object.keys(action.example).toSorted())
   }
 })
-
-for (const profile of ['sparse', 'mixed'] as const)
-  test(`examples: every action has one on a ${profile} generated chain, with content`, async () => {
-    const { store, destroy } = await temporarySqlite()
-    const node = serveGenerated(small(profile))
-    await loadFrom(node.url, store, { prove: 'signed' })
-    await node.stop()
-    const examples = await examplesOf(store)
-    expect(missing(examples)).toEqual([])
-    await destroy()
-  }, 300_000)
 
 test('examples: a store with nothing loaded has none, and says so', async () => {
   const { store, destroy } = await temporarySqlite()

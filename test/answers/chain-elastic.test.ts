@@ -3,6 +3,8 @@ import { openProxy, pass } from '../support/nodes/faulty-proxy.ts'
 import { serviceOn } from '../support/processes/service.ts'
 import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
 import { dataOf, field, rowsOf } from './answers.ts'
+import { pastPoints } from './past-points.ts'
+import { pastSameSuite } from './past-same.ts'
 import { sameAnswersSuite } from './same.ts'
 import { wholeChainSuite } from './whole-chain.ts'
 
@@ -23,7 +25,10 @@ describe.skipIf(elasticsearchUrl() === undefined)(
         ranges: { ofBusiest: 15, everyList: 10 },
       },
     )
-    sameAnswersSuite(() => opened().store)
+    const store = () => opened().store
+    sameAnswersSuite(store)
+    pastSameSuite(store)
+    pastPoints({ store, points: 4_000, seed: 2232 })
 
     test('a page of a list of 18,261 rows is one search, and a range costs at most four more', async () => {
       const proxy = await openProxy(opened().url, () => pass)

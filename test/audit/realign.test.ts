@@ -236,12 +236,20 @@ const cleanOf = ({ kind }: Damageable): Dump =>
 
 let cleanElastic: Dump
 
-describe('the end of SQLite', () =>
+describe('the end of SQLite', () => {
+  const kept = new Map<string, Awaited<ReturnType<typeof temporarySqlite>>>()
+  afterAll(async () => {
+    for (const { destroy } of kept.values()) await destroy()
+  })
+  // Each is filled once, and copied for every test.
   suite(async (orphans, lib) => {
-    const place = await damageableSqlite()
-    await fill(place.store, await forkedChain(HEIGHT, orphans), lib)
-    return place
-  }))
+    const key = `${orphans} ${lib}`
+    const known = kept.get(key) ?? (await temporarySqlite())
+    if (!kept.has(key)) await fill(known.store, await forkedChain(HEIGHT, orphans), lib)
+    kept.set(key, known)
+    return damageableSqlite(known.path)
+  })
+})
 
 if (elasticsearchUrl() !== undefined)
   describe('the end of Elasticsearch', () => {

@@ -3,13 +3,15 @@ import { type Segment, type SegmentsDoc, segments } from '#indices/segment.ts'
 import type { Rewrite } from '#store/port.ts'
 import { serveGenerated } from '../generator/serve.ts'
 import { small } from '../generator/small.ts'
+import { SOAK } from '../support/processes/soak.ts'
 import { audited, repaired } from '../support/stores/audited.ts'
 import { type Damageable, damageableElastic, damageableSqlite } from '../support/stores/damage.ts'
 import { type Dump, differences } from '../support/stores/dump.ts'
 import { elasticsearchUrl } from '../support/stores/elasticsearch.ts'
 import { loadFrom } from '../support/stores/loading.ts'
+import { repairKillSuite } from './repair-kills.ts'
 
-setDefaultTimeout(600_000)
+setDefaultTimeout(SOAK ? 3_600_000 : 600_000)
 
 /** Rankings of several segments each: holders of two tokens, wealth, voters of a producer. */
 const SETTINGS = { ...small('mixed'), holders: 1_200, voters: 600, blocks: 80 }
@@ -140,6 +142,11 @@ const suite = (open: () => Promise<Damageable>): void => {
     expect(differences(await place.dump(), clean)).toEqual([])
     expect(await repaired(place.store)).toEqual(WHOLE)
   })
+
+  repairKillSuite(
+    () => place,
+    () => clean,
+  )
 }
 
 describe('audit of segments in SQLite', () => suite(damageableSqlite))

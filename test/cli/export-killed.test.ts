@@ -1,23 +1,20 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { copyFile, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { type CliFolder, cliFolder } from '../support/processes/cli-process.ts'
 import { clientOf } from '../support/processes/client.ts'
-import { loadFrom, replayed } from '../support/stores/loading.ts'
+import { loadedFile } from '../support/stores/loaded.ts'
 
 setDefaultTimeout(600_000)
 
-/** Blocks with a list of some thousands of rows: more than the plan of the test key lets through at once. */
-const HEIGHT = 1_500
 const KEY = 'sharedtestkey'
 
 let folder: CliFolder
 beforeAll(async () => {
   folder = await cliFolder()
-  await using node = await replayed(HEIGHT)
-  const store = openSqlite({ path: join(folder.path, 'data/iostlens.sqlite') })
-  await loadFrom(node.url, store)
-  await store.close()
+  // A list of some thousands of rows: more than the plan of the test key lets through at once.
+  await mkdir(join(folder.path, 'data'))
+  await copyFile(await loadedFile(), join(folder.path, 'data/iostlens.sqlite'))
 })
 afterAll(() => folder[Symbol.asyncDispose]())
 

@@ -48,8 +48,8 @@ test.skipIf(url === undefined)('rehearse: on Elasticsearch', async () => {
   await using folder = await cliFolder()
   const prefix = `rehearsal-${crypto.randomUUID().slice(0, 8)}`
   try {
-    const store = ['--store', `${url}/${prefix}`, '--partition-documents', '2000']
-    const out = await rehearsed(folder.path, ['--blocks', '3000', '--transactions', '0', ...store])
+    const store = ['--store', `${url}/${prefix}`, '--partition-documents', '1000']
+    const out = await rehearsed(folder.path, ['--blocks', '1500', '--transactions', '0', ...store])
     expect(out).toMatch(/segments in \d+ indices/)
   } finally {
     await fetch(`${url}/_snapshot/${prefix}-sparse/rehearsal`, { method: 'DELETE' })

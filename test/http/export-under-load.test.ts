@@ -19,7 +19,7 @@ import { type Call, callsOn, lists, opened, pagedRows, readToEnd } from './list-
 setDefaultTimeout(600_000)
 
 /** Heights at which batches end: in long steps, then block by block as near the head. */
-const ENDS = [900, 1_000, 1_100, 1_101, 1_102, 1_103, 1_104, 1_105, 1_106, 1_107, 1_200, 1_201, 1_202, 1_300]
+const ENDS = [900, 920, 940, 941, 942, 943, 944, 945, 946, 947, 970, 971, 972, 1_000]
 const runsOf = (blocks: readonly LoadedBlock[]): readonly (readonly LoadedBlock[])[] =>
   ENDS.map((end, at) => blocks.slice(at === 0 ? 0 : (ENDS[at - 1] ?? 0) + 1, end + 1))
 

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { Failure } from '#failure/failure.ts'
 import { load } from '#load/load.ts'
 import { createNode } from '#node/create-node.ts'
@@ -90,14 +90,18 @@ const LIES: readonly (readonly [name: string, fault: Fault, says: RegExp])[] = [
 
 describe('a node that is not to be trusted', () => {
   let clean: Dump
+  /** Loaded up to some blocks before the bad one: no lie is about those. */
+  let begun: Awaited<ReturnType<typeof temporarySqlite>>
   beforeAll(async () => {
-    const { store, path, destroy } = await temporarySqlite()
-    const node = await replayed()
+    await using node = await replayed()
+    begun = await temporarySqlite()
+    await loadFrom(node.url, begun.store, { to: BAD - 50 })
+    const { store, path, destroy } = await temporarySqlite(begun.path)
     await loadFrom(node.url, store, { to: HEIGHT })
     clean = dumpSqlite(path)
-    await node.stop()
     await destroy()
   })
+  afterAll(() => begun.destroy())
 
   const loading = async (
     url: string,
@@ -116,7 +120,7 @@ describe('a node that is not to be trusted', () => {
 
   for (const [name, fault, says] of LIES)
     test(`${name}: the load stops before that block, loud, and goes on when it is corrected`, async () => {
-      const { store, path, destroy } = await temporarySqlite()
+      const { store, path, destroy } = await temporarySqlite(begun.path)
       {
         await using node = await startFaultyNode(fault)
         const controller = new AbortController()

@@ -10,9 +10,9 @@ import { elasticPlace, type Place, sqlitePlace } from '../support/stores/place.t
 setDefaultTimeout(600_000)
 
 /** Enough of the recorded chain for every kind of document, and for many batches. */
-const HEIGHT = 1_300
+const HEIGHT = 860
 /** Some dozen partitions of history, so that batches and kills meet their openings. */
-const PARTITION = 1_500
+const PARTITION = 500
 const UNBOUNDED = Number.MAX_SAFE_INTEGER
 
 type Course = {

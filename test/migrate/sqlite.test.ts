@@ -62,14 +62,14 @@ const OLDER_TABLES = [
 test('an embedded store: answers of one derivation or the other, however often it is killed', async () => {
   const seed = seedOf(41)
   const random = seeded(seed)
-  const target = await temporarySqlite()
+  const target = await temporarySqlite(clean.path)
   await using folder = await cliFolder()
   const store = ['--store', `sqlite:${target.path}`]
   const migrate = ['indices', 'migrate', ...store]
   try {
-    await loadFrom(node.url, target.store)
-    age(target.path, OLDER_DOCUMENTS)
     // Its connections are those of a service that ran before the program was replaced.
+    expect((await target.store.published())?.height).toBe(HEIGHT)
+    age(target.path, OLDER_DOCUMENTS)
     const service = serviceOn(target.store)
     const [before, after] = await Promise.all([allAt(service), allAt(serviceOn(clean.store))])
     expect(before.map((answer, at) => answer === after[at])).toEqual([false, false, true, true, true, true])
@@ -110,11 +110,10 @@ test('an embedded store: answers of one derivation or the other, however often i
 test('an embedded store of the former layout: refused with the remedy, derived anew from itself alone, however often it is killed', async () => {
   const seed = seedOf(42)
   const random = seeded(seed)
-  const target = await temporarySqlite()
+  const target = await temporarySqlite(clean.path)
   await using folder = await cliFolder()
   const store = ['--store', `sqlite:${target.path}`]
   try {
-    await loadFrom(node.url, target.store)
     await target.store.close()
     intoFormerLayout(target.path)
     for (const command of [
@@ -146,11 +145,10 @@ test('an embedded store of the former layout: refused with the remedy, derived a
 })
 
 test('an embedded store with other tables; one whose blocks cannot be read takes them from a node', async () => {
-  const target = await temporarySqlite()
+  const target = await temporarySqlite(clean.path)
   await using folder = await cliFolder()
   const migrate = ['indices', 'migrate', '--store', `sqlite:${target.path}`]
   try {
-    await loadFrom(node.url, target.store)
     const { stored } = createKey('wallet', { perSecond: 1, perDay: 1 }, { now: 1 })
     await target.store.keys.add(stored)
     age(target.path, OLDER_TABLES)

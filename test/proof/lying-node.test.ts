@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { Failure } from '#failure/failure.ts'
 import { createNode } from '#node/create-node.ts'
 import type { Store } from '#store/port.ts'
@@ -74,7 +74,7 @@ for (const rehashed of [false, true])
   test.each(LIES)(`a lying node, hashes made to fit: ${rehashed}: %s is never stored`, async (_, alter) => {
     const height = await transferAt()
     const end = height + AFTER
-    const { store, path, destroy } = await temporarySqlite()
+    const { store, path, destroy } = await temporarySqlite((await begun()).path)
     const lying = serveReplay({ recording: forgedChain(await recording(), { height, alter, rehashed }, end) })
     const failed = await loadAll(lying.url, store)
     await lying.stop()
@@ -87,6 +87,20 @@ for (const rehashed of [false, true])
     expect(differences(dumpSqlite(path), await clean(end))).toEqual([])
     await destroy()
   })
+
+let first: ReturnType<typeof temporarySqlite> | undefined
+afterAll(async () => (await first)?.destroy())
+/** Loaded up to some blocks before the one that is lied about: of those before it all say the same. */
+const begun = () => {
+  first ??= (async () => {
+    const opened = await temporarySqlite()
+    const honest = serveReplay({ recording: await recording(), to: (await transferAt()) - 20 })
+    await loadAll(honest.url, opened.store)
+    await honest.stop()
+    return opened
+  })()
+  return first
+}
 
 let made: Dump | undefined
 /** What an honest node's chain gives. */

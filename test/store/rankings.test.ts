@@ -19,7 +19,7 @@ import { elasticPlace, type Place, sqlitePlace } from '../support/stores/place.t
 const HOLDERS = Number(process.env['HOLDERS'] ?? 4_000)
 /** Larger than the chain: partitions are another test's matter. */
 const PARTITION = 100_000
-const SETTINGS = { ...small('mixed'), holders: HOLDERS, voters: Math.floor(HOLDERS / 2), blocks: 400 }
+const SETTINGS = { ...small('mixed'), holders: HOLDERS, voters: Math.floor(HOLDERS / 2), blocks: 200 }
 const UNBOUNDED = Number.MAX_SAFE_INTEGER
 const MS = 300_000
 
@@ -101,7 +101,7 @@ const rankingsOn = (open: () => Promise<Place>, extent: Extent) => {
       const seed = seedOf(5)
       const random = seeded(seed)
       const place = await open()
-      for (let to = 8; ; to = Math.min(SETTINGS.blocks, to + 1 + Math.floor(random() * 200))) {
+      for (let to = 8; ; to = Math.min(SETTINGS.blocks, to + 1 + Math.floor(random() * 100))) {
         const batch = { documents: 20 + Math.floor(random() ** 2 * extent.most), bytes: UNBOUNDED }
         expect([seed, await loadFrom(node.url, place.store, { to, batch })]).toEqual([seed, to])
         expect((await place.store.published())?.height).toBe(to)
@@ -140,7 +140,7 @@ const rankingsOn = (open: () => Promise<Place>, extent: Extent) => {
   )
 }
 
-describe('rankings in SQLite', () => rankingsOn(sqlitePlace, { of7: 1, of500: 1, most: 800, killed: 300 }))
+describe('rankings in SQLite', () => rankingsOn(sqlitePlace, { of7: 1, of500: 1, most: 800, killed: 1_000 }))
 describe.skipIf(elasticsearchUrl() === undefined)('rankings in Elasticsearch', () =>
   rankingsOn(() => elasticPlace(PARTITION), { of7: 67, of500: 3, most: 4_000, killed: 1_000 }),
 )

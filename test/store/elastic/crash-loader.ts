@@ -29,4 +29,4 @@ const main = async ([url = '', prefix = '']: readonly string[]): Promise<void> =
   await store.close()
 }
 
-if (import.meta.main) await main(process.argv.slice(2))
+if (import.meta.main) void main(process.argv.slice(2))

@@ -8,6 +8,7 @@ import { wealth } from '#indices/wealth.ts'
 import type { Store, View } from '#store/port.ts'
 import { identity, listAt, publishedAt, tellingBatch } from '#test/store/suite/fixture.ts'
 import { type Asked, openProxy, pass } from '#test/support/nodes/faulty-proxy.ts'
+import { bundled } from '#test/support/processes/bundled.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '#test/support/stores/elasticsearch.ts'
 import { crashBatch, partitionEnd } from './crash-batch.ts'
@@ -30,7 +31,9 @@ const loadUntil = async (target: TestElastic, step: number): Promise<boolean> =>
     }
     return { type: 'end', run }
   })
-  loader = Bun.spawn([process.execPath, LOADER, proxy.url, target.prefix], { stderr: 'inherit' })
+  loader = Bun.spawn([process.execPath, await bundled(LOADER), proxy.url, target.prefix], {
+    stderr: 'inherit',
+  })
   const code = await loader.exited
   await proxy.close()
   if (!killed) expect(code).toBe(0)

@@ -5,9 +5,10 @@ import { type CliFolder, cliFolder } from '#test/support/processes/cli-process.t
 import { healthy } from '#test/support/stores/elastic-cluster.ts'
 import { freePorts, type OwnServer, ownServers } from '#test/support/stores/elastic-process.ts'
 import { autoCreateSuite } from './auto-create.ts'
+import { killedSuite } from './killed.ts'
 import { snapshotSuite } from './snapshot.ts'
 
-// A server of its own is started, one for all that changes settings of a whole cluster: a start takes 20 s of CPU.
+// A server of its own is started, one for all that changes settings of a whole cluster or ends it: a start takes 10 s of CPU.
 setDefaultTimeout(600_000)
 
 const servers = await ownServers()
@@ -35,6 +36,8 @@ describe.skipIf(servers === undefined)('a server of its own', () => {
     await folder?.[Symbol.asyncDispose]()
   })
 
+  // First: each start has to recover what is stored by then.
+  describe('that is killed under load and queries', () => killedSuite(() => server))
   describe('docs/operating.md: a snapshot of Elasticsearch', () => snapshotSuite(() => server))
   // Last: the server makes indices from then on.
   describe('that makes any index that is written to', () => autoCreateSuite(() => server))

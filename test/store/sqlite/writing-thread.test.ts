@@ -18,7 +18,7 @@ import { identity, seenFrom, tellingBatch } from '#test/store/suite/fixture.ts'
 import { failureOf } from '#test/store/suite/harness.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { derivedRecording } from '#test/support/stores/derived-chain.ts'
-import { differences, dumpSqlite } from '#test/support/stores/dump.ts'
+import { type Dump, differences, dumpSqlite } from '#test/support/stores/dump.ts'
 import { loadFrom, replayed } from '#test/support/stores/loading.ts'
 
 setDefaultTimeout(600_000)
@@ -72,45 +72,33 @@ test('message: every document of the recorded chain arrives as it was; what a fi
     expect(packed(records, [{ ...record, ...wrong }])).toBeUndefined()
 })
 
-test('a load by a thread stores what a load without one stores; near the head there is no thread', async () => {
+test('a load by a thread stores what a load without one stores; one is opened for a load that is long enough', async () => {
   const node = await replayed(1_900)
-  const paths = ['with.sqlite', 'without.sqlite'].map(name => join(folder, name))
-  const told: string[] = []
+  const loads: { readonly told: readonly string[]; readonly dump: Dump }[] = []
   try {
-    for (const [at, path] of paths.entries()) {
-      const store = openSqlite({ path, ...(at === 0 ? { writing: { open: noting(told), least: 0 } } : {}) })
+    for (const least of [0, 1_200, 1_900]) {
+      const [path, told]: readonly [string, string[]] = [join(folder, `least-${least}.sqlite`), []]
+      const store = openSqlite({ path, writing: { open: noting(told), least } })
       await loadFrom(node.url, store, { batch: { documents: 400, bytes: Number.MAX_SAFE_INTEGER } })
       await store.close()
+      loads.push({ told, dump: dumpSqlite(path) })
     }
   } finally {
     await node.stop()
   }
-  expect(told.filter(each => each === 'commit').length).toBeGreaterThan(3)
-  expect([told[0], told.at(-1), told.filter(each => each === 'begin').length]).toEqual(['begin', 'close', 1])
-  const [dump = new Map(), expected = new Map()] = paths.map(dumpSqlite)
-  expect(differences(dump, expected)).toEqual([])
-})
-
-test('a thread is opened for a load that is long enough, and writes until the head is near', async () => {
-  const node = await replayed(1_900)
-  const opened: string[][] = []
-  try {
-    for (const least of [1_200, 1_900]) {
-      const told: string[] = []
-      const store = openSqlite({
-        path: join(folder, `least-${least}.sqlite`),
-        writing: { open: noting(told), least },
-      })
-      await loadFrom(node.url, store, { batch: { documents: 400, bytes: Number.MAX_SAFE_INTEGER } })
-      await store.close()
-      opened.push(told)
-    }
-  } finally {
-    await node.stop()
+  const [always, long, short] = loads
+  for (const told of [always?.told, long?.told]) {
+    expect(told?.filter(each => each === 'commit').length).toBeGreaterThan(3)
+    // Until the head is near: then this thread writes.
+    expect([told?.[0], told?.at(-1), told?.filter(each => each === 'begin').length]).toEqual([
+      'begin',
+      'close',
+      1,
+    ])
   }
-  const [long = [], short] = opened
-  expect(long.filter(each => each === 'commit').length).toBeGreaterThan(3)
-  expect(short).toEqual([])
+  expect(short?.told).toEqual([])
+  for (const each of [always, long])
+    expect(differences(each?.dump ?? new Map(), short?.dump ?? new Map())).toEqual([])
 })
 
 test('a thread folds its log into the file once for many batches, and at its end', async () => {

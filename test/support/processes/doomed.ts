@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { openProxy, pass } from '../nodes/faulty-proxy.ts'
 import { ROOT } from '../root.ts'
+import { bundled } from './bundled.ts'
 
 /** What leads a process to a store and ends it there at a counted write: where in its work it dies is no matter of time. */
 export type Doomed = {
@@ -70,7 +71,8 @@ export type Task = {
 /** Runs a program of this folder, killed at its write number `write`; whether that came before its end. */
 export const diesAt = async (write: number, task: Task): Promise<boolean> => {
   const doom = await doomed(task.place, write)
-  const command = [join(ROOT, 'test/support/processes', task.program), ...(task.before ?? []), ...doom.place]
+  const program = await bundled(join(ROOT, 'test/support/processes', task.program))
+  const command = [program, ...(task.before ?? []), ...doom.place]
   const running = Bun.spawn([process.execPath, ...command, ...(task.after ?? [])], {
     env: { ...process.env, ...task.environment, ...doom.environment },
     stdout: 'ignore',

@@ -20,10 +20,13 @@ const store =
         leaseMs: 600,
         chunk,
       })
-await loadFrom(node, store, {
-  ...(to === undefined ? {} : { to }),
-  onProgress: ({ height }) => process.stdout.write(`${height}\n`),
-  batch: { documents, bytes: Number.MAX_SAFE_INTEGER, chunk },
-})
-await store.close()
-process.exit(0)
+const main = async (): Promise<void> => {
+  await loadFrom(node, store, {
+    ...(to === undefined ? {} : { to }),
+    onProgress: ({ height }) => process.stdout.write(`${height}\n`),
+    batch: { documents, bytes: Number.MAX_SAFE_INTEGER, chunk },
+  })
+  await store.close()
+  process.exit(0)
+}
+void main()

@@ -19,21 +19,24 @@ const parts = ({ put, remove, unplace }: Rewrite): readonly Rewrite[] => [
   ...unplace.map(each => ({ put: [], remove: [], unplace: [each] })),
 ]
 
-const identity = await store.identity()
-if (identity === undefined) throw new Error('Nothing is loaded.')
-const writer = await store.takeOver(identity, { repair: true })
-await audited(store, {
-  writer: {
-    ...writer,
-    rewrite: async rewrite => {
-      for (const part of parts(rewrite)) {
-        process.stdout.write('writing\n')
-        await writer.rewrite(part)
-        process.stdout.write('written\n')
-      }
+const main = async (): Promise<void> => {
+  const identity = await store.identity()
+  if (identity === undefined) throw new Error('Nothing is loaded.')
+  const writer = await store.takeOver(identity, { repair: true })
+  await audited(store, {
+    writer: {
+      ...writer,
+      rewrite: async rewrite => {
+        for (const part of parts(rewrite)) {
+          process.stdout.write('writing\n')
+          await writer.rewrite(part)
+          process.stdout.write('written\n')
+        }
+      },
     },
-  },
-})
-await writer.release()
-await store.close()
-process.exit(0)
+  })
+  await writer.release()
+  await store.close()
+  process.exit(0)
+}
+void main()

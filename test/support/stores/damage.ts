@@ -37,8 +37,8 @@ export type Damageable = {
   destroy(): Promise<void>
 }
 
-export const damageableSqlite = async (): Promise<Damageable> => {
-  const { store, path, destroy } = await temporarySqlite()
+export const damageableSqlite = async (from?: string): Promise<Damageable> => {
+  const { store, path, destroy } = await temporarySqlite(from)
   const write = async (sql: string, ...values: readonly Value[]): Promise<void> => {
     const database = new Database(path, { safeIntegers: true })
     try {

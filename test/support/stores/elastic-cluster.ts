@@ -2,12 +2,12 @@ import { until } from '#test/support/wait.ts'
 import { freePorts, type OwnServer, type OwnServers, type Ports } from './elastic-process.ts'
 
 /** Without users and passwords. */
-export const OPEN = ['xpack.security.enabled: false']
+const OPEN = ['xpack.security.enabled: false']
 
 /** Three servers that are one cluster; nothing runs before they are started. */
 export const threeServers = async (
   own: OwnServers,
-  { settings = [], heap }: { readonly settings?: readonly string[]; readonly heap?: string } = {},
+  { settings = [] }: { readonly settings?: readonly string[] } = {},
 ): Promise<readonly [OwnServer, OwnServer, OwnServer]> => {
   const names = ['first', 'second', 'third'] as const
   const ports: readonly Ports[] = [await freePorts(), await freePorts(), await freePorts()]
@@ -18,8 +18,7 @@ export const threeServers = async (
     ...OPEN,
     ...settings,
   ]
-  const make = (at: 0 | 1 | 2): OwnServer =>
-    own.make(names[at], ports[at] as Ports, { settings: all, ...(heap === undefined ? {} : { heap }) })
+  const make = (at: 0 | 1 | 2): OwnServer => own.make(names[at], ports[at] as Ports, { settings: all })
   return [make(0), make(1), make(2)]
 }
 

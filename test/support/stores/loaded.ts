@@ -31,11 +31,18 @@ export const fillFromRecording = async (
   await commitRuns(store, runs, { lib })
 }
 
+let file: Promise<string> | undefined
 let loaded: Promise<Store> | undefined
 
-/** The whole recorded chain in a SQLite file that all tests of these sources share: it can only be read. */
+/** Path of a SQLite file of the whole recorded chain that all tests of these sources share: it is only read, or copied. */
+export const loadedFile = (): Promise<string> => {
+  file ??= wholeChain()
+  return file
+}
+
+/** The whole recorded chain in that file: it can only be read. */
 export const loadedStore = (): Promise<Store> => {
-  loaded ??= wholeChain().then(path => openSqlite({ path, readonly: true }))
+  loaded ??= loadedFile().then(path => openSqlite({ path, readonly: true }))
   return loaded
 }
 

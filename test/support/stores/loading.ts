@@ -1,3 +1,4 @@
+import { Database } from 'bun:sqlite'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -59,10 +60,11 @@ export const loadFrom = async (
   }
 }
 
-/** An empty SQLite store in a folder of its own. */
-export const temporarySqlite = async () => {
+/** A SQLite store in a folder of its own: an empty one, or one like that in the file `from`. */
+export const temporarySqlite = async (from?: string) => {
   const folder = await mkdtemp(join(tmpdir(), 'iostlens-'))
   const path = join(folder, 'store.sqlite')
+  if (from !== undefined) await Bun.write(path, contentOf(from))
   const store: Store = openSqlite({ path })
   return {
     store,
@@ -71,5 +73,15 @@ export const temporarySqlite = async () => {
       await store.close()
       await rm(folder, { recursive: true, force: true })
     },
+  }
+}
+
+/** What stands in a file and in its log, which another connection may hold. */
+const contentOf = (path: string): Uint8Array => {
+  const database = new Database(path, { readonly: true })
+  try {
+    return database.serialize()
+  } finally {
+    database.close()
   }
 }

@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
+import type { Store } from '#store/port.ts'
 import { recordedBlocks } from '../support/nodes/recording.ts'
 import { plainBallots } from '../support/oracle/plain-ballots.ts'
 import { serviceOn } from '../support/processes/service.ts'
 import { seeded } from '../support/seeded.ts'
 import { askText } from '../support/stores/ask.ts'
-import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
-import { fillFromRecording, loadedStore } from '../support/stores/loaded.ts'
+import { loadedStore } from '../support/stores/loaded.ts'
 import { pastSums } from './past-sums.ts'
-
-// Loads the whole recorded chain; a test that hangs still ends.
-setDefaultTimeout(600_000)
 
 const blocks = (await recordedBlocks()).map(({ block }) => block)
 const ballots = plainBallots(blocks)
@@ -56,27 +53,20 @@ const exportsOf = [
   ['account', 'get-account-tx', { account: 'busyhub', format: 'csv', csv: 'koinly', min_amount: '1' }],
 ] as const
 
-describe.skipIf(elasticsearchUrl() === undefined)('answers of the past on Elasticsearch', () => {
-  const opened = elasticsearchUrl() === undefined ? undefined : openTestElastic({ leaseMs: 15_000 })
-  beforeAll(async () => {
-    if (opened !== undefined) await fillFromRecording(opened.store, { to: blocks.length - 1 })
-  })
-  afterAll(() => opened?.destroy())
-
+/** Answers of the past over the whole recorded chain: in another store they are as in the SQLite file of all tests. */
+export const pastSameSuite = (store: () => Store): void => {
   for (const [action, params] of calls())
     test(`${action} ${new URLSearchParams(params)}: as on SQLite`, async () => {
-      const deps = opened === undefined ? {} : { store: opened.store }
-      expect(await askText(action, params, { deps })).toBe(await askText(action, params))
+      expect(await askText(action, params, { deps: { store: store() } })).toBe(await askText(action, params))
     })
 
-  pastSums({ deps: () => (opened === undefined ? {} : { store: opened.store }), count: 2, every: 5 })
+  pastSums({ deps: () => ({ store: store() }), count: 2, every: 5 })
 
   for (const [module, action, params] of exportsOf)
     test(`${action} as a whole: as on SQLite`, async () => {
-      if (opened === undefined) throw new Error('There is no store.')
       const [lines = '', other = ''] = await Promise.all(
-        [opened.store, await loadedStore()].map(async store => {
-          const { ask, key } = serviceOn(store)
+        [store(), await loadedStore()].map(async each => {
+          const { ask, key } = serviceOn(each)
           const query = new URLSearchParams({ apikey: key, module, action, format: 'ndjson', ...params })
           return (await ask(`/api/?${query}`)).text()
         }),
@@ -84,4 +74,4 @@ describe.skipIf(elasticsearchUrl() === undefined)('answers of the past on Elasti
       expect(lines.split('\n').length).toBeGreaterThan(3)
       expect(lines).toBe(other)
     })
-})
+}

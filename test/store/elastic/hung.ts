@@ -1,46 +1,24 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { secondOpinion } from '../../support/oracle/second-opinion.ts'
 import { type Testimony, type Witness, witness } from '../../support/oracle/witness.ts'
 import { serviceOn } from '../../support/processes/service.ts'
 import { seedOf } from '../../support/seeded.ts'
-import { isGreen, masterName, threeServers, urlOfAll } from '../../support/stores/elastic-cluster.ts'
-import { type OwnServer, ownServers } from '../../support/stores/elastic-process.ts'
+import { isGreen, masterName, urlOfAll } from '../../support/stores/elastic-cluster.ts'
+import type { OwnServer } from '../../support/stores/elastic-process.ts'
 import { openTestElastic, type TestElastic } from '../../support/stores/elasticsearch.ts'
 import { loadFrom, replayed } from '../../support/stores/loading.ts'
 import { openTroubledLine, type Trouble, type TroubledLine } from '../../support/stores/troubled-line.ts'
+
+type Three = readonly [OwnServer, OwnServer, OwnServer]
 
 const HEIGHT = 60
 const PAGES = 150
 /** Nothing of ours ends a wait: what hangs is got round, or the test never ends. */
 const NEVER_MS = 3_600_000
-/** Nor does the cluster help by dropping a server that hangs. */
-const UNNOTICED = ['follower_check', 'leader_check'].map(
-  check => `cluster.fault_detection.${check}.timeout: 1h`,
-)
 
-setDefaultTimeout(600_000)
-
-const own = await ownServers()
 let node: Awaited<ReturnType<typeof replayed>>
-let servers: Awaited<ReturnType<typeof threeServers>>
 let lines: readonly TroubledLine[]
 let target: TestElastic
-beforeAll(async () => {
-  if (own === undefined) return
-  node = await replayed(HEIGHT)
-  servers = await threeServers(own, { settings: UNNOTICED, heap: '256m' })
-  await Promise.all(servers.map(({ start }) => start()))
-  lines = await Promise.all(servers.map(({ url }) => openTroubledLine(url)))
-  target = openTestElastic({ url: urlOfAll(servers), replicas: 1 })
-  await isGreen(servers[0].url)
-  await loadFrom(node.url, target.store, { to: 30 })
-})
-afterAll(async () => {
-  for (const line of lines ?? []) await line.close()
-  await target?.destroy()
-  own?.[Symbol.dispose]()
-  await node?.stop()
-})
 
 /** So many right answers more. */
 const answers = async (watching: Witness, count: number): Promise<void> => {
@@ -90,7 +68,22 @@ const expectRight = async (seen: Testimony): Promise<void> => {
   expect(refused).toBeLessThan(PAGES / 10)
 }
 
-describe.skipIf(own === undefined)('one of three servers is in trouble', () => {
+/** Three servers that are one cluster, run and drop none of them because it hangs. */
+export const hungSuite = (servers: () => Three): void => {
+  beforeAll(async () => {
+    node = await replayed(HEIGHT)
+    const urls = servers().map(({ url }) => url)
+    lines = await Promise.all(urls.map(openTroubledLine))
+    target = openTestElastic({ url: urlOfAll(servers()), replicas: 1 })
+    await isGreen(urls[0])
+    await loadFrom(node.url, target.store, { to: 30 })
+  })
+  afterAll(async () => {
+    for (const line of lines ?? []) await line.close()
+    await target?.destroy()
+    await node?.stop()
+  })
+
   const suffer = (trouble: Trouble) => () => lines[1]?.suffer(trouble)
 
   test('clients are cut off from it: pages are answered and blocks loaded by way of the others', async () => {
@@ -106,7 +99,7 @@ describe.skipIf(own === undefined)('one of three servers is in trouble', () => {
   })
 
   const hangs = (which: (master: string) => OwnServer | undefined) => async () => {
-    const hung = which(await masterName(servers[0].url))
+    const hung = which(await masterName(servers()[0].url))
     await expectRight(
       await watchedThrough(
         () => hung?.pause(),
@@ -117,10 +110,10 @@ describe.skipIf(own === undefined)('one of three servers is in trouble', () => {
 
   test(
     'it hangs: its copies are gone round, too',
-    hangs(master => servers.find(({ name }) => name !== master)),
+    hangs(master => servers().find(({ name }) => name !== master)),
   )
   test(
     'the master hangs: no page needs it',
-    hangs(master => servers.find(({ name }) => name === master)),
+    hangs(master => servers().find(({ name }) => name === master)),
   )
-})
+}

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,26 +8,14 @@ import { type RecordDoc, records } from '#indices/record.ts'
 import type { AnyIndex } from '#indices/registry.ts'
 import { segments } from '#indices/segment.ts'
 import { wealth } from '#indices/wealth.ts'
-import { serveGenerated } from '../generator/serve.ts'
-import { small } from '../generator/small.ts'
 import { diesAt } from '../support/processes/doomed.ts'
 import { SOAK } from '../support/processes/soak.ts'
 import { seeded, seedOf } from '../support/seeded.ts'
 import { audited, repaired } from '../support/stores/audited.ts'
-import { type Damageable, damageableElastic, damageableSqlite } from '../support/stores/damage.ts'
+import type { Damageable } from '../support/stores/damage.ts'
 import { type Dump, differences } from '../support/stores/dump.ts'
-import { elasticsearchUrl } from '../support/stores/elasticsearch.ts'
-import { loadFrom } from '../support/stores/loading.ts'
-
-setDefaultTimeout(SOAK ? 3_600_000 : 300_000)
 
 const KILLS = SOAK ? 60 : 3
-const SETTINGS = { ...small('mixed'), holders: 1_200, voters: 600, blocks: 80 }
-
-/** Of those that are killed, which leave theirs behind. */
-const scratch = mkdtempSync(join(tmpdir(), 'iostlens-repairs-'))
-afterAll(() => rmSync(scratch, { recursive: true, force: true }))
-const environment = { TMPDIR: scratch }
 
 /** Writes of a repair among which it is killed: each repair begins with what the one before left. */
 const WRITES = { sqlite: 30, elastic: 60 } as const
@@ -63,17 +51,16 @@ const damage = async (place: Damageable): Promise<void> => {
     await place.copy(records, row.id, `${row.id.slice(0, -5)}0999${at}`)
 }
 
-const suite = (open: () => Promise<Damageable>): void => {
-  let place: Damageable
-  let clean: Dump
-  beforeAll(async () => {
-    const node = serveGenerated(SETTINGS)
-    place = await open()
-    await loadFrom(node.url, place.store)
-    await node.stop()
-    clean = await place.dump()
-  })
-  afterAll(() => place.destroy())
+/** What is found without its field: a document of which half is right is no worse than one that is gone. */
+const documents = (found: readonly string[]): ReadonlySet<string> =>
+  new Set(found.map(line => (line.includes(' row ') ? line : line.replace(/ \S+$/, ''))))
+
+/** `place`: a store that is whole, as its dump `clean` has it; so it is left. */
+export const repairKillSuite = (place: () => Damageable, clean: () => Dump): void => {
+  // Of those that are killed, which leave theirs behind.
+  const scratch = mkdtempSync(join(tmpdir(), 'iostlens-repairs-'))
+  afterAll(() => rmSync(scratch, { recursive: true, force: true }))
+  const environment = { TMPDIR: scratch }
 
   test('repair: killed again and again it never leaves more than it found, and the last one ends whole', async () => {
     const seed = seedOf(41)
@@ -82,26 +69,19 @@ const suite = (open: () => Promise<Damageable>): void => {
     let left: ReadonlySet<string> = new Set()
     for (let run = 0; kills < KILLS; run++) {
       if (left.size === 0) {
-        await damage(place)
-        left = documents((await audited(place.store)).found)
+        await damage(place())
+        left = documents((await audited(place().store)).found)
         expect(left.size).toBeGreaterThan(15)
       }
-      const write = 1 + Math.floor(random() * WRITES[place.kind])
-      if (await diesAt(write, { program: 'repair-process.ts', place: place.args, environment })) kills++
-      const still = documents((await audited(place.store)).found)
+      const write = 1 + Math.floor(random() * WRITES[place().kind])
+      if (await diesAt(write, { program: 'repair-process.ts', place: place().args, environment })) kills++
+      const still = documents((await audited(place().store)).found)
       expect([seed, run, [...still].filter(each => !left.has(each))]).toEqual([seed, run, []])
       left = still
     }
-    await repaired(place.store)
-    expect([seed, (await audited(place.store)).found]).toEqual([seed, []])
-    expect([seed, differences(await place.dump(), clean)]).toEqual([seed, []])
+    await repaired(place().store)
+    expect([seed, (await audited(place().store)).found]).toEqual([seed, []])
+    expect([seed, differences(await place().dump(), clean())]).toEqual([seed, []])
     process.stderr.write(`${kills} repairs killed\n`)
   })
 }
-
-/** What is found without its field: a document of which half is right is no worse than one that is gone. */
-const documents = (found: readonly string[]): ReadonlySet<string> =>
-  new Set(found.map(line => (line.includes(' row ') ? line : line.replace(/ \S+$/, ''))))
-
-describe('repair of SQLite', () => suite(damageableSqlite))
-if (elasticsearchUrl() !== undefined) describe('repair of Elasticsearch', () => suite(damageableElastic))

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Progress } from '#load/load-options.ts'
 import { secondOpinion } from '../../support/oracle/second-opinion.ts'
 import { type Testimony, witness } from '../../support/oracle/witness.ts'
@@ -6,8 +6,8 @@ import { serviceOn } from '../../support/processes/service.ts'
 import { SOAK } from '../../support/processes/soak.ts'
 import { seeded, seedOf } from '../../support/seeded.ts'
 import { type Dump, differences, dumpElastic } from '../../support/stores/dump.ts'
-import { isGreen, OPEN, threeServers, urlOfAll } from '../../support/stores/elastic-cluster.ts'
-import { freePorts, ownServers } from '../../support/stores/elastic-process.ts'
+import { isGreen, urlOfAll } from '../../support/stores/elastic-cluster.ts'
+import type { OwnServer } from '../../support/stores/elastic-process.ts'
 import { openTestElastic, type TestElastic } from '../../support/stores/elasticsearch.ts'
 import { loadFrom, replayed } from '../../support/stores/loading.ts'
 
@@ -17,21 +17,20 @@ const KILLS = SOAK ? 20 : 2
 /** Of the cluster: each node once, so that every role a node can have is lost once. */
 const ROUNDS = SOAK ? 5 : 1
 
-const servers = await ownServers()
 let expected: Dump
 let node: Awaited<ReturnType<typeof replayed>>
-beforeAll(async () => {
-  if (servers === undefined) return
-  node = await replayed(HEIGHT)
-  const clean = openTestElastic()
-  await loadFrom(node.url, clean.store)
-  expected = await dumpElastic(clean.url, clean.prefix)
-  await clean.destroy()
-})
-afterAll(async () => {
-  servers?.[Symbol.dispose]()
-  await node?.stop()
-})
+
+/** The chain, and what a load of it in peace stores. */
+const prepared = (): void => {
+  beforeAll(async () => {
+    node = await replayed(HEIGHT)
+    const clean = openTestElastic()
+    await loadFrom(node.url, clean.store)
+    expected = await dumpElastic(clean.url, clean.prefix)
+    await clean.destroy()
+  })
+  afterAll(() => node?.stop())
+}
 
 /** A loader and a reader on one store, both at it until the chain is loaded. */
 const underLoad = async (target: TestElastic, seed: number) => {
@@ -79,15 +78,14 @@ const expectNothingLost = async (target: TestElastic, seed: number, seen: Testim
   expect([seed, differences(dump, expected)]).toEqual([seed, []])
 }
 
-describe.skipIf(servers === undefined)('Elasticsearch killed under load and queries', () => {
+/** A server that is alone and runs; so it is left. */
+export const killedSuite = (at: () => OwnServer): void => {
+  prepared()
+
   test('one server: 503 while it is away, then loader and service go on by themselves, and nothing is lost', async () => {
-    if (servers === undefined) return
     const seed = seedOf(31)
     const random = seeded(seed)
-    const server = servers.make('alone', await freePorts(), {
-      settings: ['discovery.type: single-node', ...OPEN],
-    })
-    await server.start()
+    const server = at()
     const target = openTestElastic({ url: server.url })
     const { watching, loads, end } = await underLoad(target, seed)
     for (let kill = 0; kill < KILLS; kill++) {
@@ -102,17 +100,19 @@ describe.skipIf(servers === undefined)('Elasticsearch killed under load and quer
     await expectNothingLost(target, seed, seen)
     expect(Object.keys(seen.statuses)).toEqual(['200', '503'])
     await target.destroy()
-    server.kill()
   })
+}
+
+/** Three servers that are one cluster and run; of two of them it is left. */
+export const lostNodesSuite = (all: () => readonly OwnServer[]): void => {
+  prepared()
 
   test('three servers with a copy of everything: nodes lost one after the other cost neither rows nor the service', async () => {
-    if (servers === undefined) return
     const seed = seedOf(37)
     const random = seeded(seed)
-    const nodes = await threeServers(servers)
-    await Promise.all(nodes.map(({ start }) => start()))
+    const nodes = all()
     const target = openTestElastic({ url: urlOfAll(nodes), replicas: 1 })
-    await isGreen(nodes[0].url)
+    await isGreen(nodes[0]?.url)
     const { watching, loads, end } = await underLoad(target, seed)
     for (let round = 0; round < ROUNDS; round++)
       for (const [at, one] of nodes.entries()) {
@@ -131,4 +131,4 @@ describe.skipIf(servers === undefined)('Elasticsearch killed under load and quer
     process.stderr.write(`${good} answers, ${away} of 503, longest gap ${Math.round(seen.longestGapMs)} ms\n`)
     await target.destroy()
   })
-})
+}

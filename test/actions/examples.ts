@@ -1,0 +1,43 @@
+import { expect, test } from 'bun:test'
+import type { AnswerDeps } from '#actions/answer.ts'
+import type { Action } from '#actions/define.ts'
+import { chooseExample, type Example } from '#actions/example/choose.ts'
+import { scenesIn } from '#actions/example/scenes.ts'
+import { actions } from '#actions/registry.ts'
+import type { Store } from '#store/port.ts'
+import { systemClock } from '#time/clock.ts'
+
+const options = { lang: 'en', format: 'envelope', compat: 'none', numbers: 'string' } as const
+
+export const examplesOf = async (store: Store): Promise<ReadonlyMap<Action, Example | undefined>> => {
+  const deps: AnswerDeps = {
+    store,
+    node: undefined,
+    prices: { get: () => undefined },
+    profiles: { get: () => undefined },
+    clock: systemClock,
+  }
+  const scenes = await store.read(scenesIn)
+  const { signal } = new AbortController()
+  const found = new Map<Action, Example | undefined>()
+  for (const action of actions)
+    found.set(action, await chooseExample(deps, { action, scenes }, { options, signal }))
+  return found
+}
+
+/** Actions without an example, and lists whose example shows no row. */
+export const missing = (examples: ReadonlyMap<Action, Example | undefined>): readonly string[] =>
+  actions
+    .filter(action => {
+      const { list } = action
+      const data: Readonly<Record<string, unknown>> = JSON.parse(examples.get(action)?.data ?? '{}')
+      return list === undefined ? Object.keys(data).length === 0 : !(data[list] as readonly [])?.length
+    })
+    .map(({ action }) => action)
+
+/** Examples on another chain than the recorded one. */
+export const exampleSuite = (store: () => Store): void => {
+  test('examples: every action has one, with content', async () => {
+    expect(missing(await examplesOf(store()))).toEqual([])
+  }, 300_000)
+}

@@ -1,0 +1,26 @@
+import { beforeAll, expect, test } from 'bun:test'
+import type { Store } from '#store/port.ts'
+import { expectCells, expectFile } from './expect-files.ts'
+import { type Explorer, explorerOn } from './served.ts'
+
+/** Files that pages offer, on a store with another chain than the recorded one. */
+export const downloadSuite = (store: () => Store): void => {
+  let own: Explorer
+  beforeAll(async () => {
+    own = await explorerOn({ isKeyless: true }, store())
+  })
+
+  test('files have every row, and changes that add up', async () => {
+    const { wealth } = await own.call<{ readonly wealth: readonly { readonly account: string }[] }>(
+      'base/get-wealth-list',
+      { size: '5' },
+    )
+    for (const { account } of wealth) await expectFile(own, account)
+    expect(wealth.length).toBe(5)
+  })
+
+  test('files of lists of state and of history have the rows of the API, cell for cell', async () => {
+    for (const path of ['/wealth.csv', '/token/iost/holders.csv', '/blocks.csv', '/contracts.csv'])
+      expect(await expectCells(own, path)).toBeGreaterThan(0)
+  })
+}

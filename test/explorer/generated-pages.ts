@@ -1,0 +1,48 @@
+import { beforeAll, expect, test } from 'bun:test'
+import { pages } from '#explorer/pages.ts'
+import type { Store } from '#store/port.ts'
+import { brokenOf, type Crawled, crawl } from './crawl.ts'
+import { foreignIn } from './parts.ts'
+import { type Explorer, explorerOn } from './served.ts'
+import { strayFigures } from './stray-figures.ts'
+
+/** Addresses of each kind that are opened. */
+const MOST = 4
+
+/** Pages that a form or a program leads to. */
+const UNLINKED: ReadonlySet<string> = new Set(['/search', '/suggest', '/sitemap.xml'])
+/** Pages of the explorer: the reference and the status page have tests of their own. */
+const PAGE = /^\/(?!docs|status|api|openapi)/
+
+/** Another chain than the recorded one: whoever follows links from the first page comes to every kind of page. */
+export const pageSuite = (store: () => Store): void => {
+  let explorer: Explorer
+  let crawled: readonly Crawled[] = []
+  beforeAll(async () => {
+    explorer = await explorerOn({}, store())
+    crawled = await crawl({ explorer, from: ['/', '/zh/'], most: MOST })
+  })
+
+  test('every link leads to a page, and there is one of each kind in both languages', () => {
+    expect(brokenOf(crawled)).toEqual([])
+    const shown = crawled.filter(({ html }) => html !== '').map(({ path }) => path.replace(/\?.*/s, ''))
+    for (const { path } of pages.filter(each => !UNLINKED.has(each.path))) {
+      const kind = new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`)
+      expect([path, shown.some(each => kind.test(each))]).toEqual([path, true])
+      expect([path, shown.some(each => each.startsWith('/zh/') && kind.test(each.slice(3)))]).toEqual([
+        path,
+        true,
+      ])
+    }
+  })
+
+  test('every figure of a page is one that the API answers at that height, and nothing is foreign', async () => {
+    let compared = 0
+    for (const page of crawled.filter(each => each.html !== '' && PAGE.test(each.path))) {
+      expect([page.path, foreignIn(page)]).toEqual([page.path, []])
+      expect([page.path, await strayFigures(explorer, page.path, page)]).toEqual([page.path, []])
+      compared += page.values.length
+    }
+    expect(compared).toBeGreaterThan(1_000)
+  })
+}

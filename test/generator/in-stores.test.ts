@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from 'bun:test'
+import type { ProofLevel } from '#chain/proof.ts'
+import type { Store } from '#store/port.ts'
+import { exampleSuite } from '../actions/examples.ts'
+import { downloadSuite } from '../explorer/generated-downloads.ts'
+import { pageSuite } from '../explorer/generated-pages.ts'
+import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
+import { loadFrom, temporarySqlite } from '../support/stores/loading.ts'
+import { listSuite } from './lists.ts'
+import { serveGenerated } from './serve.ts'
+import type { Profile } from './settings.ts'
+import { small } from './small.ts'
+import { storedSuite } from './stored.ts'
+import type { World } from './world.ts'
+
+// Each chain of some thousand blocks is loaded once into a store, which all that is asked about it shares.
+setDefaultTimeout(600_000)
+
+type Opening = () => Promise<{ readonly store: Store; destroy(): Promise<void> }>
+type Loaded = { readonly store: Store; readonly world: World }
+
+/** The busy chain's texts are proved too: it holds every kind of transaction. */
+const proveOf = (profile: Profile): ProofLevel => (profile === 'busy' ? 'whole' : 'signed')
+
+/** Loads the small chain of a profile over HTTP; what was loaded. */
+const loading = (profile: Profile, open: Opening): (() => Loaded) => {
+  let opened: Awaited<ReturnType<Opening>>
+  let world: World
+  beforeAll(async () => {
+    opened = await open()
+    const node = serveGenerated(small(profile))
+    world = node.chain.world
+    expect(await loadFrom(node.url, opened.store, { prove: proveOf(profile) })).toBe(
+      node.chain.settings.blocks,
+    )
+    await node.stop()
+  })
+  afterAll(() => opened?.destroy())
+  return () => ({ store: opened.store, world })
+}
+
+describe('a busy generated chain in SQLite', () => storedSuite('busy', loading('busy', temporarySqlite)))
+
+describe('a sparse generated chain in SQLite', () => {
+  const loaded = loading('sparse', temporarySqlite)
+  storedSuite('sparse', loaded)
+  exampleSuite(() => loaded().store)
+})
+
+/** What is asked of both stores. */
+const asked = (store: () => Store): void => {
+  describe('lists', () => listSuite(store))
+  describe('pages', () => pageSuite(store))
+  describe('downloads', () => downloadSuite(store))
+}
+
+describe('a mixed generated chain in SQLite', () => {
+  const loaded = loading('mixed', temporarySqlite)
+  storedSuite('mixed', loaded)
+  exampleSuite(() => loaded().store)
+  asked(() => loaded().store)
+})
+
+describe.skipIf(elasticsearchUrl() === undefined)('a mixed generated chain in Elasticsearch', () => {
+  const loaded = loading('mixed', async () => openTestElastic({ leaseMs: 15_000 }))
+  asked(() => loaded().store)
+})

@@ -1,0 +1,194 @@
+import { beforeAll, expect, test } from 'bun:test'
+import { toIso } from '#chain/time.ts'
+import type { Store } from '#store/port.ts'
+import { type Service, serviceOn } from '#test/support/processes/service.ts'
+import { hashesOf } from './block.ts'
+import { createChain } from './chain.ts'
+import { userTransactions } from './content.ts'
+import { HUB } from './names.ts'
+import { type Row, rowsBetween } from './rows.ts'
+import { small } from './small.ts'
+import { truthAt } from './truth.ts'
+
+type Answered = Readonly<Record<string, unknown>>
+
+const PAGE = 7
+
+const chain = createChain(small('mixed'))
+const truth = truthAt(chain.world, chain.settings.blocks)
+const made = [...rowsBetween(chain.world, 0, truth.height, new Set())]
+const receipts = Array.from({ length: truth.height + 1 }, (_, height) =>
+  userTransactions(chain.world, height).flatMap(tx => tx.receipts),
+).flat()
+/** Of each block the hashes of its transactions, the base one among them. */
+const hashes = Array.from({ length: truth.height + 1 }, (_, height) => hashesOf(chain.block(height)))
+const hashOf = ({ height, position }: Row): string => hashes[height]?.[position] ?? ''
+
+/** Lists of tokens, contracts, transactions and producers of the mixed chain, as actions answer them, against how it was made. */
+export const listSuite = (store: () => Store): void => {
+  let service: Service
+  beforeAll(() => {
+    service = serviceOn(store())
+  })
+
+  const ask = async (query: string): Promise<string> => {
+    const response = await service.ask(`/api/?apikey=${service.key}&${query}`)
+    const text = await response.text()
+    if (response.status !== 200) throw new Error(`${query}: ${response.status} ${text}`)
+    return text
+  }
+  /** All rows of a list, which its first, middle and last page repeat, in the other order too. */
+  const rowsOf = async (query: string, list: string): Promise<readonly Answered[]> => {
+    const lines = (await ask(`${query}&format=ndjson`)).split('\n').slice(0, -2)
+    const rows = lines.map(line => JSON.parse(line) as Answered)
+    const last = Math.ceil(rows.length / PAGE)
+    for (const page of new Set([1, Math.ceil(last / 2), last, last + 1])) {
+      const answer = JSON.parse(await ask(`${query}&format=bare&size=${PAGE}&page=${page}`))
+      expect([query, page, answer.total, answer[list]]).toEqual([
+        query,
+        page,
+        rows.length,
+        rows.slice((page - 1) * PAGE, page * PAGE),
+      ])
+    }
+    return rows
+  }
+  const reversed = async (query: string): Promise<readonly Answered[]> =>
+    (await ask(`${query}&sort=asc&format=ndjson`))
+      .split('\n')
+      .slice(0, -2)
+      .map(line => JSON.parse(line) as Answered)
+  const allRows = (key: string): readonly Row[] => made.filter(({ keys }) => keys.includes(key))
+  const timeOf = (height: number): string => toIso(BigInt(chain.timeOf(height)))
+
+  const expectMovements = async (query: string, key: string): Promise<void> => {
+    const rows = await rowsOf(query, 'transactions')
+    const expected = allRows(key).map((row, at) => ({
+      seq: at + 1,
+      action_name: row.action,
+      block: String(row.height),
+      tx_hash: hashOf(row),
+      from: row.from,
+      to: row.to,
+      created_at: timeOf(row.height),
+      index: row.index,
+      return: row.returned,
+      status_code: row.status,
+    }))
+    expect(expected.length).toBe(truth.count(key))
+    const names = Object.keys(expected[0] ?? {})
+    const shown = rows.map(row => Object.fromEntries(names.map(name => [name, row[name]])))
+    expect(shown).toEqual(expected.toReversed())
+    expect(await reversed(query)).toEqual(rows.toReversed())
+  }
+
+  test('get-token-tx has every movement of each token', async () => {
+    expect(truth.tokens().length).toBeGreaterThan(1)
+    for (const token of truth.tokens())
+      await expectMovements(`module=token&action=get-token-tx&token=${token}`, `token/${token}`)
+  })
+
+  test('get-account-tx with a token has every movement of it to or from the account', async () => {
+    let many = 0
+    for (const token of truth.tokens()) {
+      const key = `moved/${HUB}/${token}`
+      many += truth.count(key)
+      await expectMovements(`module=account&action=get-account-tx&account=${HUB}&token=${token}`, key)
+    }
+    expect(many).toBeGreaterThan(100)
+  })
+
+  test('get-account-tx with failed=1 and with func_name has every such row of the account', async () => {
+    const own = 'module=account&action=get-account-tx&account='
+    expect(truth.count(`failed/${HUB}`)).toBeGreaterThan(10)
+    await expectMovements(`${own}${HUB}&failed=1`, `failed/${HUB}`)
+    const called = truth.keys().filter(key => key.startsWith(`called/${HUB}/`))
+    expect(called.length).toBeGreaterThan(1)
+    for (const key of called) {
+      const [, name, contract, action] = key.split('/')
+      await expectMovements(`${own}${name}&func_name=${contract}/${action}`, key)
+    }
+  })
+
+  test('get-transaction-list has every transaction but base ones', async () => {
+    const rows = await rowsOf('module=base&action=get-transaction-list', 'transactions')
+    const expected: unknown[][] = []
+    for (let height = 0; height <= truth.height; height += 1)
+      for (const tx_hash of hashes[height]?.slice(height === 0 ? 0 : 1) ?? [])
+        expected.push([expected.length + 1, tx_hash, String(height), timeOf(height)])
+    expect(expected.length).toBe(truth.transactions)
+    const shown = rows.map(row => [row['seq'], row['tx_hash'], row['block'], row['created_at']])
+    expect(shown).toEqual(expected.toReversed())
+    expect(await reversed('module=base&action=get-transaction-list')).toEqual(rows.toReversed())
+  })
+
+  test('get-contract-list has every deployed contract and its records', async () => {
+    const rows = await rowsOf('module=base&action=get-contract-list', 'contracts')
+    const expected = allRows('contracts').map((row, at) => {
+      const tx_hash = hashOf(row)
+      const named = row.action === 'initSetCode' ? JSON.parse(row.data)[0] : `Contract${tx_hash}`
+      return {
+        seq: at + 1,
+        contract_id: named,
+        publisher: row.from,
+        created_at: timeOf(row.height),
+        tx_hash,
+        records: truth.count(`contract/${named}`),
+      }
+    })
+    expect(expected.length).toBeGreaterThan(1)
+    expect(rows).toEqual(expected.toReversed())
+  })
+
+  test('get-token-list has every token, those with most holders first', async () => {
+    const rows = await rowsOf('module=base&action=get-token-list', 'tokens')
+    const expected = truth
+      .tokens()
+      .map(symbol => [symbol, truth.holders(symbol).length] as const)
+      .toSorted(([a, x], [b, y]) => (x === y ? (a < b ? -1 : 1) : y - x))
+    expect(rows.map(({ symbol, holder_count }) => [symbol, holder_count] as const)).toEqual(expected)
+  })
+
+  test('every collection has each of its NFTs with its owner, and each of its owners', async () => {
+    const own = new Map(truth.collections().map(collection => [collection, [] as string[]]))
+    for (const { name, content } of receipts) {
+      if (!name.startsWith('token721.iost/')) continue
+      const [collection = '', first = '', second = '', id] = JSON.parse(content) as readonly string[]
+      if (name.endsWith('/issue')) own.get(collection)?.push(first)
+      if (name.endsWith('/transfer')) own.get(collection)?.splice(Number(id), 1, second)
+    }
+    expect([...own.values()].reduce((sum, owners) => sum + owners.length, 0)).toBeGreaterThan(50)
+    for (const [collection, owners] of own) {
+      const query = `&collection=${collection}`
+      const nfts = await rowsOf(`module=nft&action=get-collection-nfts${query}`, 'nfts')
+      expect(nfts.map(row => [row['token_id'], row['owner']])).toEqual(
+        owners.map((owner, id) => [String(id), owner]).toReversed(),
+      )
+      const shares = await rowsOf(`module=nft&action=get-collection-owners${query}`, 'owners')
+      expect(shares).toEqual(
+        truth.nftOwners(collection).map(([account, count]) => ({ account, count: Number(count) })),
+      )
+    }
+    const listed = await rowsOf('module=nft&action=get-collection-list', 'collections')
+    expect(listed.map(row => [row['collection'], row['issued'], row['owner_count']])).toEqual(
+      [...own]
+        .toSorted(([, a], [, b]) => b.length - a.length)
+        .map(([collection, owners]) => [collection, owners.length, new Set(owners).size]),
+    )
+  })
+
+  test('get-producer-list has every producer by votes', async () => {
+    const rows = await rowsOf('module=base&action=get-producer-list', 'producers')
+    const expected = chain.world.producers
+      .map(({ account }) => {
+        const votes = truth.voters(account).reduce((sum, [, units]) => sum + units, 0n)
+        return { account, votes, blocks: truth.blocksOf(account) }
+      })
+      .toSorted((a, b) =>
+        a.votes === b.votes ? (a.account < b.account ? -1 : 1) : a.votes > b.votes ? -1 : 1,
+      )
+    expect(rows.map(row => [row['account'], row['ranking'], row['block_count']])).toEqual(
+      expected.map(({ account, blocks }, at) => [account, at + 1, blocks]),
+    )
+  })
+}

@@ -1,0 +1,176 @@
+import { beforeAll, expect, test } from 'bun:test'
+import { fromUnits } from '#chain/amount.ts'
+import { dayOf } from '#chain/time.ts'
+import { accounts } from '#indices/account.ts'
+import { balanceId, balances } from '#indices/balance.ts'
+import { lists } from '#indices/list.ts'
+import { producers } from '#indices/producer.ts'
+import { STATISTICS, statistics } from '#indices/statistics.ts'
+import { tokens } from '#indices/token.ts'
+import { votes } from '#indices/vote.ts'
+import { wealth } from '#indices/wealth.ts'
+import type { Store, View } from '#store/port.ts'
+import { hashOfRow } from './rows.ts'
+import type { Profile } from './settings.ts'
+import { type Truth, truthAt } from './truth.ts'
+import type { World } from './world.ts'
+
+const ALL = { offset: 0, limit: 1_000_000 }
+/** Lists whose rows are compared, not only counted: going through the chain for each costs. */
+const LISTS = 12
+
+/** What a store says of a whole chain of this profile and world, against how it was made. */
+export const storedSuite = (
+  profile: Profile,
+  of: () => { readonly store: Store; readonly world: World },
+): void => {
+  let store: Store
+  let world: World
+  let truth: Truth
+  const read = <T>(work: (view: View) => Promise<T>): Promise<T> => store.read(work)
+  beforeAll(async () => {
+    ;({ store, world } = of())
+    const { height, proved } = (await store.published()) ?? { height: -1 }
+    // Genesis has no signatures, and so no raw form that proves more.
+    expect((proved?.ranges ?? []).map(({ from, to, level }) => [from, to, level])).toEqual(
+      profile === 'busy'
+        ? [
+            [0, 0, 'signed'],
+            [1, height, 'whole'],
+          ]
+        : [[0, height, 'signed']],
+    )
+    truth = truthAt(world, height)
+  })
+
+  test('figures are those of the truth', async () => {
+    const figures = await read(view => view.get(statistics, STATISTICS))
+    expect([
+      figures?.account_count,
+      figures?.transaction_count,
+      figures?.record_count,
+      figures?.wealth_count,
+    ]).toEqual([truth.accounts, truth.transactions, truth.records, truth.wealth().length])
+  })
+
+  test('holders and supply of every token are those of the truth', async () => {
+    for (const token of truth.tokens()) {
+      const stored = await read(view => view.page(balances, 'holders', { group: token, ...ALL }))
+      expect(stored.map(({ owner, amount }) => [owner, amount] as const)).toEqual([...truth.holders(token)])
+      const doc = await read(view => view.get(tokens, token))
+      expect([token, doc?.current_supply, doc?.holder_count]).toEqual([
+        token,
+        truth.supply(token),
+        stored.length,
+      ])
+    }
+  })
+
+  test('frozen amounts are those of the truth', async () => {
+    let frozen = 0
+    for (const { owner } of truth.wealth()) {
+      const doc = await read(view => view.get(balances, balanceId('iost', owner)))
+      const expected = truth
+        .frozen('iost', owner)
+        .map(({ units, due }) => [String(units), String(due)] as const)
+      expect([owner, doc?.frozen_list ?? []]).toEqual([owner, expected])
+      frozen += expected.length
+    }
+    expect(frozen > 0 || profile === 'sparse').toBe(true)
+  })
+
+  test('wealth is that of the truth', async () => {
+    const stored = await read(view => view.page(wealth, 'richest', ALL))
+    expect(
+      stored.map(({ owner, total, token, vote, frozen }) => ({ owner, total, token, vote, frozen })),
+    ).toEqual([...truth.wealth()])
+  })
+
+  test('voters and blocks of every producer are those of the truth', async () => {
+    const { time = 0n } = (await store.published()) ?? {}
+    for (const { account } of world.producers) {
+      const doc = await read(view => view.get(producers, account))
+      const stored = await read(view => view.page(votes, 'voters', { group: account, ...ALL }))
+      expect(stored.map(({ voter, votes: units }) => [voter, units] as const)).toEqual([
+        ...truth.voters(account),
+      ])
+      expect([account, doc?.block_count, doc?.voter_count, doc?.votes]).toEqual([
+        account,
+        truth.blocksOf(account),
+        stored.length,
+        truth.voters(account).reduce((sum, [, units]) => sum + units, 0n),
+      ])
+      // The whole chain is of one day, which began without votes.
+      expect(doc?.opening_votes).toEqual(stored.length === 0 ? [] : [[dayOf(time), '0']])
+    }
+  })
+
+  test('every list has the total of the truth', async () => {
+    const keys = truth.keys()
+    const stored = await read(view => view.getMany(lists, keys))
+    expect(stored.map((doc, at) => [keys[at], doc?.count])).toEqual(keys.map(key => [key, truth.count(key)]))
+    const figures = await read(view => view.get(statistics, STATISTICS))
+    expect(figures?.list_count).toBe(keys.length)
+  })
+
+  test('pages of lists are those of the truth', async () => {
+    const keys = truth.keys()
+    const chosen = [
+      'account/busy_hub',
+      'contract/token.iost',
+      'created/creator_0',
+      ...Array.from(
+        { length: LISTS },
+        (_, at) => keys[Math.floor(((at + 1) * keys.length) / (LISTS + 2))] ?? '',
+      ),
+    ]
+    for (const key of chosen) {
+      const total = truth.count(key)
+      const first = Math.max(1, Math.floor(total * 0.7) - 10)
+      const last = Math.min(total, first + 19)
+      const stored = await read(async view => {
+        const list = await view.get(lists, key)
+        return list === undefined ? [] : view.records(list, first, last)
+      })
+      expect(
+        stored.map(row => [
+          row.height,
+          row.tx,
+          row.index,
+          row.tx_hash,
+          row.contract,
+          row.action_name,
+          row.data,
+          row.return,
+          row.status_code,
+          row.from,
+          row.to,
+        ]),
+      ).toEqual(
+        truth
+          .rows(key, first, last)
+          .map(row => [
+            row.height,
+            row.position,
+            row.index,
+            hashOfRow(world, row),
+            row.contract,
+            row.action,
+            row.data,
+            row.returned,
+            row.status,
+            row.from,
+            row.to,
+          ]),
+      )
+      expect(stored.length).toBe(last - first + 1)
+    }
+  }, 300_000)
+
+  test('accounts that signed up are there, with their creators', async () => {
+    const names = [world.account(0), world.account(3), 'busy_hub', 'n0_00z']
+    const docs = await read(view => view.getMany(accounts, names))
+    expect(docs.slice(0, 3).map(doc => doc?.creator)).toEqual(['founder', 'founder', 'deadaddr'])
+    expect(fromUnits(truth.balance('iost', 'busy_hub'), 8)).toMatch(/^\d+(\.\d+)?$/)
+  })
+}
