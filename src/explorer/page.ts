@@ -12,6 +12,8 @@ export type Labels = ReadonlyMap<string, Text>
 
 /** Data that is the same for every visit. */
 export type Site = {
+  /** Whether the pages of the explorer are served; the reference and the status are in any case. */
+  readonly isExplored: boolean
   readonly version: string
   /** The shared test key, with which a visitor can open the calls of a page; absent: there is none. */
   readonly testKey?: string | undefined
