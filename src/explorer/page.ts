@@ -33,6 +33,8 @@ export type Visit = Asking & {
   readonly site: Site
   /** Leads from the page's address to the root of the service, such as `../`: a proxy may take a prefix off. */
   readonly root: string
+  /** Leads from there to the home page in the page's language, the shorter way; absent: by the root. */
+  readonly home?: string
   readonly lang: Lang
   /** The text in the visitor's language. */
   readonly say: (text: Text) => string

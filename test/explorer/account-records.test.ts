@@ -157,3 +157,10 @@ test('/account: the page of an account with much of everything is not long', asy
     expect([path, Buffer.byteLength(plain) <= MOST_BYTES]).toEqual([path, true])
   }
 })
+
+test('/account: the page of an account with much of everything but no long names is not long as a whole', async () => {
+  for (const path of ['/account/user_000', '/zh/account/user_000']) {
+    const { html } = await explorer.visit(path)
+    expect([path, Buffer.byteLength(html) <= MOST_BYTES]).toEqual([path, true])
+  }
+})

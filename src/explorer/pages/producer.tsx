@@ -20,6 +20,7 @@ import { Largest } from '../part/largest.tsx'
 import { Copied, Name } from '../part/name.tsx'
 import { None } from '../part/none.tsx'
 import { ProducerStatus } from '../part/producer-status.tsx'
+import { RewardsOverTime, rewardsSince } from '../part/rewards-over-time.tsx'
 import { Concentration, MOST_BANDED, Share } from '../part/share.tsx'
 import { ChainText } from '../part/text.tsx'
 import { askVoters, Voters } from '../part/voters.tsx'
@@ -32,11 +33,12 @@ export const producerPage: Page = {
     const { say, lang, id: producer } = visit
     const detail = await ifFound(visit.ask(getProducerDetail, { producer }))
     if (detail === undefined) return formerProducer(visit)
-    const [{ all_votes }, { days }, { voters: largest, total }, voting] = await Promise.all([
+    const [{ all_votes }, { days }, { voters: largest, total }, voting, rewards] = await Promise.all([
       visit.ask(getOverview),
       visit.ask(getProducerVotes, { producer }),
       visit.ask(getProducerVoter, { producer, page: '1', size: String(MOST_BANDED) }),
       askVoters(visit),
+      rewardsSince(visit, detail.account),
     ])
     const alias = profileText(lang, detail.alias, detail.alias_en)
     const kind = say({ en: 'Producer', zh: '生产者' })
@@ -81,7 +83,10 @@ export const producerPage: Page = {
               />
             </Card>
           </div>
-          <VotesByDay visit={visit} days={days} />
+          <div class="pair">
+            <VotesByDay visit={visit} days={days} />
+            <RewardsOverTime visit={visit} history={rewards} />
+          </div>
           <Texts visit={visit} detail={detail} />
           <Voters visit={visit} voting={voting} votes={detail.votes} />
         </>
@@ -133,7 +138,7 @@ const About = ({ visit, detail, allVotes }: DetailProps & { readonly allVotes: s
         [
           say({ en: 'Annual return of voters', zh: '投票者年化收益率' }),
           <span>
-            <data value={detail.dividend_rate} class="number" safe>
+            <data value={detail.dividend_rate} safe>
               {`${rate} %`}
             </data>{' '}
             <small safe>

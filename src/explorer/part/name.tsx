@@ -7,10 +7,10 @@ import type { Html, Visit } from '../page.ts'
 import { None } from './none.tsx'
 
 type NameProps = {
-  readonly visit: Pick<Visit, 'root' | 'lang' | 'site'>
+  readonly visit: Pick<Visit, 'root' | 'home' | 'lang' | 'site'>
   readonly kind: Kind
   readonly id: string | number
-  /** The whole of a long name; absent: its begin and end. */
+  /** The whole of a long name; absent: its begin and end. The whole hash of a transaction is in the link's address alone. */
   readonly isWhole?: boolean
   /** What a part of the chain itself is for stands beside its name, too. */
   readonly isExplained?: boolean
@@ -39,7 +39,7 @@ const Linked = ({ visit, kind, id, isWhole = false }: NameProps): Html => {
     <a
       class={`name ${kind}${isWhole ? ' whole' : ''}`}
       href={hrefTo(visit, pathOf(kind, id))}
-      title={shown === name ? undefined : name}
+      title={shown === name || kind === 'tx' ? undefined : name}
     >
       <bdi safe>{shown}</bdi>
     </a>
