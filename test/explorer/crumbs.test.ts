@@ -19,7 +19,7 @@ test('breadcrumbs: the page of one thing leads to the list that has it and to th
     ['/contract/token.iost', ['Home ../', 'Contracts ../contracts']],
     ['/producer/producer000', ['Home ../', 'Producers ../producers']],
     ['/statistics/votes', ['Home ../', 'Statistics ../statistics']],
-    ['/zh/block/7', ['首页 ../../zh/', '区块 ../../zh/blocks']],
+    ['/zh/block/7', ['首页 ../', '区块 ../blocks']],
     ['/nft/a%2Fb/1', ['Home ../../', 'NFT collection ../../nft/a%2Fb']],
     ...['/', '/blocks', '/account/busyhub'].map(each => [each, []] as const),
   ] as const)

@@ -12,6 +12,7 @@ type Rewards = {
     readonly taken_by_voters: string
   }[]
 }
+type Listed = { readonly producers: readonly { readonly account: string }[] }
 type Votes = { readonly days: readonly { readonly date: string; readonly votes: string }[] }
 
 /** Titles of plots in both languages, and the figure that each draws. */
@@ -30,7 +31,8 @@ const shownIn = (html: string, title: string): readonly string[] => {
 test('/producer: votes of each day, and every kind of reward that there was, as the API has them', async () => {
   const explorer = await explorerOn()
   const drawn = new Set<string>()
-  for (const producer of ['producer000', 'prod_01', 'prod_11']) {
+  const { producers } = await explorer.call<Listed>('base/get-producer-list', { size: '50' })
+  for (const { account: producer } of producers) {
     const { days } = await explorer.call<Votes>('producer/get-producer-votes', { producer })
     const { rewards } = await explorer.call<Rewards>('producer/get-reward-history', {
       ...{ producer, step: 'day', sort: 'asc', size: '400' },

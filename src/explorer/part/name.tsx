@@ -32,12 +32,15 @@ export const Name = (props: NameProps): Html => {
 /** Things that are known by the name of an account or the id of a contract. */
 const LABELLED: ReadonlySet<Kind> = new Set(['account', 'contract', 'producer'])
 
+/** Things whose names are digits and letters for machines, and look so. */
+const CODED: ReadonlySet<Kind> = new Set(['tx', 'block', 'contract'])
+
 const Linked = ({ visit, kind, id, isWhole = false }: NameProps): Html => {
   const name = visible(String(id))
   const shown = isWhole ? name : shortened(name)
   return (
     <a
-      class={`name ${kind}${isWhole ? ' whole' : ''}`}
+      class={`name${CODED.has(kind) ? ` ${kind}` : ''}${isWhole ? ' whole' : ''}`}
       href={hrefTo(visit, pathOf(kind, id))}
       title={shown === name || kind === 'tx' ? undefined : name}
     >
