@@ -60,28 +60,7 @@ export const producerPage: Page = {
             <section class="card">
               <About visit={visit} detail={detail} allVotes={all_votes} />
             </section>
-            <Card
-              visit={visit}
-              id="largest-voters"
-              title={say({ en: 'Largest voters', zh: '主要投票者' })}
-              aside={
-                <a href="#voters" safe>
-                  {say({ en: 'Voters and their balances ↓', zh: '投票者及其余额 ↓' })}
-                </a>
-              }
-            >
-              <Concentration
-                visit={visit}
-                parts={largest.map(({ votes }) => votes)}
-                whole={detail.votes}
-                total={total}
-              />
-              <Largest
-                visit={visit}
-                owners={largest.map(({ account, votes }) => ({ account, amount: votes }))}
-                whole={detail.votes}
-              />
-            </Card>
+            <LargestVoters visit={visit} largest={largest} total={total} votes={detail.votes} />
           </div>
           <div class="pair">
             <VotesByDay visit={visit} days={days} />
@@ -157,6 +136,39 @@ const About = ({ visit, detail, allVotes }: DetailProps & { readonly allVotes: s
         [say({ en: 'Signing key', zh: '签名公钥' }), <Copied visit={visit} text={detail.pubkey} />],
       ]}
     />
+  )
+}
+
+type LargestVotersProps = {
+  readonly visit: Visit
+  /** Largest first, at most `MOST_BANDED`. */
+  readonly largest: AnswerOf<typeof getProducerVoter>['voters']
+  /** How many voters there are in all. */
+  readonly total: number
+  /** All votes of the producer. */
+  readonly votes: string
+}
+
+const LargestVoters = ({ visit, largest, total, votes: whole }: LargestVotersProps): Html => {
+  const { say } = visit
+  return (
+    <Card
+      visit={visit}
+      id="largest-voters"
+      title={say({ en: 'Largest voters', zh: '主要投票者' })}
+      aside={
+        <a href="#voters" safe>
+          {say({ en: 'Voters and their balances ↓', zh: '投票者及其余额 ↓' })}
+        </a>
+      }
+    >
+      <Concentration visit={visit} parts={largest.map(({ votes }) => votes)} whole={whole} total={total} />
+      <Largest
+        visit={visit}
+        owners={largest.map(({ account, votes }) => ({ account, amount: votes }))}
+        whole={whole}
+      />
+    </Card>
   )
 }
 

@@ -12,8 +12,8 @@ export const Top = ({ shell, other, sign, isTimed = false }: TopProps): Html => 
   return (
     <header class="top">
       <div class="bar">
-        <a class="brand" href={hrefTo(shell, '/')}>
-          IOST <span>{site.isExplored ? say({ en: 'explorer', zh: '浏览器' }) : 'API'}</span>
+        <a class="brand" href={site.isExplored ? hrefTo(shell, '/') : docsHref(shell)}>
+          IOST <span safe>{say(site.isExplored ? { en: 'explorer', zh: '浏览器' } : API)}</span>
         </a>
         {site.isExplored ? <SearchBox frame={shell} /> : ''}
         {sign as 'safe'}
@@ -38,6 +38,10 @@ export type TopProps = {
   readonly isTimed?: boolean
 }
 
+const API = { en: 'API', zh: '接口' } as const
+
+const docsHref = ({ root, lang }: Shell): string => `${root}docs/${lang}`
+
 const Lists = ({ shell }: { readonly shell: Shell }): Html => {
   const { say, path, root, lang, site } = shell
   const lists = site.isExplored ? LISTS : []
@@ -53,8 +57,8 @@ const Lists = ({ shell }: { readonly shell: Shell }): Html => {
         </a>
       ))}
       <span class="service">
-        <a href={`${root}docs/${lang}`} aria-current={path === '/docs' ? 'page' : undefined}>
-          API
+        <a href={docsHref(shell)} aria-current={path === '/docs' ? 'page' : undefined} safe>
+          {say(API)}
         </a>
         <a href={`${root}status?lang=${lang}`} aria-current={path === '/status' ? 'page' : undefined} safe>
           {say({ en: 'Status', zh: '运行状态' })}
