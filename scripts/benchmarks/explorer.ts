@@ -72,6 +72,7 @@ const rowOf = async (deps: AnswerDeps, path: string): Promise<readonly string[]>
 const askedFor = (path: string) => ({
   site: {
     version: 'benchmark',
+    isExplored: true,
     labels: new Map(),
     assets: { style: 'style', script: 'script', plots: 'plots', theme: 'theme' },
   },

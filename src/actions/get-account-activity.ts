@@ -1,21 +1,17 @@
 import { Type } from '@sinclair/typebox'
-import { dateOf, startOfDay } from '#chain/time.ts'
-import { listOf, lists } from '#indices/list.ts'
-import type { Moment, View } from '#store/port.ts'
+import { dateOf } from '#chain/time.ts'
+import { listOf } from '#indices/list.ts'
 import { defineAction } from './define.ts'
 import { daysAsked } from './find/asked-days.ts'
 import { ownerOf } from './find/owner.ts'
-import { ORIGIN } from './list/numbered.ts'
-import { countPassing } from './list/ordinal-search.ts'
+import { MOST_DAYS, recordsByDay } from './find/records-by-day.ts'
 import { wholeOf } from './list/paging.ts'
 import { DAYS_DEFAULT, dates, datesWithin } from './request/dates.ts'
 import { owner } from './request/parameter-types.ts'
 import { isDayOver, utcDay } from './shape/days.ts'
 import { count, listOfRows, shape } from './shape/results.ts'
 
-/** Most days of one answer, some three months: a search in the list has a bound for each. */
-const DAYS_MOST = 92
-const checkDates = datesWithin(DAYS_MOST)
+const checkDates = datesWithin(MOST_DAYS)
 
 const row = shape({
   date: utcDay,
@@ -32,8 +28,8 @@ export const getAccountActivity = defineAction({
   action: 'get-account-activity',
   title: { en: 'Account activity', zh: '账户活跃度' },
   summary: {
-    en: `How many records an account has on each UTC day of the range, oldest first, both ends included, at most ${DAYS_MOST} days. Records are the rows of get-account-tx. Days before the first block and after the last published one are left out; a day without records has 0. Without end_date the range ends with the day of the last published block, without start_date it has ${DAYS_DEFAULT} days. Accepts the same names as get-account-tx.`,
-    zh: `区间内每个 UTC 日该账户的记录数，从早到晚排列，含首尾两日，最多 ${DAYS_MOST} 天。记录即 get-account-tx 的行。首个区块之前与最新已发布区块之后的日期不列出；没有记录的日期为 0。不提供 end_date 时截至最新已发布区块所在日期，不提供 start_date 时为 ${DAYS_DEFAULT} 天。可查询的名称与 get-account-tx 相同。`,
+    en: `How many records an account has on each UTC day of the range, oldest first, both ends included, at most ${MOST_DAYS} days. Records are the rows of get-account-tx. Days before the first block and after the last published one are left out; a day without records has 0. Without end_date the range ends with the day of the last published block, without start_date it has ${DAYS_DEFAULT} days. Accepts the same names as get-account-tx.`,
+    zh: `区间内每个 UTC 日该账户的记录数，从早到晚排列，含首尾两日，最多 ${MOST_DAYS} 天。记录即 get-account-tx 的行。首个区块之前与最新已发布区块之后的日期不列出；没有记录的日期为 0。不提供 end_date 时截至最新已发布区块所在日期，不提供 start_date 时为 ${DAYS_DEFAULT} 天。可查询的名称与 get-account-tx 相同。`,
   },
   params: Type.Object({ account: owner(), ...dates }),
   check: checkDates,
@@ -42,7 +38,7 @@ export const getAccountActivity = defineAction({
   run: async (context, { account, ...given }) => {
     const name = await ownerOf(context, account)
     const { from, to, today } = await daysAsked(context, given, checkDates)
-    const counts = await recordsByDay(context.view, name, { from, to })
+    const counts = await recordsByDay(context.view, listOf.account(name), { from, to })
     return wholeOf(
       'days',
       counts.map((records, at) => ({ date: dateOf(from + at), complete: from + at < today, records })),
@@ -52,26 +48,3 @@ export const getAccountActivity = defineAction({
   fails: ['not_found', 'loading'],
   example: { account: 'busyhub', start_date: '2026-11-20', end_date: '2026-11-21' },
 })
-
-/** How many rows an account's list has on each UTC day from `from` to `to`, by a search for where each day begins and ends. */
-const recordsByDay = async (
-  view: View,
-  account: string,
-  { from, to }: { readonly from: number; readonly to: number },
-): Promise<readonly number[]> => {
-  if (from > to) return []
-  const list = await view.get(lists, listOf.account(account))
-  const days = Array.from({ length: to - from + 1 }, (_, at) => from + at)
-  if (list === undefined) return days.map(() => 0)
-  const rows = {
-    count: list.count,
-    floor: ORIGIN,
-    ceiling: view.at,
-    look: (ordinals: readonly number[]) => view.moments(list, ordinals),
-  }
-  const before = await countPassing<Moment>(
-    rows,
-    [...days, to + 1].map(startOfDay).map(start => made => made.time < start),
-  )
-  return days.map((_, at) => (before[at + 1] ?? 0) - (before[at] ?? 0))
-}

@@ -16,6 +16,7 @@ import { getCollectionList } from './get-collection-list.ts'
 import { getCollectionNfts } from './get-collection-nfts.ts'
 import { getCollectionOwners } from './get-collection-owners.ts'
 import { getContractAbi } from './get-contract-abi.ts'
+import { getContractActivity } from './get-contract-activity.ts'
 import { getContractCode } from './get-contract-code.ts'
 import { getContractDetail } from './get-contract-detail.ts'
 import { getContractList } from './get-contract-list.ts'
@@ -82,6 +83,7 @@ export const actions: readonly Action[] = [
   getContractAbi,
   getContractCode,
   getContractTx,
+  getContractActivity,
   getTokenDetail,
   getTokenHolder,
   getSupplyHistory,

@@ -1,8 +1,11 @@
 import type { Lang, Visit } from './page.ts'
 
 /** The address of a page, relative to the one that is shown. `path` is one of ours, such as `/block/7`. */
-export const hrefTo = ({ root, lang }: Pick<Visit, 'root' | 'lang'>, path: string): string => {
-  const href = `${root}${lang === 'zh' ? 'zh/' : ''}${path.slice(1)}`
+export const hrefTo = (
+  { root, lang, home = `${root}${lang === 'zh' ? 'zh/' : ''}` }: Pick<Visit, 'root' | 'lang' | 'home'>,
+  path: string,
+): string => {
+  const href = `${home}${path.slice(1)}`
   // Neither empty nor what a browser takes for a scheme.
   return /^(?:$|\?|[^/?]*:)/.test(href) ? `./${href}` : href
 }

@@ -12,6 +12,8 @@ export type Labels = ReadonlyMap<string, Text>
 
 /** Data that is the same for every visit. */
 export type Site = {
+  /** Whether the pages of the explorer are served; the reference and the status are in any case. */
+  readonly isExplored: boolean
   readonly version: string
   /** The shared test key, with which a visitor can open the calls of a page; absent: there is none. */
   readonly testKey?: string | undefined
@@ -31,6 +33,8 @@ export type Visit = Asking & {
   readonly site: Site
   /** Leads from the page's address to the root of the service, such as `../`: a proxy may take a prefix off. */
   readonly root: string
+  /** Leads from there to the home page in the page's language, the shorter way; absent: by the root. */
+  readonly home?: string
   readonly lang: Lang
   /** The text in the visitor's language. */
   readonly say: (text: Text) => string

@@ -19,6 +19,7 @@ import { routeAt } from './route.ts'
 export type Asked = {
   readonly site: Site
   readonly root: string
+  readonly home?: string
   readonly lang: Lang
   readonly origin: string
   readonly isOriginKnown: boolean

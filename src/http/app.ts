@@ -4,11 +4,13 @@ import { keptDayEnds } from '#actions/find/kept-day-ends.ts'
 import { keptRankings } from '#actions/find/kept-rankings.ts'
 import { keptAnswers } from '#actions/kept-answers.ts'
 import { languageFor } from '#actions/request/options.ts'
+import type { Site } from '#explorer/page.ts'
 import { Failure } from '#failure/failure.ts'
 import { crowdedOut, type Gate } from '#gate/gate.ts'
 import { addressLimits } from '#gate/networks.ts'
 import { localCounts, queuesFor } from '#gate/queues.ts'
 import type { AppOptions } from './app-options.ts'
+import { type Assets, pageAssets } from './assets.ts'
 import { type ClientAddresses, clientAddresses } from './client-address.ts'
 import { type HttpCounts, ownHttpCounts } from './counts.ts'
 import { documentHandlers, redirect } from './documents.ts'
@@ -90,6 +92,8 @@ const routesOf = (options: AppOptions, { service, gate, feeds, threads }: Parts)
     },
     kept: keptOf(options, threads, service.counts),
   }
+  const assets = pageAssets()
+  const site = siteOf(options, assets)
   const api = open('api', answerApi({ deps, gate, defaults, stallMs, feeds }))
   const start = open('start', redirectToDocs(basePath))
   const unknown = open('unknown', notFound(options))
@@ -101,10 +105,11 @@ const routesOf = (options: AppOptions, { service, gate, feeds, threads }: Parts)
     ['/ready', open('ready', readyHandler({ ...options, maxLagMs: options.maxLagMs }))],
     ['/usage', open('usage', usageHandler(gate, defaults))],
     ['/docs', start],
-    ...[...documentsOf(options), ...pagesForOperators(options)].map(
+    ...assets.all.map(({ name, handler }) => [`/assets/${name}`, open('asset', handler)] as const),
+    ...[...documentsOf(options, { site, files: assets.reference }), ...pagesForOperators(options, site)].map(
       ([path, { kind, handler }]) => [path, open(kind, handler)] as const,
     ),
-    ...explorerPages(options, { gate, feeds, service, start, unknown }),
+    ...explorerPages({ ...options, site }, { gate, feeds, service, start, unknown }),
   ]
   return { all, unknown }
 }
@@ -134,20 +139,25 @@ const crowdRefusal = (gate: Gate, service: Service) => {
 const isPlainGet = ({ method, url }: Request): boolean => method === 'GET' && isRoutable(url)
 
 /** The reference and what goes with it. Examples need no node: what is stored is enough, and pages do not wait for one. */
-const documentsOf = ({ store, prices, profiles, clock, ...options }: AppOptions) => {
-  const { version, testKey, defaults, basePath, explorer, publicUrl } = options
-  return documentHandlers(
-    { store, node: undefined, prices, profiles, clock },
-    { version, testKey, defaults, basePath, isExplored: explorer === true, publicUrl },
-  )
-}
+const documentsOf = (
+  { store, prices, profiles, clock, defaults, basePath }: AppOptions,
+  pages: { readonly site: Site; readonly files: Assets['reference'] },
+) => documentHandlers({ store, node: undefined, prices, profiles, clock }, { ...pages, defaults, basePath })
+
+const siteOf = (
+  { version, testKey, publicUrl, labels = new Map(), explorer = false }: AppOptions,
+  { names }: Assets,
+): Site => ({ version, testKey, publicUrl, labels, isExplored: explorer, assets: names })
 
 type Page = { readonly kind: string; readonly handler: Handler }
 
 /** What is for those who run the service. */
-const pagesForOperators = (options: AppOptions): readonly (readonly [path: string, page: Page])[] => {
+const pagesForOperators = (
+  options: AppOptions,
+  site: Site,
+): readonly (readonly [path: string, page: Page])[] => {
   const { metrics, maxLagMs } = options
-  const status = { kind: 'status', handler: statusHandler({ ...options, maxLagMs }) }
+  const status = { kind: 'status', handler: statusHandler({ ...options, maxLagMs, site }) }
   return [
     ['/status', status],
     ...(metrics === undefined

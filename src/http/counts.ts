@@ -21,6 +21,8 @@ const ROUTES = [
     'metrics',
     'usage',
     'explorer',
+    'download',
+    'asset',
     'live',
     'start',
     'unknown',

@@ -3,37 +3,29 @@ import { actions } from '#actions/registry.ts'
 import { FEED_FORMAT, LANGUAGE_TAG, type OptionDefaults, readOptions } from '#actions/request/options.ts'
 import { oneOf, type Query } from '#actions/request/query.ts'
 import { badRequest, shown } from '#actions/request/refusals.ts'
+import type { Site } from '#explorer/page.ts'
+import type { Assets } from './assets.ts'
 import { clientScript, clientText } from './client/client-text.ts'
 import type { Handler } from './exchange.ts'
 import { FORM_NAMES, type Form } from './openapi/described.ts'
 import { openapiFor } from './openapi/document.ts'
 import type { Lang } from './reference/action.ts'
 import { type Examples, servedExamples } from './reference/examples.ts'
-import { referenceFor } from './reference/page.ts'
+import { referenceFor } from './reference/page.tsx'
 import { favicon, llmsFor, robotsFor } from './reference/plain.ts'
-import { script } from './reference/script.ts'
-import { style } from './reference/style.ts'
 import { touchIcon } from './reference/touch-icon.ts'
 import { JSON_TYPE, type Reply, textReply } from './reply.ts'
 
 const HEADERS = { 'Cache-Control': 'public, max-age=300' }
 
-const hashOf = ({ text }: { readonly text: string }): string =>
-  `'sha256-${new Bun.CryptoHasher('sha256').update(text).digest('base64')}'`
-
-/** A Content-Security-Policy under which a page loads nothing from elsewhere; `own`: what it may beside images of ours. */
-export const contentPolicy = (own: readonly string[], formAction = "'none'"): string =>
-  [
-    ...["default-src 'none'", ...own, "img-src 'self'", "base-uri 'none'"],
-    ...[`form-action ${formAction}`, "frame-ancestors 'none'"],
-  ].join('; ')
-
-/** The pages have their own style and script only, and call this service only; injected content would not run. */
-const POLICY = contentPolicy([
-  `style-src ${hashOf(style)}`,
-  `script-src ${hashOf(script)}`,
-  "connect-src 'self'",
-])
+/**
+ * The Content-Security-Policy of all pages: nothing from elsewhere, and no style or script but our own files, so injected
+ * content would not run.
+ */
+export const PAGE_POLICY = [
+  ...["default-src 'none'", "style-src 'self'", "script-src 'self'", "connect-src 'self'", "img-src 'self'"],
+  ...["base-uri 'none'", "form-action 'self'", "frame-ancestors 'none'"],
+].join('; ')
 
 /** A document, under the name of its kind in the log. */
 type Document = { readonly kind: 'docs' | 'openapi' | 'client'; readonly handler: Handler }
@@ -45,20 +37,17 @@ type Documents = ReadonlyMap<string, Document>
 export const documentHandlers = (
   deps: AnswerDeps,
   options: {
-    readonly version: string
-    readonly testKey: string | undefined
+    readonly site: Site
+    readonly files: Assets['reference']
     readonly defaults: OptionDefaults
     readonly basePath: string
-    /** Whether pages for people are served, too. */
-    readonly isExplored: boolean
-    readonly publicUrl: string | undefined
   },
 ): Documents => {
   const examples = servedExamples(deps, actions, options.defaults)
   const docs = (handler: Handler): Document => ({ kind: 'docs', handler })
   const client = (type: string, make: typeof clientText): Document => ({
     kind: 'client',
-    handler: fixed(type, () => make(actions, options.version)),
+    handler: fixed(type, () => make(actions, options.site.version)),
   })
   const icon = docs(fixed('image/svg+xml', () => favicon))
   return new Map<string, Document>([
@@ -68,7 +57,12 @@ export const documentHandlers = (
     ['/client.ts', client('application/typescript; charset=utf-8', clientText)],
     ['/client.js', client('text/javascript; charset=utf-8', clientScript)],
     ['/llms.txt', docs(fixed('text/markdown; charset=utf-8', () => llmsFor(actions)))],
-    ['/robots.txt', docs(fixed('text/plain; charset=utf-8', () => robotsFor(options)))],
+    [
+      '/robots.txt',
+      docs(
+        fixed('text/plain; charset=utf-8', () => robotsFor({ ...options.site, basePath: options.basePath })),
+      ),
+    ],
     ['/favicon.svg', icon],
     ['/favicon.ico', icon],
     ['/apple-touch-icon.png', docs(touchIconHandler())],
@@ -81,8 +75,9 @@ const pageHandler = (
   served: () => Promise<Examples>,
 ): Handler => {
   const headers = {
-    ...HEADERS,
-    'Content-Security-Policy': POLICY,
+    // It names its style and scripts by what they hold, so it is always that of the running service.
+    'Cache-Control': 'no-cache',
+    'Content-Security-Policy': PAGE_POLICY,
     'Content-Language': LANGUAGE_TAG[lang],
   }
   let made: { readonly examples: Examples; readonly text: string } | undefined
@@ -91,7 +86,7 @@ const pageHandler = (
     if (path.endsWith('/')) return redirect(`../${lang}`)
     const examples = await served()
     if (made?.examples !== examples)
-      made = { examples, text: referenceFor(actions, { ...options, lang, examples }) }
+      made = { examples, text: await referenceFor(actions, { ...options, lang, examples }) }
     return textReply(200, { type: 'text/html; charset=utf-8', text: made.text }, { headers, form: 'tagged' })
   }
 }
@@ -116,7 +111,7 @@ export const redirect = (location: string, headers: Readonly<Record<string, stri
   )
 
 const openapiHandler = (
-  { version, defaults }: { readonly version: string; readonly defaults: OptionDefaults },
+  { site: { version }, defaults }: { readonly site: Site; readonly defaults: OptionDefaults },
   served: () => Promise<Examples>,
 ): Handler => {
   const form: Form = { ...defaults, numbers: 'number' }
@@ -154,7 +149,8 @@ const chosenIn = (query: Query, defaults: OptionDefaults): Partial<Form> => {
   return exported === undefined ? chosen : { ...others, export: exported }
 }
 
-const textOf = (query: Query): string =>
+/** The query of an address as it was asked, with its question mark. */
+export const textOf = (query: Query): string =>
   query.length === 0
     ? ''
     : `?${new URLSearchParams(query.map(([name, value]): [string, string] => [name, value]))}`

@@ -52,6 +52,12 @@ export const exploreSuite = (service: () => Service): void => {
         await requireSame('get-account-activity', { account, ...dates }, 'account')
   })
 
+  test('activity of contracts and of their actions by day', async () => {
+    for (const given of [{ contract: 'token.iost' }, { contract: 'token.iost', action_name: 'transfer' }])
+      for (const dates of [{}, { start_date: '2026-09-01', end_date: '2026-11-21' }])
+        await requireSame('get-contract-activity', { ...given, ...dates }, 'contract')
+  })
+
   test('search: names and their beginnings, heights, hashes of contracts, hostile texts', async () => {
     const { accounts, tokens, contracts, producers } = await oracle()
     const names = [...accounts.keys(), ...tokens.keys(), ...contracts.keys(), ...producers.keys()]

@@ -144,6 +144,29 @@ test('/account: its plot has the records of each day, and is absent where there 
   expect((await explorer.visit('/account/0')).html).not.toContain('class="activity"')
 })
 
+test('/contract: its plot has the records of each day, or of the action that is chosen, and a table behind', async () => {
+  const of = { contract: 'token.iost' }
+  for (const [query, action] of [
+    ['', {}],
+    ['?action_name=issue', { action_name: 'issue' }],
+  ] as const) {
+    const { days } = await explorer.call<Days>('contract/get-contract-activity', { ...of, ...action })
+    const { html } = await explorer.visit(`/contract/token.iost${query}`)
+    const [, points = '', table = ''] =
+      /class="activity">.*?data-points="([^"]*)".*?<details class="inner">(.*?)<\/details>/s.exec(html) ?? []
+    expect(points.replaceAll(',', '').split('|')).toEqual(
+      days.map(({ date, records }) => `${date}: ${records}`),
+    )
+    const told = [...table.matchAll(/<data value="(\d+)"/g)].map(([, value]) => Number(value))
+    expect(told).toEqual(
+      days
+        .map(({ records }) => records)
+        .filter(Boolean)
+        .toReversed(),
+    )
+  }
+})
+
 /** Bytes of the page of an account before it is packed, plots and the tables behind them aside. */
 const MOST_BYTES = 60_000
 
@@ -155,5 +178,12 @@ test('/account: the page of an account with much of everything is not long', asy
       '',
     )
     expect([path, Buffer.byteLength(plain) <= MOST_BYTES]).toEqual([path, true])
+  }
+})
+
+test('/account: the page of an account with much of everything but no long names is not long as a whole', async () => {
+  for (const path of ['/account/user_000', '/zh/account/user_000']) {
+    const { html } = await explorer.visit(path)
+    expect([path, Buffer.byteLength(html) <= MOST_BYTES]).toEqual([path, true])
   }
 })

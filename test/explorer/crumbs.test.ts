@@ -19,11 +19,8 @@ test('breadcrumbs: the page of one thing leads to the list that has it and to th
     ['/contract/token.iost', ['Home ../', 'Contracts ../contracts']],
     ['/producer/producer000', ['Home ../', 'Producers ../producers']],
     ['/statistics/votes', ['Home ../', 'Statistics ../statistics']],
-    [
-      '/zh/nft/nft_cats/1',
-      ['首页 ../../../zh/', 'NFT 合集 ../../../zh/nfts', '所属合集 ../../../zh/nft/nft_cats'],
-    ],
-    ['/zh/block/7', ['首页 ../../zh/', '区块 ../../zh/blocks']],
+    ['/zh/nft/nft_cats/1', ['首页 ../../', 'NFT 合集 ../../nfts', '所属合集 ../../nft/nft_cats']],
+    ['/zh/block/7', ['首页 ../', '区块 ../blocks']],
     ['/nft/nft_cats', ['Home ../', 'NFTs ../nfts']],
     ['/nft/a%2Fb/1', ['Home ../../', 'NFTs ../../nfts', 'NFT collection ../../nft/a%2Fb']],
     ...['/', '/blocks', '/account/busyhub'].map(each => [each, []] as const),

@@ -40,7 +40,7 @@ test('downloads: a list without a range of time is offered as it is, whatever th
   for (const [path, files] of [
     ['/token/iost?holders=1&page=2&from=2026-11-20', ['../token/iost/holders.csv']],
     ['/wealth?page=2', ['wealth.csv']],
-    ['/zh/producer/producer000?page=1', ['../../zh/producer/producer000/voters.csv']],
+    ['/zh/producer/producer000?page=1', ['../producer/producer000/voters.csv']],
     ['/tokens', ['tokens.csv']],
     ['/producers', ['producers.csv']],
     ['/nfts', ['nfts.csv']],

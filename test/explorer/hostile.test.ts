@@ -64,6 +64,7 @@ const listOf = (text: string): unknown => {
 
 const site = {
   version: '1',
+  isExplored: true,
   testKey: undefined,
   labels: new Map(),
   assets: { style: 's', script: 'j', theme: 't' },

@@ -26,7 +26,7 @@ const written = (change: string): string => {
   const kind = change.startsWith('-') ? 'bad' : change === '0' ? 'none' : 'good'
   const [whole = '', fraction] = signed(change).split('.')
   const title = signed(change) === change ? '' : ` title="${change}"`
-  const begin = `<span class="${kind}"><data value="${change}"${title} class="number">`
+  const begin = `<span class="${kind}"><data value="${change}"${title}>`
   return fraction !== undefined && whole.length >= '+1,000'.length
     ? `${begin}${whole}</span><span class="minor">.${fraction}</span>`
     : `${begin}${signed(change)}<`

@@ -45,7 +45,7 @@ const answersOf = async (page: Page, key: string): Promise<readonly (readonly [s
     const found = []
     for (const form of document.querySelectorAll('form.try')) {
       const line = form.querySelector('.answer p')
-      const sending = document.querySelector('main').dataset.sending
+      const sending = document.getElementById('main').dataset.sending
       if (!form.checkValidity()) {
         found.push(['not sent', form.closest('section, article')?.id ?? ''])
         continue
@@ -74,6 +74,13 @@ const BROKEN = `[...document.querySelectorAll('code')].flatMap(code => {
     }
   }
   return found
+})`
+
+/** Controls that a finger misses: under 24 px, and not within a line of text. */
+const SMALL = `[...document.querySelectorAll('a, button, summary, input, select')].flatMap(each => {
+  const { height, width } = each.getBoundingClientRect()
+  const isSeen = width > 0 && !each.matches('.skip') && !each.parentElement.matches('p, dd, td')
+  return isSeen && (height < 24 || width < 24) ? [each.outerHTML.slice(0, 100)] : []
 })`
 
 const WIDTHS = [360, 768, 1400] as const
@@ -105,11 +112,66 @@ test.each(LOOKS)(
       .map(({ id, nodes }) => [id, nodes.length, nodes[0].html.slice(0, 200)]))`,
     )
     expect(findings).toEqual([])
+    expect(await page.run<unknown>(SMALL)).toEqual([])
     expectQuiet(page, served.url)
     await page.close()
   },
   300_000,
 )
+
+/** The head of a page: where its links lead, and how it looks. */
+const HEAD = `({
+  links: [...document.querySelectorAll('.top :is(nav a, .brand)')].map(({ href }) => href),
+  looks: ['body', '.brand', '.top', 'nav.bar a', 'h1', '.card'].map(each => {
+    const { color, backgroundColor, fontFamily, fontSize } = getComputedStyle(document.querySelector(each))
+    return [each, color, backgroundColor, fontFamily, fontSize]
+  }),
+})`
+type Head = { readonly links: readonly string[]; readonly looks: readonly unknown[] }
+
+test.each([
+  ['en', ''],
+  ['zh', 'zh/'],
+] as const)(
+  'the reference and the status have the head and the looks of the explorer, %s',
+  async (lang, prefix) => {
+    await using explored = servedBehind('/', serviceOn(await loadedStore(), { explorer: true }))
+    const page = await opened(`${prefix}statistics`, { width: 360, scheme: 'dark' }, explored)
+    const heads: Head[] = []
+    for (const path of [`${prefix}wealth`, `docs/${lang}`, `status?lang=${lang}`]) {
+      await page.go(`${explored.url}${path}`)
+      // The page that is open is of another colour in the head.
+      await page.run(
+        "for (const each of document.querySelectorAll('[aria-current]')) each.ariaCurrent = null",
+      )
+      heads.push(await page.run<Head>(HEAD))
+    }
+    const [first] = heads
+    expect(first?.links.length).toBe(10)
+    for (const head of heads) expect(head).toEqual(first as Head)
+    for (const link of first?.links ?? [])
+      expect([link, (await fetch(link, { headers: { accept: 'text/html' } })).status]).toEqual([link, 200])
+    expect(page.said).toEqual([])
+    await page.close()
+  },
+  300_000,
+)
+
+test('reference in a browser: light or dark as it was chosen, on every page', async () => {
+  const page = await opened('docs/en', { scheme: 'light' })
+  const ground = () => page.run<string>('getComputedStyle(document.body).backgroundColor')
+  const light = await ground()
+  for (const _ of ['light', 'dark']) await page.run("document.querySelector('button.theme').click()")
+  const dark = await ground()
+  expect(dark).not.toBe(light)
+  await page.go(`${served.url}status`)
+  expect(await ground()).toBe(dark)
+  expect(
+    await page.run<readonly string[]>("[...document.querySelectorAll('nav a')].map(a => a.href)"),
+  ).toEqual([`${served.url}docs/en`, `${served.url}status?lang=en`])
+  expectQuiet(page, served.url)
+  await page.close()
+}, 300_000)
 
 test.each(['en', 'zh'] as const)(
   'reference in a browser: the form of every action answers, %s',

@@ -119,12 +119,19 @@ test('/status: without a node it says that nobody knows how far it is behind', a
 let browser: Browser | undefined
 afterAll(() => browser?.close())
 
+test('/status: a slash at its end leads to the page itself, with what was asked', async () => {
+  const response = await serviceOn(loaded, { now }).ask('/status/?lang=zh')
+  expect([response.status, response.headers.get('location')]).toEqual([302, '../status?lang=zh'])
+})
+
 test('/status in a browser: both languages, three widths, light and dark, quiet and accessible', async () => {
   browser = await startBrowser()
-  await using served = servedBehind('/', serviceOn(loaded, { now: () => MADE + 301_000, node }))
   for (const lang of ['en', 'zh'])
     for (const width of [360, 768, 1400])
       for (const scheme of ['light', 'dark'] as const) {
+        const explorer = (width === 768) === (scheme === 'light')
+        const old = { now: () => MADE + 301_000, node, explorer }
+        await using served = servedBehind('/', serviceOn(loaded, old))
         const page = await browser.open({ width, scheme })
         await page.go(`${served.url}status?lang=${lang}`)
         await page.run(`${axe.source};0`)

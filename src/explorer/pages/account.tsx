@@ -1,6 +1,5 @@
 /** @jsxImportSource @kitajs/html */
 
-import type { AnswerOf } from '#actions/ask.ts'
 import { getAccountActivity } from '#actions/get-account-activity.ts'
 import { getAccountBalance } from '#actions/get-account-balance.ts'
 import { getAccountDetail } from '#actions/get-account-detail.ts'
@@ -15,6 +14,7 @@ import { titleOf } from '../known-names.ts'
 import { hrefTo, pathOf } from '../links.ts'
 import type { Html, Page, Visit } from '../page.ts'
 import { AccountRecords, recordsAsked } from '../part/account-records.tsx'
+import { Activity } from '../part/activity.tsx'
 import { Amount } from '../part/amount.tsx'
 import { BalanceOverTime, balanceSince, firstChange } from '../part/balance-over-time.tsx'
 import { Card } from '../part/card.tsx'
@@ -24,7 +24,6 @@ import { More } from '../part/more.tsx'
 import { Name } from '../part/name.tsx'
 import { OwnNfts } from '../part/own-nfts.tsx'
 import { Permissions } from '../part/permissions.tsx'
-import { Plot } from '../part/plot.tsx'
 import { Resources } from '../part/resources.tsx'
 import { Rows } from '../part/rows.tsx'
 import { SubAccounts } from '../part/sub-accounts.tsx'
@@ -135,27 +134,6 @@ const Elsewhere = ({ visit, account, producer }: ElsewhereProps): Html => {
           : say({ en: 'This account was a producer →', zh: '此账户曾是生产者 →' })}
       </a>
     </p>
-  )
-}
-
-type ActivityProps = {
-  readonly visit: Pick<Visit, 'say' | 'lang'>
-  readonly days: AnswerOf<typeof getAccountActivity>['days']
-}
-
-/** How many records an account had on each of the last days; nothing where it had none. */
-const Activity = ({ visit, days }: ActivityProps): Html => {
-  if (days.every(({ records }) => records === 0)) return ''
-  const title = visit.say({ en: 'Records per day (UTC)', zh: '每日记录数（UTC）' })
-  return (
-    <div class="activity">
-      <h3 safe>{title}</h3>
-      <Plot
-        visit={visit}
-        title={title}
-        series={days.map(({ date, records }) => ({ date, value: String(records) }))}
-      />
-    </div>
   )
 }
 

@@ -1,6 +1,7 @@
 /** @jsxImportSource @kitajs/html */
 import type { AnswerOf } from '#actions/ask.ts'
 import { getContractAbi } from '#actions/get-contract-abi.ts'
+import { getContractActivity } from '#actions/get-contract-activity.ts'
 import { getContractCode } from '#actions/get-contract-code.ts'
 import { getContractDetail } from '#actions/get-contract-detail.ts'
 import { getContractTx } from '#actions/get-contract-tx.ts'
@@ -12,6 +13,7 @@ import { titleOf } from '../known-names.ts'
 import { hrefTo, pathOf } from '../links.ts'
 import type { Html, Page, Visit } from '../page.ts'
 import { Abi } from '../part/abi.tsx'
+import { Activity } from '../part/activity.tsx'
 import { Card } from '../part/card.tsx'
 import { Code } from '../part/code.tsx'
 import { Facts } from '../part/facts.tsx'
@@ -41,9 +43,11 @@ export const contractPage: Page = {
     const code = await visit.ask(getContractCode, { contract })
     if (isRaw(visit) && code.code !== '') return rawText(contract, code.code, 'plain')
     const filters = filtersGiven(visit, CONTRACT_FILTERS)
-    const [{ abis }, records, held] = await Promise.all([
+    const { action_name } = filters
+    const [{ abis }, records, { days }, held] = await Promise.all([
       visit.ask(getContractAbi, { contract }),
       visit.ask(getContractTx, { contract, ...filters, ...partGiven(visit) }),
+      visit.ask(getContractActivity, { contract, ...(action_name === undefined ? {} : { action_name }) }),
       ifFound(visit.ask(getTokenList, { account: contract })),
     ])
     const name = visible(contract)
@@ -60,7 +64,9 @@ export const contractPage: Page = {
           <Heading visit={visit} kind={kind} id={contract} />
           <About visit={visit} detail={detail} code={code} isHolding={held !== undefined} />
           <Abi visit={visit} contract={contract} abis={abis} code={code} />
-          <Records visit={visit} records={records} names={abis.map(each => each.name)} contract={contract} />
+          <Records visit={visit} records={records} names={abis.map(each => each.name)} contract={contract}>
+            <Activity visit={visit} days={days} />
+          </Records>
           {held === undefined || held.tokens.length === 0 ? (
             ''
           ) : (
@@ -137,12 +143,15 @@ type RecordsProps = {
   /** Actions that the filter offers. */
   readonly names: readonly string[]
   readonly contract: string
+  /** Stands above the filters. */
+  readonly children: Html
 }
 
-const Records = ({ visit, records, names, contract }: RecordsProps): Html => {
+const Records = ({ visit, records, names, contract, children }: RecordsProps): Html => {
   const { say } = visit
   return (
     <Card visit={visit} id="records" title={say({ en: 'Records', zh: '记录' })}>
+      {children as 'safe'}
       <Filters
         visit={visit}
         fields={[

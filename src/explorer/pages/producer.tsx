@@ -20,6 +20,7 @@ import { Largest } from '../part/largest.tsx'
 import { Copied, Name } from '../part/name.tsx'
 import { None } from '../part/none.tsx'
 import { ProducerStatus } from '../part/producer-status.tsx'
+import { RewardsOverTime, rewardsSince } from '../part/rewards-over-time.tsx'
 import { Concentration, MOST_BANDED, Share } from '../part/share.tsx'
 import { ChainText } from '../part/text.tsx'
 import { askVoters, Voters } from '../part/voters.tsx'
@@ -32,11 +33,12 @@ export const producerPage: Page = {
     const { say, lang, id: producer } = visit
     const detail = await ifFound(visit.ask(getProducerDetail, { producer }))
     if (detail === undefined) return formerProducer(visit)
-    const [{ all_votes }, { days }, { voters: largest, total }, voting] = await Promise.all([
+    const [{ all_votes }, { days }, { voters: largest, total }, voting, rewards] = await Promise.all([
       visit.ask(getOverview),
       visit.ask(getProducerVotes, { producer }),
       visit.ask(getProducerVoter, { producer, page: '1', size: String(MOST_BANDED) }),
       askVoters(visit),
+      rewardsSince(visit, detail.account),
     ])
     const alias = profileText(lang, detail.alias, detail.alias_en)
     const kind = say({ en: 'Producer', zh: '生产者' })
@@ -58,30 +60,12 @@ export const producerPage: Page = {
             <section class="card">
               <About visit={visit} detail={detail} allVotes={all_votes} />
             </section>
-            <Card
-              visit={visit}
-              id="largest-voters"
-              title={say({ en: 'Largest voters', zh: '主要投票者' })}
-              aside={
-                <a href="#voters" safe>
-                  {say({ en: 'Voters and their balances ↓', zh: '投票者及其余额 ↓' })}
-                </a>
-              }
-            >
-              <Concentration
-                visit={visit}
-                parts={largest.map(({ votes }) => votes)}
-                whole={detail.votes}
-                total={total}
-              />
-              <Largest
-                visit={visit}
-                owners={largest.map(({ account, votes }) => ({ account, amount: votes }))}
-                whole={detail.votes}
-              />
-            </Card>
+            <LargestVoters visit={visit} largest={largest} total={total} votes={detail.votes} />
           </div>
-          <VotesByDay visit={visit} days={days} />
+          <div class="pair">
+            <VotesByDay visit={visit} days={days} />
+            <RewardsOverTime visit={visit} history={rewards} />
+          </div>
           <Texts visit={visit} detail={detail} />
           <Voters visit={visit} voting={voting} votes={detail.votes} />
         </>
@@ -133,7 +117,7 @@ const About = ({ visit, detail, allVotes }: DetailProps & { readonly allVotes: s
         [
           say({ en: 'Annual return of voters', zh: '投票者年化收益率' }),
           <span>
-            <data value={detail.dividend_rate} class="number" safe>
+            <data value={detail.dividend_rate} safe>
               {`${rate} %`}
             </data>{' '}
             <small safe>
@@ -152,6 +136,39 @@ const About = ({ visit, detail, allVotes }: DetailProps & { readonly allVotes: s
         [say({ en: 'Signing key', zh: '签名公钥' }), <Copied visit={visit} text={detail.pubkey} />],
       ]}
     />
+  )
+}
+
+type LargestVotersProps = {
+  readonly visit: Visit
+  /** Largest first, at most `MOST_BANDED`. */
+  readonly largest: AnswerOf<typeof getProducerVoter>['voters']
+  /** How many voters there are in all. */
+  readonly total: number
+  /** All votes of the producer. */
+  readonly votes: string
+}
+
+const LargestVoters = ({ visit, largest, total, votes: whole }: LargestVotersProps): Html => {
+  const { say } = visit
+  return (
+    <Card
+      visit={visit}
+      id="largest-voters"
+      title={say({ en: 'Largest voters', zh: '主要投票者' })}
+      aside={
+        <a href="#voters" safe>
+          {say({ en: 'Voters and their balances ↓', zh: '投票者及其余额 ↓' })}
+        </a>
+      }
+    >
+      <Concentration visit={visit} parts={largest.map(({ votes }) => votes)} whole={whole} total={total} />
+      <Largest
+        visit={visit}
+        owners={largest.map(({ account, votes }) => ({ account, amount: votes }))}
+        whole={whole}
+      />
+    </Card>
   )
 }
 

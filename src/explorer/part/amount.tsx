@@ -40,12 +40,12 @@ const Digits = ({ text, shown, decimals }: DigitsProps): Html => {
   const isMinor = fraction !== '' && isLong(whole)
   if (!isMinor && pad.length < '.0'.length)
     return (
-      <data value={text} title={title} class="number" safe>
+      <data value={text} title={title} safe>
         {visible(shown)}
       </data>
     )
   return (
-    <data value={text} title={title} class="number">
+    <data value={text} title={title}>
       <span safe>{visible(isMinor ? whole : shown)}</span>
       {isMinor ? (
         <span class="minor" safe>

@@ -32,7 +32,7 @@ export const CallLinks = ({ frame, calls }: CallLinksProps): Html =>
           <span safe>{nameOf(group, all, frame)}</span>{' '}
           {group.parts.map(part => (
             <>
-              <a href={callTo(frame, group.action, { ...group.given, ...part })} rel="nofollow" safe>
+              <a href={callTo(frame, group.action, { ...group.given, ...part })} safe>
                 {group.parts.length === 1 ? 'JSON' : `JSON ${rowsOf(part)}`}
               </a>{' '}
             </>
@@ -40,9 +40,7 @@ export const CallLinks = ({ frame, calls }: CallLinksProps): Html =>
           {group.action.source === undefined ? (
             ''
           ) : (
-            <a href={callTo(frame, group.action, { ...group.given, format: 'csv' })} rel="nofollow">
-              CSV
-            </a>
+            <a href={callTo(frame, group.action, { ...group.given, format: 'csv' })}>CSV</a>
           )}
         </span>
       ))}

@@ -8,10 +8,17 @@ type DayProps = {
 
 /** A UTC day; one that is not over is marked. */
 export const Day = ({ visit: { say }, day: { date, complete } }: DayProps): Html => (
-  <span>
+  <>
     <span class="date" safe>
       {date}
-    </span>{' '}
-    {complete ? '' : <small safe>{say({ en: 'so far', zh: '截至目前' })}</small>}
-  </span>
+    </span>
+    {complete ? (
+      ''
+    ) : (
+      <>
+        {' '}
+        <small safe>{say({ en: 'so far', zh: '截至目前' })}</small>
+      </>
+    )}
+  </>
 )

@@ -1,13 +1,14 @@
 import type { Visit } from '../page.ts'
 import type { Call } from './calls.tsx'
 
-/** The data of the head and the foot of every page; without a height while the store cannot be read. */
-export type Frame = Pick<
-  Visit,
-  'site' | 'root' | 'lang' | 'say' | 'path' | 'query' | 'origin' | 'isOriginKnown'
-> & {
-  readonly height?: number
-  /** ISO-8601 UTC. */
-  readonly time?: string
-  readonly calls: readonly Call[]
-}
+/** The data that every document of HTML is made with: the explorer's pages, and the reference and the status, too. */
+export type Shell = Pick<Visit, 'site' | 'root' | 'home' | 'lang' | 'say' | 'path' | 'query'>
+
+/** The data of the head and the foot of every page of the explorer; without a height while the store cannot be read. */
+export type Frame = Shell &
+  Pick<Visit, 'origin' | 'isOriginKnown'> & {
+    readonly height?: number
+    /** ISO-8601 UTC. */
+    readonly time?: string
+    readonly calls: readonly Call[]
+  }

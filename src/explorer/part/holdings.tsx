@@ -9,7 +9,7 @@ import { Figures } from './facts.tsx'
 import { More } from './more.tsx'
 import { Owner } from './name.tsx'
 import { Rows } from './rows.tsx'
-import { When } from './time.tsx'
+import { At } from './time.tsx'
 
 /** A gas pledge: the account that it is for, and its amount. */
 export type Pledge = { readonly pledger: string; readonly amount: string }
@@ -75,7 +75,7 @@ const Frozen = ({ visit, list }: FrozenProps): Html => (
       rows={list.slice(0, MOST)}
       columns={[
         ['Frozen (IOST)', '冻结（IOST）', ({ amount }) => <Count value={amount} />],
-        ['Until', '解冻时间', ({ time }) => <When visit={visit} iso={isoOf(time)} />, { place: 'end' }],
+        ['Until', '解冻时间', ({ time }) => <At iso={isoOf(time)} />, { place: 'end' }],
       ]}
     />
     <More visit={visit} shown={MOST} total={list.length} />

@@ -24,7 +24,7 @@ const KINDS: ReadonlyMap<string, { readonly kind: Kind; readonly en: string; rea
 export const kindOf = (type: string) => KINDS.get(type) ?? { kind: 'account' as const, en: type, zh: type }
 
 type MatchRowsProps = {
-  readonly visit: Pick<Visit, 'root' | 'lang' | 'say' | 'site'>
+  readonly visit: Pick<Visit, 'root' | 'home' | 'lang' | 'say' | 'site'>
   readonly matches: readonly Match[]
   /** What is known of the first of them, in their order. */
   readonly facts?: readonly (Fact | undefined)[]

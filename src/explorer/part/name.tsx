@@ -7,10 +7,10 @@ import type { Html, Visit } from '../page.ts'
 import { None } from './none.tsx'
 
 type NameProps = {
-  readonly visit: Pick<Visit, 'root' | 'lang' | 'site'>
+  readonly visit: Pick<Visit, 'root' | 'home' | 'lang' | 'site'>
   readonly kind: Kind
   readonly id: string | number
-  /** The whole of a long name; absent: its begin and end. */
+  /** The whole of a long name; absent: its begin and end. The whole hash of a transaction is in the link's address alone. */
   readonly isWhole?: boolean
   /** What a part of the chain itself is for stands beside its name, too. */
   readonly isExplained?: boolean
@@ -32,14 +32,17 @@ export const Name = (props: NameProps): Html => {
 /** Things that are known by the name of an account or the id of a contract. */
 const LABELLED: ReadonlySet<Kind> = new Set(['account', 'contract', 'producer'])
 
+/** Things whose names are digits and letters for machines, and look so. */
+const CODED: ReadonlySet<Kind> = new Set(['tx', 'block', 'contract'])
+
 const Linked = ({ visit, kind, id, isWhole = false }: NameProps): Html => {
   const name = visible(String(id))
   const shown = isWhole ? name : shortened(name)
   return (
     <a
-      class={`name ${kind}${isWhole ? ' whole' : ''}`}
+      class={`name${CODED.has(kind) ? ` ${kind}` : ''}${isWhole ? ' whole' : ''}`}
       href={hrefTo(visit, pathOf(kind, id))}
-      title={shown === name ? undefined : name}
+      title={shown === name || kind === 'tx' ? undefined : name}
     >
       <bdi safe>{shown}</bdi>
     </a>

@@ -4,7 +4,7 @@ import { hrefTo, pathOfNft } from '../links.ts'
 import type { Html, Visit } from '../page.ts'
 
 type NftNameProps = {
-  readonly visit: Pick<Visit, 'root' | 'lang'>
+  readonly visit: Pick<Visit, 'root' | 'home' | 'lang'>
   readonly collection: string
   readonly id: string
 }

@@ -6,7 +6,7 @@ import type { Html, Shown, Visit } from '../page.ts'
 import { Fold } from './fold.tsx'
 
 /** The address at which the page of a thing gives its whole text, which pages shorten. */
-export const rawHref = (visit: Pick<Visit, 'root' | 'lang' | 'path'>): string =>
+export const rawHref = (visit: Pick<Visit, 'root' | 'home' | 'lang' | 'path'>): string =>
   hrefTo(visit, `${visit.path}?raw=1`)
 
 /** Whether the address asks for that text alone. */

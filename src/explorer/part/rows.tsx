@@ -65,7 +65,7 @@ export const Rows = <R,>({
           <tr>
             {columns.map(([en, zh, cell, layout], at) => (
               <td
-                data-head={placeOf(layout, at) === undefined ? say({ en, zh }) : undefined}
+                data-head={isNarrow || placeOf(layout, at) !== undefined ? undefined : say({ en, zh })}
                 class={classOf(layout, at)}
               >
                 {cell(row)}

@@ -1,10 +1,10 @@
 /** @jsxImportSource @kitajs/html */
 import { hrefTo } from '../links.ts'
 import type { Html } from '../page.ts'
-import type { Frame } from './frame.ts'
+import type { Shell } from './frame.ts'
 
 /** A search for anything by its name, hash or number. */
-export const SearchBox = ({ frame }: { readonly frame: Frame }): Html => {
+export const SearchBox = ({ frame }: { readonly frame: Shell }): Html => {
   const { say, query, path } = frame
   const words = say({
     en: 'Account, token, contract, block or transaction',

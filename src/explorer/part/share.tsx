@@ -17,7 +17,7 @@ export const Share = ({ part, whole, tell = same }: ShareProps): Html => {
     <None />
   ) : (
     <span class="portion">
-      <data value={percent} class="number" safe>
+      <data value={percent} safe>
         {tell(percentText(percent, part))}
       </data>
       <Bar part={part} whole={whole} />
@@ -70,7 +70,7 @@ export const Concentration = ({ visit, parts, whole, total }: ConcentrationProps
           <li>
             <i class={`band${number}`}></i>
             <span safe>{name(band)}</span>{' '}
-            <data value={band.width.toFixed(2)} class="number" safe>
+            <data value={band.width.toFixed(2)} safe>
               {`${band.width.toFixed(2)} %`}
             </data>
           </li>

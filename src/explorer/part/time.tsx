@@ -4,10 +4,10 @@ import type { Html, Visit } from '../page.ts'
 
 type TimeProps = { readonly visit: Visit; readonly iso: string }
 
-/** A time as lists show it: how long ago, or its day where that was long ago. The whole time is in the title. */
+/** A time as lists show it: how long ago, with the time in the title; or the time where that was long ago. */
 export const Ago = ({ visit, iso }: TimeProps): Html =>
   isOld(iso, visit.now) ? (
-    <time class="ago day" datetime={iso} title={`${absolute(iso)} UTC`} safe>
+    <time class="ago day" datetime={iso} safe>
       {absolute(iso)}
     </time>
   ) : (

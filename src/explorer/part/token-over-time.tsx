@@ -3,15 +3,13 @@ import type { AnswerOf } from '#actions/ask.ts'
 import { getDailyStatistics } from '#actions/get-daily-statistics.ts'
 import { getSupplyHistory } from '#actions/get-supply-history.ts'
 import { DAYS_DEFAULT } from '#actions/request/dates.ts'
-import type { Step } from '#actions/request/step.ts'
-import type { Text } from '#actions/text.ts'
 import { dateOf, dayOf } from '#chain/time.ts'
-import { dayOfIso, named, type StepRow, type Steps, stepsSince } from '../format/steps.ts'
+import { dayOfIso, named, type Steps, stepsSince } from '../format/steps.ts'
 import { visible } from '../format/visible.ts'
 import type { Html, Visit } from '../page.ts'
 import { Card } from './card.tsx'
+import { OverTime } from './over-time.tsx'
 import { LevelPlot, Plot } from './plot.tsx'
-import { StepTable } from './step-table.tsx'
 
 type SupplyStep = AnswerOf<typeof getSupplyHistory>['steps'][number]
 type TokenDay = Extract<AnswerOf<typeof getDailyStatistics>['days'][number], { readonly volume: string }>
@@ -71,7 +69,7 @@ const SupplyAndHolders = ({ visit, history: { steps, rows } }: Props): Html => {
       id="supply"
       title={say({ en: 'Supply and holders over time', zh: '供应量与持有者走势' })}
     >
-      <Figures
+      <OverTime
         visit={visit}
         step={steps.step}
         rows={rows}
@@ -103,7 +101,7 @@ const TransfersByDay = ({ visit, history: { days } }: Props): Html => {
           {say({ en: `No transfers since ${days[0]?.date}.`, zh: `自 ${days[0]?.date} 起没有转账。` })}
         </p>
       ) : (
-        <Figures
+        <OverTime
           visit={visit}
           step="day"
           rows={days}
@@ -125,40 +123,3 @@ const TransfersByDay = ({ visit, history: { days } }: Props): Html => {
     </Card>
   )
 }
-
-type Figure<R> = {
-  readonly title: Text
-  /** Of its column, in English and Chinese. */
-  readonly head: readonly [en: string, zh: string]
-  readonly value: (row: R) => string
-}
-
-type FiguresProps<R> = {
-  readonly visit: Visit
-  readonly step: Step
-  readonly rows: readonly R[]
-  readonly Plotted: typeof Plot
-  readonly figures: readonly Figure<R>[]
-}
-
-/** A plot of each figure, and all of them in the table behind. */
-const Figures = <R extends StepRow>({ visit, step, rows, Plotted, figures }: FiguresProps<R>): Html => (
-  <>
-    {figures.map(({ title, value }) => (
-      <div class="over-time">
-        <h3 safe>{visit.say(title)}</h3>
-        <Plotted
-          visit={visit}
-          title={visit.say(title)}
-          series={rows.map(row => ({ date: row.date, value: value(row) }))}
-        />
-      </div>
-    ))}
-    <StepTable
-      visit={visit}
-      step={step}
-      rows={rows}
-      fields={figures.map(({ head: [en, zh], value }) => [en, zh, value] as const)}
-    />
-  </>
-)

@@ -3,7 +3,7 @@ import type { AnswerOf } from '#actions/ask.ts'
 import type { getTokenList } from '#actions/get-token-list.ts'
 import { isoOf } from '../format/time.ts'
 import type { Html, Visit } from '../page.ts'
-import { Amount, Count } from './amount.tsx'
+import { Count } from './amount.tsx'
 import { Fold } from './fold.tsx'
 import { More } from './more.tsx'
 import { Name } from './name.tsx'
@@ -43,25 +43,19 @@ export const OwnTokens = ({ visit, tokens }: OwnTokensProps): Html => {
           [
             'Token',
             '代币',
-            ({ symbol, full_name }) => (
-              <span class="stack">
+            ({ symbol, full_name }) =>
+              full_name === '' || full_name === symbol ? (
                 <Name visit={visit} kind="token" id={symbol} />
-                {full_name === '' || full_name === symbol ? (
-                  ''
-                ) : (
+              ) : (
+                <span class="stack">
+                  <Name visit={visit} kind="token" id={symbol} />
                   <small>
                     <ChainText visit={visit} text={full_name} isProse />
                   </small>
-                )}
-              </span>
-            ),
+                </span>
+              ),
           ],
-          [
-            'Available',
-            '可用',
-            ({ balance, symbol }) => <Amount visit={visit} value={balance} token={symbol} />,
-            { isNumber: true, place: 'end' },
-          ],
+          ['Available', '可用', ({ balance }) => <Count value={balance} />, { isNumber: true, place: 'end' }],
           ['Frozen', '冻结', token => <Frozen visit={visit} token={token} />, { isNumber: true }],
         ]}
       />
@@ -75,12 +69,12 @@ const MOST_TIMES = 3
 
 /** The frozen amounts of a token, and the time until which each is frozen. */
 const Frozen = ({ visit, token }: { readonly visit: Visit; readonly token: Owned }): Html => {
-  const { frozen_balance, symbol, frozen_list: parts } = token
+  const { frozen_balance, frozen_list: parts } = token
   const { say } = visit
   if (!/[1-9]/.test(frozen_balance)) return <None />
   return (
     <span class="stack">
-      <Amount visit={visit} value={frozen_balance} token={symbol} />
+      <Count value={frozen_balance} />
       {parts.slice(0, MOST_TIMES).map(({ amount, time }) => (
         <small>
           {parts.length === 1 ? '' : <Count value={amount} />}{' '}

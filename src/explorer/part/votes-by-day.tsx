@@ -7,6 +7,7 @@ import type { Html, Visit } from '../page.ts'
 import { Change, Count } from './amount.tsx'
 import { Card } from './card.tsx'
 import { Day } from './day.tsx'
+import { LevelPlot } from './plot.tsx'
 import { PlotFrame, type Series } from './plot-frame.tsx'
 import { Bars, type ShapeProps } from './plot-shapes.tsx'
 import { Rows } from './rows.tsx'
@@ -30,19 +31,31 @@ export const LatestChanges = ({ visit: { say }, days }: VoteDaysProps): Html => 
   </small>
 )
 
-/** The change in votes of each day, as a plot and as a table. */
+/** The votes at the end of each day and their change, as plots and as a table. */
 export const VotesByDay = ({ visit, days }: VoteDaysProps): Html => {
   const { say } = visit
   const title = say({ en: 'Daily change in votes (IOST)', zh: '每日票数变化（IOST）' })
+  const votesTitle = say({ en: 'Votes (IOST)', zh: '票数（IOST）' })
   const votesDecimals = decimalsOf(days.map(({ votes }) => votes))
   const changeDecimals = decimalsOf(days.map(({ change }) => change))
   return (
-    <Card visit={visit} id="votes-by-day" title={title}>
-      <ChangePlot
-        visit={visit}
-        title={title}
-        series={days.map(({ date, change }) => ({ date, value: change }))}
-      />
+    <Card visit={visit} id="votes-by-day" title={say({ en: 'Votes over time', zh: '票数走势' })}>
+      <div class="over-time">
+        <h3 safe>{votesTitle}</h3>
+        <LevelPlot
+          visit={visit}
+          title={votesTitle}
+          series={days.map(({ date, votes }) => ({ date, value: votes }))}
+        />
+      </div>
+      <div class="over-time">
+        <h3 safe>{title}</h3>
+        <ChangePlot
+          visit={visit}
+          title={title}
+          series={days.map(({ date, change }) => ({ date, value: change }))}
+        />
+      </div>
       <details class="inner">
         <summary safe>{say({ en: 'Votes by day', zh: '每日票数' })}</summary>
         <Rows

@@ -19,6 +19,7 @@ export const askedBy = ({ path, request }: Exchange, site: Site): Omit<Asked, 'n
     lang,
     path: own,
     root,
+    home: rootFrom('en', own),
     origin: site.publicUrl ?? URL.parse(`./${root}`, request.url)?.href ?? '/',
     isOriginKnown: site.publicUrl !== undefined || !PROXIED.some(name => request.headers.has(name)),
     query: new URLSearchParams(targetOf(request.url).query),

@@ -7,7 +7,7 @@ import { type Asked, showFailure, showPage } from '#explorer/show.tsx'
 import { Failure } from '#failure/failure.ts'
 import { type Turns, turnsOf } from '#gate/gate.ts'
 import { codes } from '../codes.ts'
-import { contentPolicy, redirect } from '../documents.ts'
+import { PAGE_POLICY, redirect } from '../documents.ts'
 import type { Exchange, Handler } from '../exchange.ts'
 import { failureFields, failureReply } from '../failure-reply.ts'
 import { type Reply, textReply } from '../reply.ts'
@@ -15,9 +15,6 @@ import { targetOf } from '../request-text.ts'
 import { askedBy } from './asked.ts'
 import { counted, type ExplorerGate } from './gate.ts'
 import { keptPages } from './kept-pages.ts'
-
-/** Nothing from elsewhere, and no style or script but our own files. */
-const POLICY = contentPolicy(["style-src 'self'", "script-src 'self'", "connect-src 'self'"], "'self'")
 
 /** Pages for people: without a key, within what a network may open in a minute, in turns with all others. */
 export const explorerHandler = (deps: AnswerDeps, options: ExplorerGate & { readonly site: Site }) => {
@@ -104,7 +101,7 @@ const pageReply = (
       headers: {
         'Cache-Control': 'private, max-age=1',
         Vary: 'Accept-Language',
-        'Content-Security-Policy': POLICY,
+        'Content-Security-Policy': PAGE_POLICY,
         'Content-Language': LANGUAGE_TAG[lang],
       },
       form: status === 200 ? 'tagged' : 'raw',

@@ -4,7 +4,7 @@ import { keptPages as keptPagesBy } from './kept-pages.ts'
 
 const visit = (path: string, query = '') => ({
   ...({
-    site: { version: '', labels: new Map(), assets: { style: '', script: '', theme: '' } },
+    site: { version: '', isExplored: true, labels: new Map(), assets: { style: '', script: '', theme: '' } },
     root: '',
     lang: 'en',
   } as const),

@@ -1,11 +1,10 @@
 import type { AnswerDeps } from '#actions/answer.ts'
 import { downloads } from '#explorer/download/downloads.ts'
-import type { Labels } from '#explorer/page.ts'
+import type { Site } from '#explorer/page.ts'
 import { pages } from '#explorer/pages.ts'
 import type { Service } from '../exchange.ts'
 import type { OpenFeeds } from '../feed/open-feeds.ts'
 import { respond } from '../request.ts'
-import { explorerAssets } from './assets.ts'
 import { downloadHandler } from './download.ts'
 import type { ExplorerGate } from './gate.ts'
 import { explorerHandler } from './handler.ts'
@@ -23,16 +22,11 @@ type Answerer = (request: Request) => Promise<Response>
 type PagesOptions = AnswerDeps & {
   readonly stallMs: number
   readonly maxLagMs?: number | undefined
-  readonly version: string
-  readonly testKey?: string
-  readonly publicUrl?: string | undefined
-  readonly labels?: Labels | undefined
-  /** Whether there are pages for people. */
-  readonly explorer?: boolean
+  readonly site: Site
 }
 
 /**
- * Pages for people and their files, and what is at all other paths. Where there are no pages, `start` is at the root and
+ * Pages of the explorer and downloads, and what is at all other paths. Where there are no pages, `start` is at the root and
  * `unknown` elsewhere.
  */
 export const explorerPages = (
@@ -51,14 +45,12 @@ export const explorerPages = (
     readonly unknown: Answerer
   },
 ): readonly (readonly [path: string, answer: Answerer])[] => {
-  const { version, testKey, publicUrl, labels = new Map(), clock, stallMs, node, maxLagMs } = options
-  if (options.explorer !== true)
+  const { site, clock, stallMs, node, maxLagMs } = options
+  if (!site.isExplored)
     return [
       ['/', start],
       ['/*', unknown],
     ]
-  const { names, all } = explorerAssets()
-  const site = { version, testKey, publicUrl, labels, assets: names }
   const { handler, failed } = explorerHandler(options, { site, ...gate })
   const paged = { ...service, writeFailure: failed }
   const page = respond('explorer', handler, paged)
@@ -68,7 +60,6 @@ export const explorerPages = (
     ...routesOf(pages).map(path => [path, page] as const),
     ...routesOf(downloads).map(path => [path, file] as const),
     ['/live', respond('live', liveHandler(gate, { feeds, node, maxLagMs, clock, stallMs }), service)],
-    ...all.map(({ name, handler }) => [`/assets/${name}`, respond('explorer', handler, service)] as const),
     ['/*', request => (isBrowsed(request) ? page(request) : unknown(request))],
   ]
 }

@@ -73,14 +73,14 @@ ${isShorter ? html`<p><small>${words.shortened[lang]}</small></p>` : html``}`
 }
 
 const sampleBox = ({ language, text }: Sample, lang: Lang): Html =>
-  html`<details class="sample"><summary>${language}</summary><pre class="sample" tabindex="0" aria-label="${language}">${text}</pre><button type="button" class="copy">${words.copy[lang]}</button></details>
+  html`<details class="sample"><summary>${language}</summary><pre class="sample" tabindex="0" aria-label="${language}">${text}</pre><button type="button" class="copy-text">${words.copy[lang]}</button></details>
 `
 
 /** Names with what they mean. */
 export const definitions = (
   rows: readonly { readonly name: string; readonly note: string; readonly body: Part }[],
 ): Html =>
-  html`<dl>${rows.map(
+  html`<dl class="facts">${rows.map(
     ({ name, note, body }) =>
       html`<div><dt><code>${breakable(name)}</code>${note === '' ? html`` : html` <small>${note}</small>`}</dt><dd>${body}</dd></div>\n`,
   )}</dl>`

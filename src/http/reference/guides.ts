@@ -176,7 +176,7 @@ export const guideArticles = (
     const command = curlOf(callOf(guide, actions, examples))
     return html`<article id="${guide.id}"><details><summary><h3>${guide.title[lang]}</h3></summary>
 ${guide.texts.map(text => html`<p>${text[lang]}</p>\n`)}
-<div><pre class="sample guide" tabindex="0" aria-label="curl">${command}</pre><button type="button" class="copy">${words.copy[lang]}</button></div>
+<div><pre class="sample guide" tabindex="0" aria-label="curl">${command}</pre><button type="button" class="copy-text">${words.copy[lang]}</button></div>
 </details></article>\n`
   })}`
 

@@ -10,7 +10,7 @@ test('html: holes are escaped, HTML is not', () => {
 
 test('table: heads and cells are escaped', () => {
   expect(table(['<h>'], [['<c>', html`<code>x</code>`]]).text).toBe(
-    '<div class="wide" tabindex="0"><table>\n<thead><tr><th>&lt;h&gt;</th></tr></thead>\n<tbody><tr><td>&lt;c&gt;</td><td><code>x</code></td></tr>\n</tbody>\n</table></div>',
+    '<div class="wide" tabindex="0"><table class="rows">\n<thead><tr><th>&lt;h&gt;</th></tr></thead>\n<tbody><tr><td>&lt;c&gt;</td><td><code>x</code></td></tr>\n</tbody>\n</table></div>',
   )
 })
 

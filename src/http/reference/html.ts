@@ -39,7 +39,7 @@ export const named = (names: readonly string[], lang: 'en' | 'zh'): readonly Htm
 export const table = (
   heads: readonly string[],
   rows: readonly (readonly Part[])[],
-): Html => html`<div class="wide" tabindex="0"><table>
+): Html => html`<div class="wide" tabindex="0"><table class="rows">
 <thead><tr>${heads.map(head => html`<th>${head}</th>`)}</tr></thead>
 <tbody>${rows.map(row => html`<tr>${row.map(cell => html`<td>${cell}</td>`)}</tr>\n`)}</tbody>
 </table></div>`

@@ -14,7 +14,7 @@ export const robotsFor = ({
 }: {
   readonly basePath: string
   readonly isExplored: boolean
-  readonly publicUrl: string | undefined
+  readonly publicUrl?: string | undefined
 }): string => {
   const searches = ['/search', '/suggest'].flatMap(path => [path, `/zh${path}`])
   const closed = ['/api/', '/rpc/', ...(isExplored ? [...searches, '/live'] : [])]

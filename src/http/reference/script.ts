@@ -1,4 +1,3 @@
-import { Html } from './html.ts'
 import { prettyJson } from './pretty.ts'
 
 /** The page's own program. It is served, not run here; so it stands in a text, and uses no template of its own. */
@@ -6,7 +5,7 @@ const own = String.raw`
 // The page can be read without this script. It adds search, forms that send, copying, and the address of the service.
 // Relative addresses only, so that it works behind any path; the key stays in its field and goes out in a header.
 
-const words = document.querySelector('main').dataset
+const words = document.getElementById('main').dataset
 const keyField = document.getElementById('key')
 const service = new URL('..', location.href).href.replace(/\/$/, '')
 
@@ -32,7 +31,7 @@ reveal()
 // Search: entries that have every word.
 const find = document.getElementById('find')
 const found = document.getElementById('found')
-const links = [...document.querySelectorAll('nav a')]
+const links = [...document.querySelectorAll('.contents a')]
 const entries = [...document.querySelectorAll('article, [data-find]')].map(element => ({
   element,
   link: links.find(({ hash }) => hash === '#' + element.id)?.closest('li'),
@@ -59,7 +58,7 @@ find.addEventListener('keydown', event => {
   location.hash = first.element.id
   first.element.querySelector('summary')?.focus()
 })
-addEventListener('keydown', event => {
+document.addEventListener('keydown', event => {
   if (event.key !== '/' || event.target.closest('input, select, textarea')) return
   event.preventDefault()
   find.focus()
@@ -67,7 +66,7 @@ addEventListener('keydown', event => {
 
 // Copying: where the browser gives no clipboard, the text is selected.
 document.addEventListener('click', async ({ target }) => {
-  if (!target.matches('button.copy')) return
+  if (!target.matches('button.copy-text')) return
   const text = target.parentElement.querySelector('pre')
   try {
     await navigator.clipboard.writeText(text.textContent)
@@ -138,7 +137,9 @@ document.addEventListener('submit', event => {
 })
 `
 
-/** The script of the page; part of the page, so that it needs nothing from anywhere. */
-export const script = new Html(`'use strict'
+/** The script of the reference as a file of its own. */
+export const script = `'use strict'
+{
 const prettyJson = ${prettyJson.toString()}
-${own}`)
+${own}}
+`

@@ -68,7 +68,7 @@ export const words = {
   sending: say('Sending …', '正在发送……'),
   failed: say('The request failed:', '请求失败：'),
   cut: say('… (the rest is not shown)', '……（其余内容未显示）'),
-  search: say('Search', '搜索'),
+  search: say('Search the reference', '搜索文档'),
   found: say('Matches: {}', '匹配 {} 项'),
   numbersHint: say(
     'This response contains numbers with more digits than JavaScript, jq and spreadsheets keep. To get them as strings, add',

@@ -1,25 +1,21 @@
 import { LANGUAGE_TAG, languageFor } from '#actions/request/options.ts'
 import { writeJson } from '#chain/json.ts'
+import type { Site } from '#explorer/page.ts'
 import { Failure } from '#failure/failure.ts'
 import type { Store } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
 import { createPace } from '#time/pace.ts'
-import { contentPolicy } from '../documents.ts'
+import { PAGE_POLICY, redirect, textOf } from '../documents.ts'
 import type { Handler } from '../exchange.ts'
 import { type PublishedLately, publishedLately } from '../published-lately.ts'
-import { style } from '../reference/style.ts'
 import { JSON_TYPE, textReply } from '../reply.ts'
-import { statusPage } from './page.ts'
+import { statusPage } from './page.tsx'
 import { freshFields, type ServiceStatus, type StatusSources, serviceStatusOf } from './service-status.ts'
-
-/** Its own style only, and no script. */
-const POLICY = contentPolicy([
-  `style-src 'sha256-${new Bun.CryptoHasher('sha256').update(style.text).digest('base64')}'`,
-])
 
 type StatusOptions = Pick<StatusSources, 'node' | 'version' | 'maxLagMs'> & {
   readonly store: Pick<Store, 'published' | 'whole'>
   readonly clock: Pick<Clock, 'now' | 'elapsed'>
+  readonly site: Site
 }
 
 /**
@@ -27,11 +23,13 @@ type StatusOptions = Pick<StatusSources, 'node' | 'version' | 'maxLagMs'> & {
  * whatever it says: `/ready` is for programs that decide by the status.
  */
 export const statusHandler = (options: StatusOptions): Handler => {
-  const { store, clock, version, node, maxLagMs } = options
+  const { store, clock, version, node, maxLagMs, site } = options
   const published = publishedLately(store, clock)
   const since = clock.now()
   const pace = paceOf(clock)
-  return async ({ query, request }) => {
+  return async ({ path, query, request }) => {
+    // The page's own addresses are relative to one without a slash at its end.
+    if (path.endsWith('/')) return redirect(`../status${textOf(query)}`)
     const at = await published()
     const blocksPerSecond = pace(at)
     const status = serviceStatusOf(at, { node, version, clock, maxLagMs, since, blocksPerSecond })
@@ -41,11 +39,11 @@ export const statusHandler = (options: StatusOptions): Handler => {
       return textReply(200, { type: JSON_TYPE, text: writeJson(jsonOf(status)) }, { headers })
     return textReply(
       200,
-      { type: 'text/html; charset=utf-8', text: statusPage(status, lang) },
+      { type: 'text/html; charset=utf-8', text: await statusPage(status, { site, lang }) },
       {
         headers: {
           ...headers,
-          'Content-Security-Policy': POLICY,
+          'Content-Security-Policy': PAGE_POLICY,
           'Content-Language': LANGUAGE_TAG[lang],
         },
       },

@@ -150,6 +150,6 @@ const CLOCK = trouble(
   ['Set the clock of the machine (NTP).', '请校准本机时钟（NTP）。'],
 )
 const OLD = trouble('The last loaded block is old.', '最后加载的区块已较旧。', [
-  'Either the loader is not running, or its node stands still: compare the heights above with another node.',
-  '可能是加载进程未运行，或其全节点已停滞：请将上方高度与其他全节点比较。',
+  'Either the loader is not running, or its node stands still: compare the height of that block with the head of another node.',
+  '可能是加载进程未运行，或其全节点已停滞：请将该区块的高度与其他全节点的最新高度比较。',
 ])

@@ -10,6 +10,7 @@ import liveScript from '#explorer/asset/live.js' with { type: 'text' }
 import plotsStyle from '#explorer/asset/plots.css' with { type: 'text' }
 import plotsScript from '#explorer/asset/plots.js' with { type: 'text' }
 import printStyle from '#explorer/asset/print.css' with { type: 'text' }
+import referenceStyle from '#explorer/asset/reference.css' with { type: 'text' }
 import rowsStyle from '#explorer/asset/rows.css' with { type: 'text' }
 import searchScript from '#explorer/asset/search.js' with { type: 'text' }
 import stackedStyle from '#explorer/asset/stacked.css' with { type: 'text' }
@@ -17,8 +18,9 @@ import textsStyle from '#explorer/asset/texts.css' with { type: 'text' }
 import themeScript from '#explorer/asset/theme.js' with { type: 'text' }
 import timesScript from '#explorer/asset/times.js' with { type: 'text' }
 import type { Site } from '#explorer/page.ts'
-import type { Handler } from '../exchange.ts'
-import { textReply } from '../reply.ts'
+import type { Handler } from './exchange.ts'
+import { script as referenceScript } from './reference/script.ts'
+import { textReply } from './reply.ts'
 
 type Asset = { readonly name: string; readonly handler: Handler }
 
@@ -43,20 +45,29 @@ const style = [
   ...[stackedStyle, figuresStyle, plotsStyle, detailsStyle, codeStyle, printStyle],
 ].join('')
 
-/** Style and scripts of the explorer. */
-export const explorerAssets = (): { readonly names: Site['assets']; readonly all: readonly Asset[] } => {
+/** Files of all pages, and those that only the reference has. */
+export type Assets = {
+  readonly names: Site['assets']
+  readonly reference: { readonly style: string; readonly script: string }
+  readonly all: readonly Asset[]
+}
+
+/** Styles and scripts of the pages. */
+export const pageAssets = (): Assets => {
+  const css = { ending: 'css', type: 'text/css; charset=utf-8' }
   const js = { ending: 'js', type: 'text/javascript; charset=utf-8' }
   const made = {
-    style: asset('style', { ending: 'css', type: 'text/css; charset=utf-8' }, style),
+    style: asset('style', css, style),
     script: asset('explorer', js, script),
     theme: asset('theme', js, `{\n${themeScript}}\n`),
   }
+  const reference = {
+    style: asset('reference', css, referenceStyle),
+    script: asset('reference', js, referenceScript),
+  }
   return {
-    names: {
-      style: made.style.name,
-      script: made.script.name,
-      theme: made.theme.name,
-    },
-    all: Object.values(made),
+    names: { style: made.style.name, script: made.script.name, theme: made.theme.name },
+    reference: { style: reference.style.name, script: reference.script.name },
+    all: [...Object.values(made), ...Object.values(reference)],
   }
 }

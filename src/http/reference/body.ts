@@ -1,14 +1,12 @@
 import { type Action, nameOf } from '#actions/define.ts'
 import type { Example } from '#actions/example/choose.ts'
-import { LANGUAGE_TAG, OPTION_TEXTS, OPTION_VALUES, type OptionDefaults } from '#actions/request/options.ts'
+import { OPTION_TEXTS, OPTION_VALUES, type OptionDefaults } from '#actions/request/options.ts'
 import type { Text } from '#actions/text.ts'
 import { codes } from '../codes.ts'
 import { rpcMethods, templateOf } from '../rpc-methods.ts'
 import { actionSection, definitions, type Lang } from './action.ts'
 import { guideArticles } from './guides.ts'
 import { type Html, html, table } from './html.ts'
-import { script } from './script.ts'
-import { style } from './style.ts'
 import { commonParameters, headerTexts, paragraphs, words } from './text.ts'
 
 export type ReferenceOptions = {
@@ -21,29 +19,13 @@ export type ReferenceOptions = {
   readonly examples: ReadonlyMap<Action, Example>
 }
 
-/**
- * The reference as one HTML page that needs nothing else: from the registry, the codes and the node methods. Its
- * addresses are relative, so that it works behind any path.
- */
-export const referenceFor = (actions: readonly Action[], options: ReferenceOptions): string => {
+/** The reference below the head of its page: from the registry, the codes and the node methods. Its addresses are relative. */
+export const referenceBody = (actions: readonly Action[], options: ReferenceOptions): Html => {
   const { lang, version, testKey } = options
-  const other = lang === 'en' ? 'zh' : 'en'
   const sections = sectionsOf(actions, options)
   const said = ['copied', 'needKey', 'sending', 'failed', 'cut', 'found'] as const
-  return html`<!doctype html>
-<html lang="${LANGUAGE_TAG[lang]}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="description" content="${paragraphs.intro[0]?.[lang] ?? ''}">
-<title>${words.title[lang]}</title>
-<link rel="icon" href="../favicon.svg" type="image/svg+xml">
-<style>${style}</style>
-</head>
-<body>
-<a class="skip" href="#main">${words.skip[lang]}</a>
-<nav aria-label="${words.contents[lang]}">
-<p><a href="${other}" hreflang="${LANGUAGE_TAG[other]}" lang="${LANGUAGE_TAG[other]}">${words.other[lang]}</a> · <a href="../openapi.json">${words.openapi[lang]}</a></p>
+  return html`<div class="book">
+<nav class="contents" aria-label="${words.contents[lang]}">
 <p><label for="find">${words.search[lang]}</label><input id="find" type="search" autocomplete="off" spellcheck="false"></p>
 <p id="found" role="status"></p>
 <ul>${sections.map(([name]) => html`<li><a href="#${name}">${words[name][lang]}</a>${name === 'actions' ? contents(actions, lang) : html``}</li>\n`)}</ul>
@@ -51,14 +33,13 @@ export const referenceFor = (actions: readonly Action[], options: ReferenceOptio
 <main id="main"${said.map(name => html` data-${name.replace(/[A-Z]/, letter => `-${letter.toLowerCase()}`)}="${words[name][lang]}"`)}>
 <h1>${words.title[lang]} <small>${version}</small></h1>
 ${texts(paragraphs.intro, lang)}
-<p><label for="key">${words.key[lang]}</label><input id="key" type="text" autocomplete="off" spellcheck="false" aria-describedby="key-note" value="${testKey ?? ''}"></p>
+<p><a href="../openapi.json">${words.openapi[lang]}</a></p>
+<p class="key"><label for="key">${words.key[lang]}</label><input id="key" type="text" autocomplete="off" spellcheck="false" aria-describedby="key-note" value="${testKey ?? ''}"></p>
 <p id="key-note"><small>${words.keyNote[lang]}</small></p>
 ${sections.map(([name, body]) => section(name, body, lang))}
 </main>
-<script>${script}</script>
-</body>
-</html>
-`.text
+</div>
+`
 }
 
 type Section = Exclude<keyof typeof paragraphs, 'intro'> | 'guides' | 'headers' | 'actions'
@@ -92,9 +73,9 @@ const section = (name: Section, body: Html, lang: Lang): Html => {
   const inner = html`${texts(name in paragraphs ? paragraphs[name as keyof typeof paragraphs] : [], lang)}
 ${body}`
   return name === 'actions' || name === 'guides'
-    ? html`<section id="${name}"><h2>${words[name][lang]}</h2>
+    ? html`<section class="card" id="${name}"><h2>${words[name][lang]}</h2>
 ${inner}</section>\n`
-    : html`<section id="${name}" data-find><details><summary><h2>${words[name][lang]}</h2></summary>
+    : html`<section class="card folded" id="${name}" data-find><details><summary><h2>${words[name][lang]}</h2></summary>
 ${inner}</details></section>\n`
 }
 

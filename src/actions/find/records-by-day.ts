@@ -1,0 +1,32 @@
+import { startOfDay } from '#chain/time.ts'
+import { lists } from '#indices/list.ts'
+import type { Moment, View } from '#store/port.ts'
+import { ORIGIN } from '../list/numbered.ts'
+import { countPassing } from '../list/ordinal-search.ts'
+
+/** Most days of one answer, some three months: a search in the list has a bound for each. */
+export const MOST_DAYS = 92
+
+/** How many rows a list has on each UTC day from `from` to `to`, by a search for where each day begins and ends. */
+export const recordsByDay = async (
+  view: View,
+  /** As `listOf` names it. */
+  id: string,
+  { from, to }: { readonly from: number; readonly to: number },
+): Promise<readonly number[]> => {
+  if (from > to) return []
+  const list = await view.get(lists, id)
+  const days = Array.from({ length: to - from + 1 }, (_, at) => from + at)
+  if (list === undefined) return days.map(() => 0)
+  const rows = {
+    count: list.count,
+    floor: ORIGIN,
+    ceiling: view.at,
+    look: (ordinals: readonly number[]) => view.moments(list, ordinals),
+  }
+  const before = await countPassing<Moment>(
+    rows,
+    [...days, to + 1].map(startOfDay).map(start => made => made.time < start),
+  )
+  return days.map((_, at) => (before[at + 1] ?? 0) - (before[at] ?? 0))
+}

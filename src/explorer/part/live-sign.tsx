@@ -1,0 +1,39 @@
+/** @jsxImportSource @kitajs/html */
+import type { Html } from '../page.ts'
+import type { Frame } from './frame.ts'
+
+/** Says whether an open page is live and its data current; only the script shows it. Room is kept for the longer text, so nothing jumps. */
+export const LiveSign = ({
+  frame: { say, root, lang },
+}: {
+  readonly frame: Pick<Frame, 'say' | 'root' | 'lang'>
+}): Html => (
+  <span class="live">
+    <span class="on" safe>
+      {say({ en: 'Live', zh: '实时' })}
+    </span>
+    <span
+      class="late"
+      title={say({
+        en: 'The live connection was lost; the page now refreshes at intervals.',
+        zh: '与服务的实时连接已断开；页面改为定时更新。',
+      })}
+      safe
+    >
+      {say({ en: 'Delayed', zh: '延迟' })}
+    </span>
+    <span
+      class="held"
+      title={say({
+        en: 'New data waits while you point at the rows or use them; the page is as of the block at its foot.',
+        zh: '指向或操作列表时暂停更新；页面数据截至页脚所示区块。',
+      })}
+      safe
+    >
+      {say({ en: 'Paused', zh: '已暂停' })}
+    </span>
+    <a class="stale" href={`${root}status?lang=${lang}`} safe>
+      {say({ en: 'Not current', zh: '非最新' })}
+    </a>
+  </span>
+)

@@ -1,0 +1,86 @@
+/** @jsxImportSource @kitajs/html */
+import { escapeHtml } from '@kitajs/html'
+import { grouped } from '#explorer/format/amount.ts'
+import type { Lang, Site } from '#explorer/page.ts'
+import { type Fact, Facts } from '#explorer/part/facts.tsx'
+import { ServicePage } from '#explorer/part/service-page.tsx'
+import { At } from '#explorer/part/time.tsx'
+import { heardText, type ServiceStatus } from './service-status.ts'
+
+/** The status as a page of HTML; its addresses are relative. */
+export const statusPage = async (
+  status: ServiceStatus,
+  { site, lang }: { readonly site: Site; readonly lang: Lang },
+): Promise<string> => {
+  const { troubles } = status
+  const say: Say = (en, zh) => ({ en, zh })[lang]
+  const shell = { site, root: '', lang, path: '/status', query: new URLSearchParams() }
+  const isFine = troubles.length === 0
+  const verdict = isFine
+    ? say('Everything is in order.', '一切正常。')
+    : say('Something is wrong.', '存在问题。')
+  return (
+    <ServicePage
+      shell={{ ...shell, say: text => text[lang] }}
+      other={`status?lang=${lang === 'en' ? 'zh' : 'en'}`}
+      title={`${say('Status', '运行状态')} · iostlens`}
+      description={verdict}
+      isTimed
+    >
+      <main id="main">
+        <h1 safe>{say('Status', '运行状态')}</h1>
+        <p>
+          <strong class={`verdict badge ${isFine ? 'good' : 'bad'}`} safe>
+            {verdict}
+          </strong>
+        </p>
+        {troubles.map(({ what, help }) => (
+          <section class="card">
+            <h2 safe>{what[lang]}</h2>
+            <p safe>{`${say('What to do', '处理办法')}${say(': ', '：')}${help[lang]}`}</p>
+          </section>
+        ))}
+        <section class="card">
+          <Facts facts={factsOf(status, say)} />
+        </section>
+      </main>
+    </ServicePage>
+  )
+}
+
+type Say = (en: string, zh: string) => string
+
+const factsOf = (
+  { whole, height, time, fresh, blocksPerSecond, since, version }: ServiceStatus,
+  say: Say,
+): readonly Fact[] => {
+  const unknown = say('unknown', '未知')
+  const seconds = (value: number): string => {
+    const count = grouped(String(Math.round(value)))
+    return say(`${count} s`, `${count} 秒`)
+  }
+  const byNode = (value: string | undefined): string =>
+    fresh?.node === 'none'
+      ? say('unknown: this service follows no node', '未知：本服务未连接全节点')
+      : (value ?? unknown)
+  const { lagSeconds = null, behind = null, behindSeconds = null } = fresh ?? {}
+  const distance =
+    behind === null || behindSeconds === null
+      ? undefined
+      : `${say(`${grouped(String(behind))} blocks, `, `${grouped(String(behind))} 个区块，`)}${seconds(behindSeconds)}`
+  const heard = fresh === null ? null : heardText(fresh)
+  return [
+    [say('Store readable and whole', '存储可读且完整'), whole ? say('yes', '是') : say('NO', '否')],
+    [say('Last loaded block', '最后加载的区块'), height === null ? unknown : grouped(String(height))],
+    [say('Its time', '区块时间'), time === null ? unknown : <At iso={time} />],
+    [say('Its age', '距今'), lagSeconds === null ? unknown : seconds(lagSeconds)],
+    [say('Behind the node', '落后全节点'), byNode(distance)],
+    [
+      say('Node last heard', '最近一次收到全节点响应'),
+      heard === null ? byNode(fresh === null ? undefined : say('never', '从未')) : <At iso={heard} />,
+    ],
+    [say('Blocks per second', '每秒区块数'), String(blocksPerSecond ?? unknown)],
+    [say('Serving since', '开始服务时间'), <At iso={since} />],
+    [say('Version', '版本'), escapeHtml(version)],
+  ]
+}
