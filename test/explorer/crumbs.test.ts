@@ -21,6 +21,7 @@ test('breadcrumbs: the page of one thing leads to the list that has it and to th
     ['/statistics/votes', ['Home ../', 'Statistics ../statistics']],
     ['/zh/block/7', ['首页 ../../zh/', '区块 ../../zh/blocks']],
     ['/nft/a%2Fb/1', ['Home ../../', 'NFT collection ../../nft/a%2Fb']],
+    ['/account/busyhub/iost', ['Home ../../', 'Account ../../account/busyhub']],
     ...['/', '/blocks', '/account/busyhub'].map(each => [each, []] as const),
   ] as const)
     expect([path, crumbsOf((await visit(path)).html)]).toEqual([path, [...crumbs]])

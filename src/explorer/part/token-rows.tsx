@@ -4,6 +4,7 @@ import type { getTokenList } from '#actions/get-token-list.ts'
 import { isoOf } from '../format/time.ts'
 import type { Html, Visit } from '../page.ts'
 import { Amount, Count } from './amount.tsx'
+import { AllChanges } from './balance-over-time.tsx'
 import { Fold } from './fold.tsx'
 import { More } from './more.tsx'
 import { Name } from './name.tsx'
@@ -16,6 +17,7 @@ type Owned = AnswerOf<typeof getTokenList>['tokens'][number]
 
 type OwnTokensProps = {
   readonly visit: Visit
+  readonly account: string
   readonly tokens: readonly Owned[]
 }
 
@@ -26,7 +28,7 @@ const MOST = 50
 const OPEN = 6
 
 /** The tokens that an owner has. */
-export const OwnTokens = ({ visit, tokens }: OwnTokensProps): Html => {
+export const OwnTokens = ({ visit, account, tokens }: OwnTokensProps): Html => {
   const { say } = visit
   return (
     <Fold
@@ -63,6 +65,7 @@ export const OwnTokens = ({ visit, tokens }: OwnTokensProps): Html => {
             { isNumber: true, place: 'end' },
           ],
           ['Frozen', '冻结', token => <Frozen visit={visit} token={token} />, { isNumber: true }],
+          ['Changes', '变动', ({ symbol }) => <AllChanges visit={visit} of={{ account, token: symbol }} />],
         ]}
       />
       <More visit={visit} shown={MOST} total={tokens.length} />
