@@ -30,6 +30,10 @@ export type Kind = 'block' | 'tx' | 'account' | 'contract' | 'token' | 'producer
 export const pathOfNft = (collection: string, id: string): string =>
   `${pathOf('nft', collection)}/${encodeURIComponent(id)}`
 
+/** Path of the page of what an owner has of a token. */
+export const pathOfBalance = (owner: string, token: string): string =>
+  `${pathOf('account', owner)}/${encodeURIComponent(token)}`
+
 /** The call of the API that gives what a page shows. */
 export const callTo = (
   { root, site }: Pick<Visit, 'root' | 'site'>,

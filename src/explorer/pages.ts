@@ -1,5 +1,6 @@
 import type { Page } from './page.ts'
 import { accountPage } from './pages/account.tsx'
+import { balancePage } from './pages/balance.tsx'
 import { blockPage } from './pages/block.tsx'
 import { blocksPage } from './pages/blocks.tsx'
 import { collectionPage } from './pages/collection.tsx'
@@ -42,6 +43,7 @@ export const pages: readonly Page[] = [
   transactionsPage,
   transactionPage,
   accountPage,
+  balancePage,
   contractsPage,
   contractPage,
 ]

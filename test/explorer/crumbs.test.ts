@@ -23,6 +23,7 @@ test('breadcrumbs: the page of one thing leads to the list that has it and to th
     ['/zh/block/7', ['首页 ../', '区块 ../blocks']],
     ['/nft/nft_cats', ['Home ../', 'NFTs ../nfts']],
     ['/nft/a%2Fb/1', ['Home ../../', 'NFTs ../../nfts', 'NFT collection ../../nft/a%2Fb']],
+    ['/account/busyhub/iost', ['Home ../../', 'Account ../../account/busyhub']],
     ...['/', '/blocks', '/account/busyhub'].map(each => [each, []] as const),
   ] as const)
     expect([path, crumbsOf((await visit(path)).html)]).toEqual([path, [...crumbs]])

@@ -76,6 +76,7 @@ const ADDRESSES = [
   'tx/9PuqyNavM7r8jMAwpzuaEp9syibZRaURXwgHbckve53p',
   'account/busyhub',
   'account/__proto__',
+  'account/busyhub/iost',
   'contracts',
   'contract/token.iost',
   'contract/Contract5aHQiyi3zX8bwRWao4fMvxFi5UabjPPaqhUJ8eyUb9RW',

@@ -16,7 +16,7 @@ import type { Html, Page, Visit } from '../page.ts'
 import { AccountRecords, recordsAsked } from '../part/account-records.tsx'
 import { Activity } from '../part/activity.tsx'
 import { Amount } from '../part/amount.tsx'
-import { BalanceOverTime, balanceSince, firstChange } from '../part/balance-over-time.tsx'
+import { AllChanges, BalanceOverTime, balanceSince, firstChange } from '../part/balance-over-time.tsx'
 import { Card } from '../part/card.tsx'
 import { Heading } from '../part/heading.tsx'
 import { Holdings } from '../part/holdings.tsx'
@@ -38,7 +38,7 @@ export const accountPage: Page = {
     const [balance, first] = await Promise.all([
       visit.ask(getAccountBalance, { account: visit.id }),
       // Other pages of its records, and filtered ones, are not about the balance.
-      query.size > 0 ? undefined : firstChange(visit, visit.id),
+      query.size > 0 ? undefined : firstChange(visit, { account: visit.id, token: 'iost' }),
     ])
     // A contract's id may have been given without its prefix.
     const { name: account } = balance
@@ -57,7 +57,7 @@ export const accountPage: Page = {
         ifAccount(() => visit.ask(getSubaccountList, { account, page: '1', size: String(MOST_CREATED) })),
         registration,
         assetsOfEarner(visit, account, earning),
-        first === undefined ? undefined : balanceSince(visit, account, first),
+        first === undefined ? undefined : balanceSince(visit, { account, token: 'iost' }, first),
       ])
     const name = visible(account)
     const kind = say(kindOf(account, detail !== undefined))
@@ -74,8 +74,17 @@ export const accountPage: Page = {
           <Elsewhere visit={visit} account={account} producer={producer} />
           <Holdings visit={visit} balance={balance} pledges={detail?.gas_info.pledged_info ?? []} />
           <Withdrawable visit={visit} frozen={balance.frozen_balance.list} assets={assets} />
-          {history === undefined ? '' : <BalanceOverTime visit={visit} history={history} />}
-          <OwnTokens visit={visit} tokens={tokens} />
+          {history === undefined ? (
+            ''
+          ) : (
+            <BalanceOverTime
+              visit={visit}
+              history={history}
+              token="iost"
+              aside={<AllChanges visit={visit} of={{ account, token: 'iost' }} />}
+            />
+          )}
+          <OwnTokens visit={visit} account={account} tokens={tokens} />
           <OwnNfts visit={visit} nfts={owned.nfts} total={owned.total ?? 0} />
           <AccountRecords visit={visit} asked={records} tokens={tokens.map(({ symbol }) => symbol)}>
             <Activity visit={visit} days={days} />

@@ -70,7 +70,7 @@ export const contractPage: Page = {
           {held === undefined || held.tokens.length === 0 ? (
             ''
           ) : (
-            <OwnTokens visit={visit} tokens={held.tokens} />
+            <OwnTokens visit={visit} account={contract} tokens={held.tokens} />
           )}
           {code.code === '' ? (
             ''

@@ -11,6 +11,7 @@ import { visible } from '../format/visible.ts'
 import { hrefTo, pathOf } from '../links.ts'
 import type { Html, Page, Visit } from '../page.ts'
 import { Amount, Count, Place } from '../part/amount.tsx'
+import { AllChanges } from '../part/balance-over-time.tsx'
 import { Card } from '../part/card.tsx'
 import { Facts } from '../part/facts.tsx'
 import { Files } from '../part/files.tsx'
@@ -219,6 +220,11 @@ const Holders = async ({
             '占供应量',
             row => <Share part={row.balance} whole={supply} />,
             { isNumber: true },
+          ],
+          [
+            'Since when',
+            '持有时间',
+            ({ account }) => <AllChanges visit={visit} of={{ account, token: visit.id }} />,
           ],
         ]}
       />

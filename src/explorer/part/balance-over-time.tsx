@@ -4,6 +4,8 @@ import { getBalanceHistory } from '#actions/get-balance-history.ts'
 import { toIso } from '#chain/time.ts'
 import { named, type Steps, stepsSince } from '../format/steps.ts'
 import { absolute } from '../format/time.ts'
+import { visible } from '../format/visible.ts'
+import { hrefTo, pathOfBalance } from '../links.ts'
 import type { Html, Visit } from '../page.ts'
 import { Change, Count } from './amount.tsx'
 import { Card } from './card.tsx'
@@ -16,7 +18,10 @@ type StepOf<R> = R extends { readonly closing: string } ? R : never
 type BalanceStep = StepOf<Row>
 type BalanceChange = Exclude<Row, BalanceStep>
 
-/** The IOST of an owner over time: by steps, or its latest changes where all of them are of one day. */
+/** What an owner has of a token. */
+export type Holding = { readonly account: string; readonly token: string }
+
+/** What an owner has of a token over time: by steps, or its latest changes where all of them are of one day. */
 export type BalanceHistory =
   | { readonly steps: Steps; readonly rows: readonly BalanceStep[] }
   | { readonly steps: undefined; readonly rows: readonly BalanceChange[] }
@@ -26,29 +31,36 @@ const CHANGES = '10'
 
 const isStep = (row: Row): row is BalanceStep => 'closing' in row
 
-/** When an owner first had IOST, as ISO-8601 UTC; undefined: never. Throws Failure 'not_found' for what owns nothing. */
-export const firstChange = async (visit: Visit, account: string): Promise<string | undefined> => {
-  const { changes } = await visit.ask(getBalanceHistory, { account, sort: 'asc', page: '1', size: '1' })
+/** When an owner first had a token, as ISO-8601 UTC; undefined: never. Throws Failure 'not_found' for what owns nothing. */
+export const firstChange = async (visit: Visit, of: Holding): Promise<string | undefined> => {
+  const { changes } = await visit.ask(getBalanceHistory, { ...of, sort: 'asc', page: '1', size: '1' })
   return changes.find((row): row is BalanceChange => !isStep(row))?.created_at
 }
 
 /** The balance since then, oldest first. */
-export const balanceSince = async (visit: Visit, account: string, first: string): Promise<BalanceHistory> => {
+export const balanceSince = async (visit: Visit, of: Holding, first: string): Promise<BalanceHistory> => {
   const isYoung = first.slice(0, 'yyyy-mm-dd'.length) === toIso(visit.at.time).slice(0, 'yyyy-mm-dd'.length)
   const steps = isYoung ? undefined : stepsSince(visit, first)
   const asked = steps ?? { page: '1', size: CHANGES }
-  const { changes } = await visit.ask(getBalanceHistory, { account, ...asked })
+  const { changes } = await visit.ask(getBalanceHistory, { ...of, ...asked })
   if (steps !== undefined) return { steps, rows: named(steps.step, changes.filter(isStep).toReversed()) }
   return { steps, rows: changes.flatMap(row => (isStep(row) ? [] : [row])).toReversed() }
 }
 
-type BalanceProps = { readonly visit: Visit; readonly history: BalanceHistory }
+type BalanceProps = {
+  readonly visit: Visit
+  readonly history: BalanceHistory
+  readonly token: string
+  /** Stands beside the title. */
+  readonly aside?: Html
+}
 
 /** The balance as a plot, with the exact figures behind it. */
-export const BalanceOverTime = ({ visit, history }: BalanceProps): Html => {
-  const title = visit.say({ en: 'Balance over time (IOST)', zh: '余额走势（IOST）' })
+export const BalanceOverTime = ({ visit, history, token, aside = '' }: BalanceProps): Html => {
+  const sign = visible(token === 'iost' ? 'IOST' : token)
+  const title = visit.say({ en: `Balance over time (${sign})`, zh: `余额走势（${sign}）` })
   return (
-    <Card visit={visit} id="balance-over-time" title={title}>
+    <Card visit={visit} id="balance-over-time" title={title} aside={aside}>
       {history.steps === undefined ? (
         <Changes visit={visit} title={title} rows={history.rows} />
       ) : (
@@ -57,6 +69,15 @@ export const BalanceOverTime = ({ visit, history }: BalanceProps): Html => {
     </Card>
   )
 }
+
+type AllChangesProps = { readonly visit: Visit; readonly of: Holding }
+
+/** Leads to the page of what an owner has of a token. */
+export const AllChanges = ({ visit, of }: AllChangesProps): Html => (
+  <a href={hrefTo(visit, pathOfBalance(of.account, of.token))} safe>
+    {visit.say({ en: 'History →', zh: '历史 →' })}
+  </a>
+)
 
 type StepsProps = {
   readonly visit: Visit

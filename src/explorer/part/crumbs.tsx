@@ -1,4 +1,5 @@
 /** @jsxImportSource @kitajs/html */
+import type { Text } from '#actions/text.ts'
 import { hrefTo } from '../links.ts'
 import { isWithin, LISTS } from '../lists.ts'
 import type { Html } from '../page.ts'
@@ -24,16 +25,20 @@ export const Crumbs = ({ frame }: { readonly frame: Frame }): Html => {
   )
 }
 
-/** The list that has the thing, and the collection of an NFT: their paths and names. */
+/** What contains a thing within another one, by the first segment of both paths. */
+const WHOLES = new Map<string, Text>([
+  ['nft', { en: 'NFT collection', zh: '所属合集' }],
+  ['account', { en: 'Account', zh: '账户' }],
+])
+
+/** The list that has the thing, and the collection of an NFT or the owner of a balance: their paths and names. */
 const partsAround = ({ path, say }: Frame): readonly (readonly [string, string])[] => {
   const list = LISTS.find(([to]) => isWithin(to, path))
-  if (list === undefined) return []
   // The segment stays as it stands in the address: on the page of a refusal it may be no text at all.
-  const [, collection] = /^(\/nft\/[^/]+)\/[^/]+$/.exec(path) ?? []
+  const [, whole, kind = ''] = /^(\/([^/]+)\/[^/]+)\/[^/]+$/.exec(path) ?? []
+  const name = WHOLES.get(kind)
   return [
-    [list[0], say(list[1])],
-    ...(collection === undefined
-      ? []
-      : [[collection, say({ en: 'NFT collection', zh: '所属合集' })] as const]),
+    ...(list === undefined ? [] : [[list[0], say(list[1])] as const]),
+    ...(whole === undefined || name === undefined ? [] : [[whole, say(name)] as const]),
   ]
 }

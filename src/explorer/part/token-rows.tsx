@@ -2,6 +2,7 @@
 import type { AnswerOf } from '#actions/ask.ts'
 import type { getTokenList } from '#actions/get-token-list.ts'
 import { isoOf } from '../format/time.ts'
+import { hrefTo, pathOfBalance } from '../links.ts'
 import type { Html, Visit } from '../page.ts'
 import { Count } from './amount.tsx'
 import { Fold } from './fold.tsx'
@@ -16,6 +17,7 @@ type Owned = AnswerOf<typeof getTokenList>['tokens'][number]
 
 type OwnTokensProps = {
   readonly visit: Visit
+  readonly account: string
   readonly tokens: readonly Owned[]
 }
 
@@ -26,7 +28,7 @@ const MOST = 50
 const OPEN = 6
 
 /** The tokens that an owner has. */
-export const OwnTokens = ({ visit, tokens }: OwnTokensProps): Html => {
+export const OwnTokens = ({ visit, account, tokens }: OwnTokensProps): Html => {
   const { say } = visit
   return (
     <Fold
@@ -55,7 +57,16 @@ export const OwnTokens = ({ visit, tokens }: OwnTokensProps): Html => {
                 </span>
               ),
           ],
-          ['Available', '可用', ({ balance }) => <Count value={balance} />, { isNumber: true, place: 'end' }],
+          [
+            'Available',
+            '可用',
+            ({ balance, symbol }) => (
+              <a href={hrefTo(visit, pathOfBalance(account, symbol))}>
+                <Count value={balance} />
+              </a>
+            ),
+            { isNumber: true, place: 'end' },
+          ],
           ['Frozen', '冻结', token => <Frozen visit={visit} token={token} />, { isNumber: true }],
         ]}
       />

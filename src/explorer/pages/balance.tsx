@@ -1,0 +1,165 @@
+/** @jsxImportSource @kitajs/html */
+import type { AnswerOf } from '#actions/ask.ts'
+import { getBalanceHistory } from '#actions/get-balance-history.ts'
+import type { Text } from '#actions/text.ts'
+import { decimalsOf } from '../format/amount.ts'
+import { visible } from '../format/visible.ts'
+import { titleOf } from '../known-names.ts'
+import type { Html, Page, Visit } from '../page.ts'
+import { Amount, Change, Count } from '../part/amount.tsx'
+import { BalanceOverTime, balanceSince, firstChange } from '../part/balance-over-time.tsx'
+import { Card } from '../part/card.tsx'
+import { Facts } from '../part/facts.tsx'
+import { Name, Owner } from '../part/name.tsx'
+import { None } from '../part/none.tsx'
+import { Pager, pageGiven } from '../part/pager.tsx'
+import { Rows } from '../part/rows.tsx'
+import { ChainText } from '../part/text.tsx'
+import { Ago, When } from '../part/time.tsx'
+
+/** What an owner has of a token: since when, over time, and every change of it. */
+export const balancePage: Page = {
+  path: '/account/{id}/{part}',
+  show: async visit => {
+    const { say } = visit
+    const of = { account: visit.id, token: visit.part }
+    const isWhole = visit.query.size === 0
+    const [first, { changes, total }] = await Promise.all([
+      firstChange(visit, of),
+      visit.ask(getBalanceHistory, { ...of, ...pageGiven(visit) }),
+    ])
+    const { changes: newest } = isWhole
+      ? { changes }
+      : await visit.ask(getBalanceHistory, { ...of, page: '1', size: '1' })
+    // Other pages of its changes are not about the balance over time.
+    const history = first === undefined || !isWhole ? undefined : await balanceSince(visit, of, first)
+    const [owner, token] = [titleOf(visit, visit.id), visible(visit.part)]
+    return {
+      title: say({ en: `${token} of ${owner}`, zh: `${owner} 的 ${token}` }),
+      description: say({
+        en: `How much ${token} ${owner} has on IOST, since when, and every change of it.`,
+        zh: `${owner} 在 IOST 上持有的 ${token}：余额、首次取得时间与全部变动。`,
+      }),
+      isMinor: true,
+      body: (
+        <>
+          <h1>
+            <small safe>{say({ en: 'Balance', zh: '余额' })}</small>
+            <bdi safe>{token}</bdi>
+          </h1>
+          <section class="card">
+            <Now visit={visit} first={first} newest={newest.find(isChange)} />
+          </section>
+          {history === undefined ? (
+            ''
+          ) : (
+            <BalanceOverTime visit={visit} history={history} token={visit.part} />
+          )}
+          <Card
+            visit={visit}
+            id="changes"
+            title={say({ en: 'Changes, newest first', zh: '变动（最新的在前）' })}
+          >
+            <Changes visit={visit} changes={changes.filter(isChange)} />
+            <Pager visit={visit} total={total ?? 0} />
+          </Card>
+        </>
+      ),
+    }
+  },
+}
+
+type Row = AnswerOf<typeof getBalanceHistory>['changes'][number]
+type ChangeRow = Extract<Row, { readonly change: string }>
+
+const isChange = (row: Row): row is ChangeRow => 'change' in row
+
+type NowProps = {
+  readonly visit: Visit
+  /** When the owner first had it; undefined: never. */
+  readonly first: string | undefined
+  readonly newest: ChangeRow | undefined
+}
+
+const Now = ({ visit, first, newest }: NowProps): Html => {
+  const { say, part: token } = visit
+  const amount = (value: string | undefined): Html => (
+    <Amount visit={visit} value={value ?? '0'} token={token} />
+  )
+  return (
+    <Facts
+      facts={[
+        [say({ en: 'Owner', zh: '持有者' }), <Owner visit={visit} id={visit.id} />],
+        [say({ en: 'Available', zh: '可用' }), amount(newest?.balance)],
+        [say({ en: 'Frozen', zh: '冻结' }), amount(newest?.frozen)],
+        [
+          say({ en: 'First had it', zh: '首次取得' }),
+          first === undefined ? <None /> : <When visit={visit} iso={first} />,
+        ],
+        [
+          say({ en: 'Last change', zh: '最近变动' }),
+          newest === undefined ? <None /> : <When visit={visit} iso={newest.created_at} />,
+        ],
+      ]}
+    />
+  )
+}
+
+/** What changes a balance, in words. */
+const WORDS: ReadonlyMap<string, Text> = new Map<string, Text>([
+  ['transfer', { en: 'transfer', zh: '转账' }],
+  ['transferFreeze', { en: 'transfer, frozen', zh: '转账并冻结' }],
+  ['issue', { en: 'issue', zh: '发行' }],
+  ['destroy', { en: 'destroy', zh: '销毁' }],
+  ['contribute', { en: 'for a block', zh: '出块贡献' }],
+  ['ram', { en: 'RAM', zh: '内存' }],
+  ['release', { en: 'release', zh: '解冻' }],
+])
+
+type ChangesProps = { readonly visit: Visit; readonly changes: readonly ChangeRow[] }
+
+const Changes = ({ visit, changes }: ChangesProps): Html => {
+  const { say } = visit
+  const decimals = decimalsOf(changes.map(({ balance }) => balance))
+  return (
+    <Rows
+      visit={visit}
+      rows={changes}
+      none={{ en: 'No changes.', zh: '没有变动。' }}
+      columns={[
+        [
+          'Transaction',
+          '交易',
+          ({ tx_hash }) => (tx_hash === null ? <None /> : <Name visit={visit} kind="tx" id={tx_hash} />),
+          { place: 'base' },
+        ],
+        ['Time', '时间', row => <Ago visit={visit} iso={row.created_at} />, { place: 'base' }],
+        [
+          'What',
+          '类型',
+          ({ action }) => <span safe>{say(WORDS.get(action) ?? { en: action, zh: action })}</span>,
+          { place: 'lead' },
+        ],
+        [
+          'Counterparty',
+          '对方',
+          ({ counterparty }) =>
+            counterparty === null ? <None /> : <Owner visit={visit} id={counterparty} />,
+        ],
+        [
+          'Memo',
+          '备注',
+          ({ memo }) =>
+            memo === null || memo === '' ? <None /> : <ChainText visit={visit} text={memo} isProse />,
+        ],
+        ['Change', '变动', row => <Change value={row.change} />, { isNumber: true, place: 'end' }],
+        [
+          'Available after',
+          '变动后可用',
+          row => <Count value={row.balance} decimals={decimals} />,
+          { isNumber: true },
+        ],
+      ]}
+    />
+  )
+}

@@ -1,0 +1,74 @@
+import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { type Explorer, explorerOn } from './served.ts'
+
+// Makes the file of the whole chain where it is not there yet; a test that hangs still ends.
+setDefaultTimeout(600_000)
+
+let explorer: Explorer
+beforeAll(async () => {
+  explorer = await explorerOn()
+})
+
+type Changes = {
+  readonly total: number
+  readonly changes: readonly {
+    readonly created_at: string
+    readonly tx_hash: string | null
+    readonly change: string
+    readonly balance: string
+    readonly frozen: string
+  }[]
+}
+const SIZE = 25
+
+const changesOf = (account: string, token: string, given: Readonly<Record<string, string>>) =>
+  explorer.call<Changes>('account/get-balance-history', { account, token, ...given })
+
+/** The time as pages write it. */
+const shown = (iso: string): string => iso.slice(0, 19).replace('T', ' ')
+
+/** Exact values of the figures of a page, in its order. */
+const figures = (html: string): readonly string[] =>
+  [...html.matchAll(/<data value="([^"]*)"/g)].map(([, value = '']) => value)
+
+test('a balance: since when, how much, and its changes page by page as the API gives them', async () => {
+  for (const [account, token] of [
+    ['busyhub', 'iost'],
+    ['admin', 'ram'],
+    ['__proto__', 'iost'],
+    ['user_001', '1e5'],
+  ] as const) {
+    const { total, changes } = await changesOf(account, token, { size: `${SIZE}` })
+    const [oldest] = (await changesOf(account, token, { size: '1', sort: 'asc' })).changes
+    const path = `/account/${account}/${token}`
+    const { html, text } = await explorer.visit(path)
+    expect(text).toContain(`First had it${shown(oldest?.created_at ?? '')}`)
+    const [, facts = ''] = /<section class="card">(.*?)<\/section>/s.exec(html) ?? []
+    expect([path, figures(facts)]).toEqual([path, [changes[0]?.balance ?? '', changes[0]?.frozen ?? '']])
+    for (let page = 1; page <= Math.min(3, Math.ceil(total / SIZE)); page++) {
+      const { changes: wanted } = await changesOf(account, token, { page: `${page}`, size: `${SIZE}` })
+      const { html: of } = await explorer.visit(page === 1 ? path : `${path}?page=${page}`)
+      const [, list = ''] = /<h2 id="changes">(.*?)<\/table>/s.exec(of) ?? []
+      expect([path, page, figures(list)]).toEqual([
+        path,
+        page,
+        wanted.flatMap(({ change, balance }) => [change, balance]),
+      ])
+    }
+  }
+})
+
+test('holders of a token, and the tokens of an account, lead to it', async () => {
+  const holders = await explorer.visit('/token/iost?holders=1')
+  expect(holders.links.some(({ href }) => href.endsWith('account/admin/iost'))).toBe(true)
+  const account = await explorer.visit('/account/busyhub')
+  expect(account.links.some(({ href }) => href.endsWith('account/busyhub/iost'))).toBe(true)
+})
+
+test('a balance of a token that there is not, or of an owner that owns nothing, is not found', async () => {
+  for (const path of ['/account/busyhub/nosuch', '/account/nosuch/iost', '/account/busyhub/IOST%2F'])
+    expect([path, (await explorer.visit(path)).response.status]).toEqual([path, 404])
+  // There are both, and the one never had the other.
+  const { text } = await explorer.visit('/account/busyhub/contribute')
+  expect(text).toContain('No changes.')
+})
