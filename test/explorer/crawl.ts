@@ -28,7 +28,7 @@ type CrawlOptions = {
   readonly explorer: Explorer
   /** Paths to begin at. */
   readonly from: readonly string[]
-  /** Addresses of one kind that are opened: those with the same first part and the same names of parameters. */
+  /** Addresses of one kind that are opened: those with as many parts, the same first one, and the same names of parameters. */
   readonly most: number
   /** Where browsers see the root of the service, without a slash at its end; a proxy takes the difference off. */
   readonly seenAt?: string
@@ -85,5 +85,5 @@ const kindOf = (path: string): string => {
   const lang = parts[0] === 'zh' ? parts.shift() : ''
   const action = parts[0] === 'api' ? `${searchParams.get('module')}/${searchParams.get('action')}` : ''
   const file = parts.at(-1)?.endsWith('.csv') === true ? parts.at(-1) : ''
-  return [lang, parts[0], file, action, ...[...searchParams.keys()].toSorted()].join(' ')
+  return [lang, parts[0], parts.length, file, action, ...[...searchParams.keys()].toSorted()].join(' ')
 }
