@@ -35,7 +35,7 @@ const recordFilters = {
   }),
   counterparty: counterparty({
     en: 'Return only rows whose other party this is: an account, a contract id, a public key that owns tokens, or 0.',
-    zh: '只返回另一方为此账户的记录；也可以是合约 ID、持有代币的公钥或 0。',
+    zh: '只返回对方为此账户的记录；也可以是合约 ID、持有代币的公钥或 0。',
   }),
   token: tokens({
     en: 'Return only rows that moved one of these tokens to or from the account; up to 50, joined by commas.',

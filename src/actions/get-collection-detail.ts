@@ -12,7 +12,7 @@ export const getCollectionDetail = defineAction({
   title: { en: 'Collection of NFTs', zh: 'NFT 合集详情' },
   summary: {
     en: 'A collection of NFTs: its issuer, how many were issued and can be, and its creation.',
-    zh: 'NFT 合集：发行者、已发行数量与发行上限，以及创建信息。',
+    zh: 'NFT 合集：发行者、已发行数量与最大供应量，以及创建信息。',
   },
   params: Type.Object({ collection: collection() }),
   result: shape(collectionFields),

@@ -35,7 +35,7 @@ export const getRewardHistory = defineList({
   title: { en: 'Rewards of a producer over time', zh: '生产者奖励历史' },
   summary: {
     en: 'Every payment to a producer, every addition for its voters, and everything that its voters took, newest first; sort=asc returns the exact reverse. With step, the rows are UTC days, weeks or months instead, newest first, those without a change included, at most 400, with sums. Weeks and months are whole, also where the range begins or ends within one; without start_date they are those of the last 30 days. Each row is what the receipt says. The contribute that blocks are paid with has no rows of its own; it is the balance of the token contribute, and a sum with step. Producers that are no longer registered can be queried, too. The parameter may also be named account.',
-    zh: '对生产者的每笔支付、为其投票者追加的每笔奖励以及投票者领取的每笔奖励，最新的在前；sort=asc 时顺序完全相反。提供 step 时改为按 UTC 日、周或月返回合计，最新的在前，没有变动的也包括在内，最多 400 行。周与月总是完整的，即使区间从其中间开始或结束；不提供 start_date 时为最近 30 天所在的步长。每行均与收据一致。出块所得的 contribute 没有单独的记录，即代币 contribute 的余额，使用 step 时有合计。已注销的生产者也可查询。参数名也可写作 account。',
+    zh: '对生产者的每笔支付、为其投票者追加的每笔奖励以及投票者领取的每笔奖励，最新的在前；sort=asc 时顺序完全相反。提供 step 时改为按 UTC 日、周或月返回合计，最新的在前，没有变动的也包括在内，最多 400 行。周与月总是完整的，即使区间从其中间开始或结束；不提供 start_date 时为涵盖最近 30 天的各个周期。每行均与收据一致。出块所得的 contribute 没有单独的记录：其数量即代币 contribute 的余额，使用 step 时另有合计。已注销的生产者也可查询。参数名也可写作 account。',
   },
   params: Type.Object({
     producer: producer(['account']),

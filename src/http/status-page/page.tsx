@@ -76,7 +76,7 @@ const factsOf = (
     [say('Its age', '距今'), lagSeconds === null ? unknown : seconds(lagSeconds)],
     [say('Behind the node', '落后全节点'), byNode(distance)],
     [
-      say('Node last heard', '最近一次收到全节点响应'),
+      say('Last response from the node', '最近一次收到全节点响应'),
       heard === null ? byNode(fresh === null ? undefined : say('never', '从未')) : <At iso={heard} />,
     ],
     [say('Blocks per second', '每秒区块数'), String(blocksPerSecond ?? unknown)],
