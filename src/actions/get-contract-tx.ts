@@ -32,7 +32,7 @@ export const getContractTx = defineList({
     contract: contract(),
     action_name: actionName(),
     direction: direction({
-      en: 'Only with counterparty, of the contract token.iost: rows that moved a token from the counterparty (in) or to it (out).',
+      en: 'Only for the contract token.iost, together with counterparty: rows that moved a token from the counterparty (in) or to it (out).',
       zh: '仅与 counterparty 一起用于 token.iost：从对方转出（in）或转入对方（out）代币的记录。',
     }),
     counterparty: counterparty({
@@ -40,7 +40,7 @@ export const getContractTx = defineList({
       zh: '只返回有此账户参与的记录；也可以是合约 ID、持有代币的公钥或 0。',
     }),
     token: tokens({
-      en: 'Of the contract token.iost: return only rows that moved one of these tokens; up to 50, joined by commas.',
+      en: 'For the contract token.iost: return only rows that moved one of these tokens; up to 50, joined by commas.',
       zh: '用于 token.iost：只返回这些代币变动的记录；最多 50 个，以英文逗号分隔。',
     }),
     failed: failedOnly(),

@@ -39,7 +39,7 @@ export const getTokenTx = defineList({
       zh: '只返回有此账户参与的记录；也可以是合约 ID、持有代币的公钥或 0。',
     }),
     func_name: funcName({
-      en: 'Return only rows that were recorded as this, such as token.iost/transferFreeze.',
+      en: 'Return only rows recorded under this contract and action, such as token.iost/transferFreeze.',
       zh: '只返回以此方法记录的变动，例如 token.iost/transferFreeze。',
     }),
     ...textFilters,

@@ -89,7 +89,7 @@ const Nfts = async ({ visit }: { readonly visit: Visit }): Promise<string> => {
     <Card
       visit={visit}
       id="nfts"
-      title={visit.say({ en: 'NFTs, issued last first', zh: 'NFT 列表（最后发行的在前）' })}
+      title={visit.say({ en: 'NFTs, newest first', zh: 'NFT 列表（最新发行的在前）' })}
     >
       <Rows
         visit={visit}

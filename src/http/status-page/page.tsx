@@ -72,8 +72,8 @@ const factsOf = (
   return [
     [say('Store readable and whole', '存储可读且完整'), whole ? say('yes', '是') : say('NO', '否')],
     [say('Last loaded block', '最后加载的区块'), height === null ? unknown : grouped(String(height))],
-    [say('Its time', '区块时间'), time === null ? unknown : <At iso={time} />],
-    [say('Its age', '距今'), lagSeconds === null ? unknown : seconds(lagSeconds)],
+    [say('Time of that block', '区块时间'), time === null ? unknown : <At iso={time} />],
+    [say('Age of that block', '距今'), lagSeconds === null ? unknown : seconds(lagSeconds)],
     [say('Behind the node', '落后全节点'), byNode(distance)],
     [
       say('Last response from the node', '最近一次收到全节点响应'),
