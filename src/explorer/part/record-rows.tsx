@@ -83,7 +83,7 @@ const Direction = ({
       class={way === 'in' ? 'way in' : 'way'}
       title={
         way === 'none'
-          ? say({ en: 'This account neither sent nor received it', zh: '此账户的余额未因此变动' })
+          ? say({ en: 'Neither from nor to this account', zh: '此账户的余额未因此变动' })
           : undefined
       }
       safe
@@ -139,7 +139,7 @@ const CalledFor = ({ visit: { say }, row }: Omit<MovementProps, 'owner'>): Html 
   return (
     <span
       class="amount named"
-      title={say({ en: 'The tokens it moved are listed in a row of their own', zh: '其代币变动另有记录' })}
+      title={say({ en: 'Its token movement is a row of its own', zh: '其代币变动另有记录' })}
     >
       <Count value={named.amount} />{' '}
       <span safe>{named.unit === 'iost' ? 'iost' : say({ en: 'bytes', zh: '字节' })}</span>
