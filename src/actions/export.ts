@@ -213,7 +213,7 @@ const noList = (format: ExportFormat): Failure =>
   badRequest(
     {
       en: `Parameter 'format' is '${format}', which is for actions that return a list; use envelope or bare.`,
-      zh: `参数 'format' 的值 '${format}' 仅适用于返回列表的 action；请使用 envelope 或 bare。`,
+      zh: `参数 'format' 的值 '${format}' 仅适用于返回列表的接口；请使用 envelope 或 bare。`,
     },
     { parameter: 'format' },
   )

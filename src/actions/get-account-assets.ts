@@ -21,14 +21,14 @@ export const getAccountAssets = defineAction({
   action: 'get-account-assets',
   title: { en: 'Assets of an account', zh: '账户资产' },
   summary: {
-    en: 'Everything that belongs to an account, a contract, a public key that owns tokens, or 0: its IOST by where it is, rewards for votes that were not withdrawn yet included, and every other token with an available or frozen balance above 0, sorted by symbol. Frozen amounts that are due count as available. Rewards are what a withdrawal would pay, exactly, by the arithmetic of the contract; votes that were all taken back pay nothing until there are some again. With at_block or at_time all of it is as it was at that point.',
-    zh: '账户、合约、持有代币的公钥或 0 的全部资产：按所在之处分列的 IOST（包括尚未领取的投票奖励），以及可用余额或冻结余额大于 0 的其他代币，按符号排列。已到期的冻结金额计入可用余额。奖励为立即领取时的实际数额，按合约的算法精确计算；全部撤回的投票在再次投票之前没有可领取的奖励。提供 at_block 或 at_time 时，所有数值均为当时的状态。',
+    en: 'Everything that belongs to an account, a contract, a public key that owns tokens, or 0: its IOST by state, including rewards for votes that were not withdrawn yet, and every other token with an available or frozen balance above 0, sorted by symbol. Frozen amounts that are due count as available. Rewards are what a withdrawal would pay, exactly, by the arithmetic of the contract; votes that were all taken back pay nothing until there are some again. With at_block or at_time all of it is as it was at that point.',
+    zh: '账户、合约、持有代币的公钥或 0 的全部资产：按状态分列的 IOST（包括尚未领取的投票奖励），以及可用余额或冻结余额大于 0 的其他代币，按符号排列。已到期的冻结金额计入可用余额。奖励为立即领取时的实际数额，按合约的算法精确计算；全部撤回的投票在再次投票之前没有可领取的奖励。提供 at_block 或 at_time 时，所有数值均为当时的状态。',
   },
   params: Type.Object({ account: owner(), ...point }),
   check: checkPoint,
   result: shape({
     name: text('Name of the account or other owner.', '账户或其他持有者的名称。'),
-    iost: described(iostAssets, 'IOST by where it is.', '按所在之处分列的 IOST。'),
+    iost: described(iostAssets, 'IOST by state.', '按状态分列的 IOST。'),
     unclaimed: described(
       unclaimedRewards,
       'More about the rewards that were not withdrawn yet, in IOST.',

@@ -23,7 +23,7 @@ export const getAccountNfts = defineList({
   action: 'get-account-nfts',
   title: { en: 'NFTs of an account', zh: '账户的 NFT 列表' },
   summary: {
-    en: 'The NFTs of all collections that an account or contract owns now, those that it got last first; those of one block are sorted by collection and id as texts. Gifts and purchases inside contracts are included. A page with more than 16 MB of metadata is refused with how many rows would fit; an export has no limit.',
+    en: 'The NFTs of all collections that an account or contract owns now, the most recently acquired first; those of one block are sorted by collection and id as texts. Gifts and purchases inside contracts are included. A page with more than 16 MB of metadata is refused, and the message says how many rows would fit; an export has no limit.',
     zh: '账户或合约当前拥有的全部合集的 NFT，最近取得的在前；同一区块内取得的按合集与 ID 的文本顺序排列。包括在合约内部的赠与和购买。元数据超过 16 MB 的页会被拒绝，并说明最多可请求的行数；导出不受此限。',
   },
   params: Type.Object({ account: owner(), ...paging }),

@@ -34,8 +34,8 @@ const recordFilters = {
     zh: '只返回转入该账户（in）或从该账户转出（out）代币的记录。账户转给自己的不属于任何一种。',
   }),
   counterparty: counterparty({
-    en: 'Return only rows whose other party this is: an account, a contract id, a public key that owns tokens, or 0.',
-    zh: '只返回另一方为此账户的记录；也可以是合约 ID、持有代币的公钥或 0。',
+    en: 'Return only rows with this counterparty: an account, a contract id, a public key that owns tokens, or 0.',
+    zh: '只返回对方为此账户的记录；也可以是合约 ID、持有代币的公钥或 0。',
   }),
   token: tokens({
     en: 'Return only rows that moved one of these tokens to or from the account; up to 50, joined by commas.',

@@ -31,20 +31,20 @@ const { seq, ...fields } = {
   ...changeFields,
   tx_hash: textOrNull(
     'Transaction hash; null for a release and a contribute.',
-    '交易哈希；解冻与出块贡献时为 null。',
+    '交易哈希；解冻与出块奖励时为 null。',
   ),
   action: text(
-    'What did it: transfer, transferFreeze, issue, destroy; contribute (of a block); ram (used or given back); release (a frozen amount came due).',
-    '变动来源：transfer、transferFreeze、issue、destroy；contribute（出块贡献）；ram（占用或退回内存）；release（冻结金额到期）。',
+    'What caused the change: transfer, transferFreeze, issue, destroy; contribute (the reward for a block); ram (used or given back); release (a frozen amount came due).',
+    '变动来源：transfer、transferFreeze、issue、destroy；contribute（出块奖励）；ram（占用或退还 RAM）；release（冻结金额到期）。',
   ),
-  counterparty: textOrNull('The other party; null where there is none.', '另一方；没有时为 null。'),
+  counterparty: textOrNull('The other party; null where there is none.', '对方；没有时为 null。'),
   memo: textOrNull('Memo of a transfer; null for anything else.', '转账备注；其他变动为 null。'),
   change: text(
     'Change of available and frozen together, in token units; 0 for a release.',
     '可用与冻结合计的变动（代币单位）；解冻时为 0。',
   ),
-  balance: text('Available after it, in token units.', '变动后的可用余额（代币单位）。'),
-  frozen: text('Frozen after it, in token units.', '变动后的冻结余额（代币单位）。'),
+  balance: text('Available balance after the change, in token units.', '变动后的可用余额（代币单位）。'),
+  frozen: text('Frozen balance after the change, in token units.', '变动后的冻结余额（代币单位）。'),
 }
 const stepRow = shape({
   ...stepFields,
@@ -53,12 +53,12 @@ const stepRow = shape({
     '仅在使用 step 时返回：期初的可用与冻结合计（代币单位）。',
   ),
   in: text(
-    'Only with step: sum of all changes above 0 in it, in token units.',
-    '仅在使用 step 时返回：期间大于 0 的变动合计（代币单位）。',
+    'Only with step: sum of all increases in it, in token units.',
+    '仅在使用 step 时返回：期间流入合计（代币单位）。',
   ),
   out: text(
-    'Only with step: sum of all changes below 0 in it, without the sign, in token units.',
-    '仅在使用 step 时返回：期间小于 0 的变动合计，不带符号（代币单位）。',
+    'Only with step: sum of all decreases in it, without the sign, in token units.',
+    '仅在使用 step 时返回：期间流出合计，不带负号（代币单位）。',
   ),
   closing: text(
     'Only with step: available and frozen at its end, in token units: opening + in - out.',
@@ -73,8 +73,8 @@ export const getBalanceHistory = defineList({
   action: 'get-balance-history',
   title: { en: 'Balance of an account over time', zh: '账户余额历史' },
   summary: {
-    en: 'Every change of what an owner has of a token (iost if none is given), newest first, with what did it and what there was after it; sort=asc returns the exact reverse. With step, the rows are UTC days, weeks or months instead, newest first, those without a change included, at most 400: what there was at the beginning, what came in and went out, and what there was at the end, available and frozen together. Weeks and months are whole, also where the range begins or ends within one; without start_date they are those of the last 30 days. A frozen amount that comes due is a row of its own; a transfer to oneself changes nothing and has none.',
-    zh: '持有者某一代币（默认 iost）余额的全部变动，最新的在前，包括变动来源与变动后的余额；sort=asc 时顺序完全相反。提供 step 时改为按 UTC 日、周或月返回，最新的在前，没有变动的也包括在内，最多 400 行：期初、流入、流出与期末数量（可用与冻结合计）。周与月总是完整的，即使区间从其中间开始或结束；不提供 start_date 时为最近 30 天所在的步长。冻结金额到期时单独列为一行；转给自己不产生变动，不列出。',
+    en: 'Every change of the balance of a token that an owner has (iost if none is given), newest first, with its cause and the balance after it; sort=asc returns the exact reverse. With step, the rows are UTC days, weeks or months instead, newest first, those without a change included, at most 400: what there was at the beginning, what came in and went out, and what there was at the end, available and frozen together. Weeks and months are whole, also where the range begins or ends within one; without start_date they are those of the last 30 days. A frozen amount that comes due is a row of its own; a transfer to oneself changes nothing and has none.',
+    zh: '持有者某一代币（默认 iost）余额的全部变动，最新的在前，包括变动来源与变动后的余额；sort=asc 时顺序完全相反。提供 step 时改为按 UTC 日、周或月返回，最新的在前，没有变动的也包括在内，最多 400 行：期初、流入、流出与期末数量（可用与冻结合计）。周与月总是完整的，即使区间从其中间开始或结束；不提供 start_date 时为涵盖最近 30 天的各个周期。冻结金额到期时单独列为一行；转给自己不产生变动，不列出。',
   },
   params: Type.Object({
     account: owner(),

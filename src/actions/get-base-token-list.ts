@@ -20,7 +20,7 @@ const row = shape({
     'Current supply (issued minus destroyed), in token units.',
     '当前供应量，即已发行减去已销毁的数量（代币单位）。',
   ),
-  total_supply: text('Maximum supply, in token units.', '发行上限（代币单位）。'),
+  total_supply: text('Maximum supply, in token units.', '最大供应量（代币单位）。'),
   ...transferability,
   created_at: createdAt(),
 })

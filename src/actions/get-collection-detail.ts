@@ -9,10 +9,10 @@ import { shape } from './shape/results.ts'
 export const getCollectionDetail = defineAction({
   module: 'nft',
   action: 'get-collection-detail',
-  title: { en: 'Collection of NFTs', zh: 'NFT 合集详情' },
+  title: { en: 'NFT collection', zh: 'NFT 合集详情' },
   summary: {
-    en: 'A collection of NFTs: its issuer, how many were issued and can be, and its creation.',
-    zh: 'NFT 合集：发行者、已发行数量与发行上限，以及创建信息。',
+    en: 'An NFT collection: its issuer, how many NFTs were issued and how many can be, and its creation.',
+    zh: 'NFT 合集：发行者、已发行数量与最大供应量，以及创建信息。',
   },
   params: Type.Object({ collection: collection() }),
   result: shape(collectionFields),

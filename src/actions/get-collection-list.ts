@@ -11,9 +11,9 @@ import { listOfRows, shape } from './shape/results.ts'
 export const getCollectionList = defineList({
   module: 'nft',
   action: 'get-collection-list',
-  title: { en: 'Collections of NFTs', zh: 'NFT 合集列表' },
+  title: { en: 'NFT collections', zh: 'NFT 合集列表' },
   summary: {
-    en: 'All collections of NFTs, which are the tokens of the contract token721.iost, sorted by the number of NFTs issued, most first, then by symbol.',
+    en: 'All NFT collections, which are the tokens of the contract token721.iost, sorted by the number of NFTs issued, most first, then by symbol.',
     zh: '全部 NFT 合集，即合约 token721.iost 的代币，按已发行的 NFT 数量从多到少排列，数量相同时按符号排列。',
   },
   params: Type.Object({ ...paging }),

@@ -13,8 +13,8 @@ export const getCollectionNfts = defineList({
   action: 'get-collection-nfts',
   title: { en: 'NFTs of a collection', zh: '合集的 NFT 列表' },
   summary: {
-    en: 'All NFTs of a collection with their present owners, the one issued last first; sort=asc returns the exact reverse. An NFT is never destroyed. A page with more than 16 MB of metadata is refused with how many rows would fit; an export has no limit.',
-    zh: '合集中的全部 NFT 及其当前拥有者，最后发行的在前；sort=asc 时顺序完全相反。NFT 发行后不会被销毁。元数据超过 16 MB 的页会被拒绝，并说明最多可请求的行数；导出不受此限。',
+    en: 'All NFTs of a collection with their present owners, the most recently issued first; sort=asc returns the exact reverse. An NFT is never destroyed. A page with more than 16 MB of metadata is refused, and the message says how many rows would fit; an export has no limit.',
+    zh: '合集中的全部 NFT 及其当前持有者，最新发行的在前；sort=asc 时顺序完全相反。NFT 发行后不会被销毁。元数据超过 16 MB 的页会被拒绝，并说明最多可请求的行数；导出不受此限。',
   },
   params: Type.Object({ collection: collection(), ...paging, sort: sort() }),
   result: listOfRows('nfts', shape(nftFields), { en: 'NFTs of this page.', zh: 'NFT 列表。' }),

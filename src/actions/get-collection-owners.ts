@@ -16,13 +16,13 @@ const row = shape({
 export const getCollectionOwners = defineList({
   module: 'nft',
   action: 'get-collection-owners',
-  title: { en: 'Owners of a collection', zh: '合集的拥有者' },
+  title: { en: 'Owners of a collection', zh: '合集的持有者' },
   summary: {
     en: 'The present owners of the NFTs of a collection and how many each has, most first, then by name. Gifts and purchases inside contracts are included.',
-    zh: '合集中 NFT 的当前拥有者及各自拥有的数量，从多到少排列，数量相同时按名称排列。包括在合约内部的赠与和购买。',
+    zh: '合集中 NFT 的当前持有者及各自拥有的数量，从多到少排列，数量相同时按名称排列。包括在合约内部的赠与和购买。',
   },
   params: Type.Object({ collection: collection(), ...paging }),
-  result: listOfRows('owners', row, { en: 'Owners of this page.', zh: '拥有者列表。' }),
+  result: listOfRows('owners', row, { en: 'Owners of this page.', zh: '持有者列表。' }),
   list: 'owners',
   source: {
     state: [collections, collectionOwners],

@@ -26,7 +26,7 @@ const row = shape({
   failed_transactions: count('Those of them that failed.', '其中失败的交易数。'),
   actions: count(
     'Actions of these transactions, failed ones included.',
-    '这些交易中的 action 数，含失败的交易。',
+    '这些交易中的方法调用数，含失败的交易。',
   ),
   token_movements: count(
     'Movements of tokens (transfer, transferFreeze, issue and destroy of token.iost), without the contribute that a block is paid with.',
@@ -64,7 +64,7 @@ export const getDailyStatistics = defineAction({
   action: 'get-daily-statistics',
   title: { en: 'Daily statistics', zh: '每日统计' },
   summary: {
-    en: `Figures of each UTC day of the range, oldest first, both ends included, at most ${DAYS_MOST} days. Days before the first block and after the last published one are left out; a day without blocks has zeros, and the RAM prices and votes of the last day before it. Without end_date the range ends with the day of the last published block, without start_date it has ${DAYS_DEFAULT} days. With token, the rows have the figures of that token. With account, they have what that account got and gave of the token, or of iost without one: in and out add up all changes of its available and frozen balance together, as get-balance-history does with step=day; a frozen amount that comes due and a transfer to itself are none, while a transferFreeze to itself is one each way.`,
+    en: `Figures of each UTC day of the range, oldest first, both ends included, at most ${DAYS_MOST} days. Days before the first block and after the last published one are left out; a day without blocks has zeros, and the RAM prices and votes of the last day before it. Without end_date the range ends with the day of the last published block, without start_date it has ${DAYS_DEFAULT} days. With token, the rows have the figures of that token. With account, they have what that account received and sent of the token, or of iost without one: in and out add up all changes of its available and frozen balance together, as get-balance-history does with step=day; a frozen amount that comes due and a transfer to itself do not count, while a transferFreeze to itself counts once each way.`,
     zh: `区间内每个 UTC 日的统计，从早到晚排列，含首尾两日，最多 ${DAYS_MOST} 天。首个区块之前与最新已发布区块之后的日期不列出；没有区块的日期各项为 0，RAM 价格与票数取此前最近一日的值。不提供 end_date 时截至最新已发布区块所在日期，不提供 start_date 时为 ${DAYS_DEFAULT} 天。提供 token 时，各行为该代币的统计。提供 account 时，各行为该账户收付该代币（不提供 token 时为 iost）的统计：in 与 out 是可用与冻结合计的全部变动之和，与 get-balance-history 的 step=day 一致；冻结金额到期与转给自己不计为变动，以 transferFreeze 转给自己则收付各计一次。`,
   },
   params: Type.Object({

@@ -16,7 +16,7 @@ export const getLatestBlock = defineAction({
   title: { en: 'Latest block', zh: '最新区块' },
   summary: {
     en: 'The head block of the chain, at most two seconds old, if the service is connected to a node; otherwise the last published block.',
-    zh: '服务连接全节点并同步时，返回链头区块（最多滞后两秒）；否则返回最新已发布的区块。',
+    zh: '服务连接全节点时，返回链头区块（最多滞后两秒）；否则返回最新已发布的区块。',
   },
   params: Type.Object({}),
   result: blockResult,

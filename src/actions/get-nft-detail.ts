@@ -12,7 +12,7 @@ export const getNftDetail = defineAction({
   title: { en: 'NFT', zh: 'NFT 详情' },
   summary: {
     en: 'An NFT with its present owner and the metadata with which it was issued.',
-    zh: 'NFT 的当前拥有者与发行时写入的元数据。',
+    zh: 'NFT 的当前持有者与发行时写入的元数据。',
   },
   params: Type.Object({ collection: collection(), token_id: tokenId() }),
   result: shape(nftFields),

@@ -52,7 +52,7 @@ const result = shape({
   token_count: count('Number of created tokens.', '已创建代币数。'),
   head_block: text(
     'Height of the head block if the service is connected to a node, otherwise of the last published block.',
-    '服务连接全节点并同步时为链头区块高度，否则为最新已发布区块的高度。',
+    '服务连接全节点时为链头区块高度，否则为最新已发布区块的高度。',
   ),
   lib_block: count('Height of the last published irreversible block.', '最新已发布的不可逆区块高度。'),
   highest_tps: text(
@@ -72,7 +72,7 @@ export const getOverview = defineAction({
   title: { en: 'Network overview', zh: '网络概览' },
   summary: {
     en: 'Statistics of the whole chain at the last published irreversible block. Only head_block may be higher, if the service is connected to a node. Prices and rank come from the source the operator configured and are null without one.',
-    zh: '全链统计数据，对应最新已发布的不可逆区块。服务连接全节点并同步时，只有 head_block 可能高于该高度。价格与排名来自运营者配置的来源，未配置时为 null。',
+    zh: '全链统计数据，对应最新已发布的不可逆区块。服务连接全节点时，只有 head_block 可能高于该高度。价格与排名来自运营者配置的来源，未配置时为 null。',
   },
   params: Type.Object({}),
   result,

@@ -60,7 +60,7 @@ export const getProducerDetail = defineAction({
   title: { en: 'Producer', zh: '生产者详情' },
   summary: {
     en: "Votes, rank, blocks and rewards of a registered producer (block producer) at the last published irreversible block. Texts and logo come from the operator's profile file and are empty without one. A producer that is no longer registered is not found; its voters can still be queried.",
-    zh: '已注册生产者（出块节点）在最新已发布的不可逆区块处的票数、排名、出块数与奖励。文字资料与标志来自运营者的资料文件，未提供时为空。未注册的生产者无法查询，但仍可查询其投票者。',
+    zh: '已注册生产者（出块节点）在最新已发布的不可逆区块处的票数、排名、出块数与奖励。文字资料与标志来自运营者的资料文件，未提供时为空。已注销的生产者按不存在处理，但仍可查询其投票者。',
   },
   params: Type.Object({ producer: producer() }),
   result,

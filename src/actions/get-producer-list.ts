@@ -28,7 +28,7 @@ const row = shape({
   voter_count: count('Number of accounts that vote for the producer.', '为该生产者投票的账户数。'),
   status: text(
     'Status of the registration: APPLY (not approved yet), APPROVED, UNAPPLY (asked to leave) or UNAPPLY_APPROVED (may leave).',
-    '登记状态：APPLY（尚未批准）、APPROVED（已批准）、UNAPPLY（已申请退出）或 UNAPPLY_APPROVED（已批准退出）。',
+    '注册状态：APPLY（尚未批准）、APPROVED（已批准）、UNAPPLY（已申请退出）或 UNAPPLY_APPROVED（已批准退出）。',
   ),
   online: flag('Whether the producer is logged in.', '是否在线。'),
   isProducer: flag('Whether the producer is a candidate for block production.', '是否参与出块竞选。'),

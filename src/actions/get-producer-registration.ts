@@ -15,25 +15,25 @@ import { iostOf } from './shape/values.ts'
 export const getProducerRegistration = defineAction({
   module: 'producer',
   action: 'get-producer-registration',
-  title: { en: 'Registration of a producer', zh: '生产者的登记情况' },
+  title: { en: 'Registration of a producer', zh: '生产者的注册情况' },
   summary: {
     en: 'Whether an account is registered as a producer, or since when it no longer is, with the votes that it still has. An account that was never registered is not found.',
-    zh: '账户目前是否登记为生产者；已注销的，给出注销的区块与时间，以及仍投给它的票数。从未登记过的账户无法查询。',
+    zh: '账户目前是否注册为生产者；已注销的给出注销的区块与时间，以及仍投给它的票数。从未注册过的账户按不存在处理。',
   },
   params: Type.Object({ producer: producer() }),
   result: shape({
     account: text('Account name of the producer.', '生产者的账户名。'),
-    registered: flag('Whether the producer is registered.', '目前是否已登记。'),
+    registered: flag('Whether the producer is registered.', '目前是否已注册。'),
     unregistered_block: Type.Optional(
       count(
         'Number of the block in which the producer was unregistered; absent while it is registered.',
-        '注销所在的区块高度；登记期间没有此字段。',
+        '注销所在的区块高度；注册期间没有此字段。',
       ),
     ),
     unregistered_at: Type.Optional(
       text(
         'Time of that block, ISO-8601 UTC, cut to milliseconds; absent while the producer is registered.',
-        '该区块的时间，ISO-8601 UTC，截断到毫秒；登记期间没有此字段。',
+        '该区块的时间，ISO-8601 UTC，截断到毫秒；注册期间没有此字段。',
       ),
     ),
     votes: exact('Votes, in IOST.', '票数（IOST）。'),

@@ -28,7 +28,7 @@ export const getProducerVotes = defineAction({
   title: { en: 'Votes of a producer by day', zh: '生产者每日票数' },
   summary: {
     en: `Votes of a registered producer at the end of each of the last ${VOTE_DAYS} UTC days of chain time, and how much they changed that day, oldest first; the day of the last published block is the last one. Days before the first block are left out. The list is always complete. A producer that is no longer registered is not found.`,
-    zh: `已注册生产者在链上时间最近 ${VOTE_DAYS} 个 UTC 日每日结束时的票数与当日变化，从早到晚排列，最后一日为最新已发布区块所在日期。首个区块之前的日期不列出。始终返回完整列表。已注销的生产者无法查询。`,
+    zh: `已注册生产者在链上时间最近 ${VOTE_DAYS} 个 UTC 日每日结束时的票数与当日变化，从早到晚排列，最后一日为最新已发布区块所在日期。首个区块之前的日期不列出。始终返回完整列表。已注销的生产者按不存在处理。`,
   },
   params: Type.Object({ producer: producer() }),
   result: listOfRows('days', row, { en: 'Days.', zh: '日期列表。' }),

@@ -19,12 +19,12 @@ import { iostOf } from './shape/values.ts'
 const { seq, ...fields } = {
   ...changeFields,
   action_name: text(
-    'exchangeIOST: the producer changed contribute into IOST. candidateWithdraw: it took its half of a candidate bonus, and its voters were given the other half. topupVoterBonus: somebody added an amount for its voters. voterWithdraw: a voter took what came from this producer.',
+    'exchangeIOST: the producer exchanged contribute for IOST. candidateWithdraw: it withdrew its half of a candidate bonus, and its voters were given the other half. topupVoterBonus: somebody added an amount for its voters. voterWithdraw: a voter withdrew what came from this producer.',
     'exchangeIOST：生产者将 contribute 兑换为 IOST。candidateWithdraw：生产者领取候选人奖励中属于自己的一半，另一半归其投票者。topupVoterBonus：有人为其投票者追加奖励。voterWithdraw：某投票者领取来自该生产者的奖励。',
   ),
   producer_amount: exact('What the producer itself was paid, in IOST.', '生产者本身得到的数量（IOST）。'),
   added_for_voters: exact('What was added for its voters, in IOST.', '为其投票者增加的数量（IOST）。'),
-  taken_by_voters: exact('What a voter took of it, in IOST.', '投票者从中领取的数量（IOST）。'),
+  taken_by_voters: exact('What a voter withdrew, in IOST.', '投票者从中领取的数量（IOST）。'),
 }
 const title = { en: 'Changes of this page.', zh: '变动列表。' }
 
@@ -34,8 +34,8 @@ export const getRewardHistory = defineList({
   action: 'get-reward-history',
   title: { en: 'Rewards of a producer over time', zh: '生产者奖励历史' },
   summary: {
-    en: 'Every payment to a producer, every addition for its voters, and everything that its voters took, newest first; sort=asc returns the exact reverse. With step, the rows are UTC days, weeks or months instead, newest first, those without a change included, at most 400, with sums. Weeks and months are whole, also where the range begins or ends within one; without start_date they are those of the last 30 days. Each row is what the receipt says. The contribute that blocks are paid with has no rows of its own; it is the balance of the token contribute, and a sum with step. Producers that are no longer registered can be queried, too. The parameter may also be named account.',
-    zh: '对生产者的每笔支付、为其投票者追加的每笔奖励以及投票者领取的每笔奖励，最新的在前；sort=asc 时顺序完全相反。提供 step 时改为按 UTC 日、周或月返回合计，最新的在前，没有变动的也包括在内，最多 400 行。周与月总是完整的，即使区间从其中间开始或结束；不提供 start_date 时为最近 30 天所在的步长。每行均与收据一致。出块所得的 contribute 没有单独的记录，即代币 contribute 的余额，使用 step 时有合计。已注销的生产者也可查询。参数名也可写作 account。',
+    en: 'Every payment to a producer, every addition for its voters, and every withdrawal by its voters, newest first; sort=asc returns the exact reverse. With step, the rows are UTC days, weeks or months instead, newest first, those without a change included, at most 400, with sums. Weeks and months are whole, also where the range begins or ends within one; without start_date they are those of the last 30 days. Each row is what the receipt says. The contribute that blocks are paid with has no rows of its own; it is the balance of the token contribute, and a sum with step. Producers that are no longer registered can be queried, too. The parameter may also be named account.',
+    zh: '对生产者的每笔支付、为其投票者追加的每笔奖励以及投票者领取的每笔奖励，最新的在前；sort=asc 时顺序完全相反。提供 step 时改为按 UTC 日、周或月返回合计，最新的在前，没有变动的也包括在内，最多 400 行。周与月总是完整的，即使区间从其中间开始或结束；不提供 start_date 时为涵盖最近 30 天的各个周期。每行均与收据一致。出块所得的 contribute 没有单独的记录：其数量即代币 contribute 的余额，使用 step 时另有合计。已注销的生产者也可查询。参数名也可写作 account。',
   },
   params: Type.Object({
     producer: producer(['account']),

@@ -58,7 +58,7 @@ export const getRewardShares = defineList({
   action: 'get-reward-shares',
   title: { en: 'Shares of voters in rewards', zh: '投票者奖励份额' },
   summary: {
-    en: 'For each voter of a producer in a period: the votes at its beginning and at its end, their mean over time and the share of it, by which a payout can be made; the largest share first, then by name. The period goes from the time of one block to that of another; a vote counts from the time of its block on. Periods meet without gap or overlap where one ends with the block or the time with which the next begins. Everybody who had votes in it is there. Without page and size, the complete list is returned. Shares are cut, so their sum may be a little below 1; vote_seconds are exact.',
+    en: 'For each voter of a producer in a period: the votes at its beginning and at its end, their mean over time, and the share that follows from it, by which a payout can be made; the largest share first, then by name. The period goes from the time of one block to that of another; a vote counts from the time of its block on. Periods meet without gap or overlap where one ends with the block or the time with which the next begins. Everybody who had votes in it is listed. Without page and size, the complete list is returned. Shares are cut, so their sum may be a little below 1; vote_seconds are exact.',
     zh: '某期间内生产者的每个投票者：期初与期末票数、票数的时间平均值及其份额，可据此分发奖励；按份额从大到小排列，相同时按名称排列。期间从一个区块的时间到另一个区块的时间；票数自其所在区块的时间起计算。一个期间结束的区块或时间即为下一个期间开始的区块或时间时，两者既无间隙也不重叠。期间内曾有票数的投票者全部列出。不提供 page 和 size 时返回完整列表。份额经过截断，总和可能略小于 1；vote_seconds 为精确值。',
   },
   params: Type.Object({ producer: producer(), ...period, page: pageIfAsked(), size: sizeIfAsked() }),

@@ -24,7 +24,7 @@ export const getTokenDetail = defineAction({
     full_name: text('Full name.', '全名。'),
     issuer: text('Account that may issue the token.', '有权发行该代币的账户。'),
     decimal: count('Decimals.', '小数位数。'),
-    total_supply: text('Maximum supply, in token units.', '发行上限（代币单位）。'),
+    total_supply: text('Maximum supply, in token units.', '最大供应量（代币单位）。'),
     current_supply: exact(
       'Current supply (issued minus destroyed), in token units.',
       '当前供应量，即已发行减去已销毁的数量（代币单位）。',

@@ -25,21 +25,21 @@ export const getTokenTx = defineList({
   action: 'get-token-tx',
   title: { en: 'Token transactions', zh: '代币交易记录' },
   summary: {
-    en: 'All movements of a token (transfer, transferFreeze, issue, destroy), newest first; sort=asc returns the exact reverse. There is one row per movement, whether an action made it directly or a contract within one; an action that failed moved nothing and has no row. Left out is the contribute that the base transaction of each block issues to the producer of the block before it; current_supply in get-token-detail includes it. Filters are searched for, as get-account-tx describes it.',
-    zh: '代币的全部变动（transfer、transferFreeze、issue、destroy），最新的在前；sort=asc 时顺序完全相反。每次变动为一行，无论由方法直接产生还是由合约在执行中产生；失败的方法没有变动，因此没有记录。每个区块的 base 交易向上一区块的生产者发放的 contribute 不在其中；get-token-detail 的 current_supply 已包含这部分。筛选条件需要逐条查找，见 get-account-tx 的说明。',
+    en: 'All movements of a token (transfer, transferFreeze, issue, destroy), newest first; sort=asc returns the exact reverse. There is one row per movement, whether an action made it directly or a contract within one; an action that failed moved nothing and has no row. Left out is the contribute that the base transaction of each block issues to the producer of the block before it; current_supply in get-token-detail includes it. With filters, rows are searched for as described in get-account-tx.',
+    zh: '代币的全部变动（transfer、transferFreeze、issue、destroy），最新的在前；sort=asc 时顺序完全相反。每次变动为一行，无论由方法直接产生还是由合约在执行中产生；失败的方法没有变动，因此没有记录。每个区块的 base 交易向上一区块的生产者发放的 contribute 不在其中；get-token-detail 的 current_supply 已包含这部分。使用筛选条件时记录需要逐条查找，见 get-account-tx 的说明。',
   },
   params: Type.Object({
     token: token(),
     direction: direction({
       en: 'Only with counterparty: rows that moved the token from the counterparty (in) or to it (out).',
-      zh: '仅与 counterparty 一起使用：从该另一方转出（in）或转入该另一方（out）的记录。',
+      zh: '仅与 counterparty 一起使用：从对方转出（in）或转入对方（out）的记录。',
     }),
     counterparty: counterparty({
       en: 'Return only rows with this party: an account, a contract id, a public key that owns tokens, or 0.',
       zh: '只返回有此账户参与的记录；也可以是合约 ID、持有代币的公钥或 0。',
     }),
     func_name: funcName({
-      en: 'Return only rows that were recorded as this, such as token.iost/transferFreeze.',
+      en: 'Return only rows recorded under this contract and action, such as token.iost/transferFreeze.',
       zh: '只返回以此方法记录的变动，例如 token.iost/transferFreeze。',
     }),
     ...textFilters,

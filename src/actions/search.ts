@@ -11,7 +11,7 @@ import { described, flag, listOfRows, shape, text } from './shape/results.ts'
 const row = shape({
   type: described(Type.Union(TYPES.map(type => Type.Literal(type))), 'What it is.', '类型。'),
   id: text(
-    'Name of the account, token, producer or collection of NFTs, id of the contract, number of the block, or hash of the transaction.',
+    'Name of the account, token, producer or NFT collection, id of the contract, number of the block, or hash of the transaction.',
     '账户、代币、生产者或 NFT 合集的名称，合约 ID，区块高度，或交易哈希。',
   ),
   exact: flag(
@@ -38,7 +38,7 @@ export const search = defineAction({
   action: 'search',
   title: { en: 'Search', zh: '搜索' },
   summary: {
-    en: `What a text names: an account, a block (number or hash), a transaction (hash), a contract (id, with or without the prefix Contract), a token, a registered producer or a collection of NFTs (its whole symbol); these matches come first, in this order: account, block, transaction, contract, token, producer, collection. Then the accounts, contracts, tokens and producers whose names begin with the text, by name, at most 10 of each kind together with the exact match. Upper and lower case differ, and no character is a wildcard. A public key names the producer whose blocks it signs, and itself where it owns tokens. Where no name begins with the text, matches are the blocks, transactions and contracts with a shortened hash or id (its beginning, of at least 10 letters, then optionally … or ... and its end), else tokens whose full name begins with the text, in any case, among the ${MOST_COMPARED} with the most holders. An empty text matches nothing.`,
+    en: `What a text names: an account, a block (number or hash), a transaction (hash), a contract (id, with or without the prefix Contract), a token, a registered producer or an NFT collection (its whole symbol); these matches come first, in this order: account, block, transaction, contract, token, producer, collection. Then the accounts, contracts, tokens and producers whose names begin with the text, by name, at most 10 of each kind together with the exact match. Upper and lower case differ, and no character is a wildcard. A public key names the producer whose blocks it signs, and itself where it owns tokens. Where no name begins with the text, matches are the blocks, transactions and contracts with a shortened hash or id (its beginning, of at least 10 characters, then optionally … or ... and its end), else tokens whose full name begins with the text, in any case, among the ${MOST_COMPARED} with the most holders. An empty text matches nothing.`,
     zh: `查找文本所指代的对象：账户、区块（高度或哈希）、交易（哈希）、合约（ID，Contract 前缀可省略）、代币、已注册的生产者或 NFT 合集（完整符号），完全匹配的排在最前，依次为账户、区块、交易、合约、代币、生产者、合集。其后是名称以该文本开头的账户、合约、代币与生产者，按名称排列，每类连同完全匹配的最多 10 个。区分大小写，没有通配符。公钥指代以其签名出块的生产者；若该公钥持有代币，也指代其自身。没有名称以该文本开头时，匹配缩写的哈希或 ID（至少前 10 个字符，其后可接 … 或 ... 与末尾部分）所对应的区块、交易与合约；若仍无结果，则在持有者最多的 ${MOST_COMPARED} 种代币中匹配全名以该文本开头者（不区分大小写）。空文本不匹配任何对象。`,
   },
   params: Type.Object({

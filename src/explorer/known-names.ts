@@ -6,7 +6,7 @@ const SYSTEM: ReadonlyMap<string, Text> = new Map([
   ['token.iost', { en: 'token contract', zh: '代币合约' }],
   ['token721.iost', { en: 'NFT contract', zh: 'NFT 合约' }],
   ['vote_producer.iost', { en: 'producer elections', zh: '生产者选举' }],
-  ['vote.iost', { en: 'votes', zh: '投票锁定' }],
+  ['vote.iost', { en: 'votes', zh: '投票' }],
   ['gas.iost', { en: 'gas pledges', zh: 'gas 质押' }],
   ['ram.iost', { en: 'RAM market', zh: 'RAM 市场' }],
   ['auth.iost', { en: 'accounts and permissions', zh: '账户与权限' }],

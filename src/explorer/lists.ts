@@ -6,7 +6,7 @@ export const LISTS = [
   ['/nfts', { en: 'NFTs', zh: 'NFT 合集' }],
   ['/contracts', { en: 'Contracts', zh: '合约' }],
   ['/producers', { en: 'Producers', zh: '生产者' }],
-  ['/wealth', { en: 'Wealth', zh: '财富榜' }],
+  ['/wealth', { en: 'Rich list', zh: '财富榜' }],
   ['/statistics', { en: 'Statistics', zh: '统计' }],
 ] as const
 

@@ -210,7 +210,7 @@ const secondsOf = (ms: number) => ({ retryAfter: Math.max(1, Math.ceil(ms / 1_00
 
 const tooManyWrong = (ms: number): Failure =>
   new Failure('rate_limited', 'Too many requests with unknown API keys came from this network address.', {
-    zh: '来自此网络地址的、使用不存在的 API key 的请求过多。',
+    zh: '此网络地址使用不存在的 API key 发出的请求过多。',
     details: secondsOf(ms),
   })
 
@@ -219,7 +219,7 @@ const tooManyTests = (ms: number): Failure =>
     'rate_limited',
     'This network address has used its share of the shared test key; ask the operator for an API key of your own.',
     {
-      zh: '此网络地址已用完共享测试 key 的配额；请向运营方申请自己的 API key。',
+      zh: '此网络地址已用完共享测试 key 的配额；请向运营者申请自己的 API key。',
       details: secondsOf(ms),
     },
   )

@@ -66,8 +66,8 @@ export const codes: { readonly [K in FailureKind]: Code } = {
     status: 409,
     code: 4090,
     title: {
-      en: 'The block of the row to go on from was replaced.',
-      zh: '所依据的记录所在的区块已被取代。',
+      en: 'The block of the row that the request continues from was replaced.',
+      zh: '续读起点的记录所在的区块已被取代。',
     },
     message: 'own',
   },
@@ -106,7 +106,7 @@ export const codes: { readonly [K in FailureKind]: Code } = {
     code: 5033,
     title: {
       en: 'Part of the store is lost or damaged; the service cannot respond until the operator has repaired it.',
-      zh: '存储数据缺失或已损坏，在运维人员修复之前无法提供结果。',
+      zh: '存储数据缺失或已损坏，在运营者修复之前无法提供结果。',
     },
     message: 'title',
     retryAfter: 30,

@@ -68,7 +68,7 @@ export const rpcMethods: readonly RpcMethod[] = [
     zh: '链信息：链头区块、最新的不可逆区块、当前出块的生产者（witness）。',
   }),
   method('getRAMInfo', [], { en: 'RAM: used, available, prices.', zh: 'RAM：已用、可用、价格。' }),
-  method('getGasRatio', [], { en: 'Gas ratios of the head block.', zh: '链头区块的 gas 费率。' }),
+  method('getGasRatio', [], { en: 'Gas ratios of the head block.', zh: '链头区块的 gas 倍率。' }),
   method('getTxByHash', [txHash], { en: 'A transaction with its receipt.', zh: '交易及其收据。' }),
   method('getTxReceiptByTxHash', [txHash], { en: 'The receipt of a transaction.', zh: '交易收据。' }),
   method('getBlockByHash', [hash, complete], { en: 'A block by hash.', zh: '按哈希查询区块。' }),
@@ -77,22 +77,22 @@ export const rpcMethods: readonly RpcMethod[] = [
     en: 'A block in its storage format.',
     zh: '存储格式的区块。',
   }),
-  method('getAccount', [account, longest], { en: 'An account.', zh: '账户。' }),
+  method('getAccount', [account, longest], { en: 'An account.', zh: '账户信息。' }),
   method('getTokenBalance', [account, named('token', 'iost'), longest], {
     en: 'A token balance.',
     zh: '代币余额。',
   }),
   method('getToken721Balance', [account, named('token', 'nft_cats'), longest], {
-    en: 'token721 items owned by an account.',
-    zh: '账户持有的 token721 资产。',
+    en: 'NFTs (token721) owned by an account.',
+    zh: '账户持有的 NFT（token721）。',
   }),
   method('getToken721Metadata', [named('token', 'nft_cats'), tokenId, longest], {
-    en: 'Metadata of a token721 item.',
-    zh: 'token721 资产的元数据。',
+    en: 'Metadata of an NFT (token721).',
+    zh: 'NFT（token721）的元数据。',
   }),
   method('getToken721Owner', [named('token', 'nft_cats'), tokenId, longest], {
-    en: 'Owner of a token721 item.',
-    zh: 'token721 资产的所有者。',
+    en: 'Owner of an NFT (token721).',
+    zh: 'NFT（token721）的持有者。',
   }),
   method('getContract', [named('id', 'token.iost'), longest], {
     en: 'A contract with its code and ABI.',

@@ -16,9 +16,9 @@ const BROWSER = { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
 
 test('starting: a query gets the usual envelope, in its language and form, and when to ask again', async () => {
   for (const [path, message] of [
-    ['/api/?module=base&action=get-overview', 'The service is starting; ask again.'],
-    ['/rpc/getNodeInfo', 'The service is starting; ask again.'],
-    ['/api/base/get-overview?lang=zh', '服务正在启动；请重新请求。'],
+    ['/api/?module=base&action=get-overview', 'The service is starting; try again.'],
+    ['/rpc/getNodeInfo', 'The service is starting; try again.'],
+    ['/api/base/get-overview?lang=zh', '服务正在启动；请重试。'],
   ] as const)
     for (const headers of [{}, BROWSER]) {
       const response = await ask(path, headers)
@@ -52,7 +52,7 @@ test('starting: one who asks for events gets a stream that ends without one, and
     expect([response.status, response.headers.get('content-type'), await response.text()]).toEqual([
       200,
       'text/event-stream; charset=utf-8',
-      'retry: 1000\n: The service is starting; ask again.\n\n',
+      'retry: 1000\n: The service is starting; try again.\n\n',
     ])
     expect(response.headers.get('connection')).toBe('close')
   }
@@ -68,7 +68,7 @@ test('starting: a browser gets a page that loads itself again; the process runs,
   ])
   expect(html).toContain('<html lang="zh-CN">')
   expect(html).toContain('<meta http-equiv="refresh" content="1">')
-  expect(html).toContain('服务正在启动；请重新请求。')
+  expect(html).toContain('服务正在启动；请重试。')
   expect((await ask('/health')).status).toBe(200)
   const ready = await ask('/ready')
   expect([ready.status, await ready.json()]).toEqual([

@@ -15,8 +15,8 @@ type StartingOptions = Pick<Service, 'log' | 'defaults' | 'basePath' | 'deadline
 /** Seconds after which a request is worth sending again. */
 const RETRY_SECONDS = 1
 
-const STARTING = new Restarting('unavailable', 'The service is starting; ask again.', {
-  zh: '服务正在启动；请重新请求。',
+const STARTING = new Restarting('unavailable', 'The service is starting; try again.', {
+  zh: '服务正在启动；请重试。',
   details: { retryAfter: RETRY_SECONDS },
 })
 

@@ -24,6 +24,6 @@ export const stoppingService = (): Stopping => {
   }
 }
 
-const STOPPING = new Restarting('unavailable', 'The service is stopping; ask again.', {
-  zh: '服务正在停止；请重新请求。',
+const STOPPING = new Restarting('unavailable', 'The service is stopping; try again.', {
+  zh: '服务正在停止；请重试。',
 })

@@ -118,7 +118,7 @@ describe('get-balance-history with step', () => {
     expect(await refused({ start_block: '3' })).toEqual({
       kind: 'bad_request',
       en: "Parameters 'step' and 'start_block' cannot be combined; give the range of steps by 'start_date' and 'end_date'.",
-      zh: "参数 'step' 与 'start_block' 不能同时使用；按步长查询时请用 'start_date' 和 'end_date' 指定区间。",
+      zh: "参数 'step' 与 'start_block' 不能同时使用；使用 step 时请用 'start_date' 和 'end_date' 指定区间。",
     })
     expect((await refused({ step: 'year' })).kind).toBe('bad_request')
     expect((await refused({ account: 'nosuchacc' })).kind).toBe('not_found')

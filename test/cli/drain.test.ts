@@ -29,7 +29,7 @@ test.each([1, 2])(
     expect([answer.status, answer.headers.get('connection'), await answer.json()]).toMatchObject([
       503,
       'close',
-      { message: 'The service is stopping; ask again.' },
+      { message: 'The service is stopping; try again.' },
     ])
     expect((await service.ended).code).toBe(0)
   },

@@ -42,7 +42,7 @@ test('a balance: since when, how much, and its changes page by page as the API g
     const [oldest] = (await changesOf(account, token, { size: '1', sort: 'asc' })).changes
     const path = `/account/${account}/${token}`
     const { html, text } = await explorer.visit(path)
-    expect(text).toContain(`First had it${shown(oldest?.created_at ?? '')}`)
+    expect(text).toContain(`First received${shown(oldest?.created_at ?? '')}`)
     const [, facts = ''] = /<section class="card">(.*?)<\/section>/s.exec(html) ?? []
     expect([path, figures(facts)]).toEqual([path, [changes[0]?.balance ?? '', changes[0]?.frozen ?? '']])
     for (let page = 1; page <= Math.min(3, Math.ceil(total / SIZE)); page++) {

@@ -121,7 +121,7 @@ test('downloads: a list that is longer than a file is refused with what to do, a
     expect([path, response.status, html.includes(call)]).toEqual([path, 400, true])
   }
   const { text } = await explorer.visit('/account/busyhub')
-  expect(text).toContain('are more than the 10,000 of a file; choose a period, or use the API with a key.')
+  expect(text).toContain('and a file at most 10,000; choose a period, or use the API with a key.')
 })
 
 test('downloads: a page offers the usual periods by the day of the last block, with its filters', async () => {

@@ -91,7 +91,7 @@ test('live: a page that takes nothing is cut off, and is told the last height wh
 
 test.each([
   ['current', {}, null, null],
-  ['old', { later: 301_000 }, 'The last loaded block is old.', '最后加载的区块已较旧。'],
+  ['old', { later: 301_000 }, 'The last loaded block is old.', '最后加载的区块距今已久。'],
   ['without a node', { heard: undefined }, 'No node responds, so', '没有全节点响应，'],
   [
     'far behind',

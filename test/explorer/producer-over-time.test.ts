@@ -20,7 +20,7 @@ const REWARDS = [
   ['Paid for blocks made (IOST)', '出块所得（IOST）', 'exchanged'],
   ['Own half of candidate bonuses (IOST)', '候选人奖励中归自己的一半（IOST）', 'candidate_bonus'],
   ['Added for voters (IOST)', '为投票者增加（IOST）', 'added_for_voters'],
-  ['Taken by voters (IOST)', '投票者已领取（IOST）', 'taken_by_voters'],
+  ['Withdrawn by voters (IOST)', '投票者已领取（IOST）', 'taken_by_voters'],
 ] as const
 
 const shownIn = (html: string, title: string): readonly string[] => {

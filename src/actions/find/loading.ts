@@ -27,7 +27,7 @@ export const absent = (context: Standing, what: Text): Failure => {
   const { height, lib, isBehind } = loadingOf(context)
   if (isBehind) return loading(height, lib, what)
   return new Failure('not_found', `${what.en} does not exist at block ${height}.`, {
-    zh: `${what.zh} 不存在（截至区块 ${height}）。`,
+    zh: `${spaced(what.zh)}不存在（截至区块 ${height}）。`,
     details: { height, lib },
   })
 }
@@ -72,6 +72,9 @@ export const refuseBeyondLoaded = (context: Standing, range: Range, count: numbe
 
 const loading = (height: number, lib: number, what: Text): Failure =>
   new Failure('loading', `${what.en} is not available yet: loaded up to block ${height} of ${lib}.`, {
-    zh: `${what.zh} 暂不可用：目前已加载到区块 ${height}，最新的不可逆区块为 ${lib}。`,
+    zh: `${spaced(what.zh)}暂不可用：目前已加载到区块 ${height}，最新的不可逆区块为 ${lib}。`,
     details: { height, lib },
   })
+
+/** A blank parts Chinese from what is not Chinese, such as a name, but no Chinese from Chinese. */
+const spaced = (zh: string): string => (/\p{Script=Han}$/u.test(zh) ? zh : `${zh} `)

@@ -19,15 +19,15 @@ import { flowsThen, isBy, NO_FLOWS, partsInRuns, seriesIn } from './series.ts'
 export const rewardStep = shape({
   ...stepFields,
   contribute_made: exact(
-    'Only with step: contribute that its blocks were paid with.',
+    'Only with step: contribute earned for its blocks.',
     '仅在使用 step 时返回：出块所得的 contribute。',
   ),
   contribute_exchanged: exact(
-    'Only with step: contribute that it gave for IOST.',
+    'Only with step: contribute that it exchanged for IOST.',
     '仅在使用 step 时返回：用于兑换 IOST 的 contribute。',
   ),
   exchanged: exact(
-    'Only with step: IOST that it got for contribute.',
+    'Only with step: IOST that it received for contribute.',
     '仅在使用 step 时返回：由 contribute 兑换得到的 IOST。',
   ),
   candidate_bonus: exact(
@@ -39,7 +39,7 @@ export const rewardStep = shape({
     '仅在使用 step 时返回：为其投票者增加的数量（IOST）。',
   ),
   taken_by_voters: exact(
-    'Only with step: what its voters took of it, in IOST.',
+    'Only with step: what its voters withdrew, in IOST.',
     '仅在使用 step 时返回：投票者从中领取的数量（IOST）。',
   ),
 })

@@ -35,7 +35,7 @@ const checkMoves = (contract: string, parameter: string, moving: string): void =
   if (contract === 'token.iost') return
   throw badRequest(
     {
-      en: `Parameter '${moving}' does not go with '${parameter}' of ${contract}: only rows of token.iost move tokens, and what a call moves stands in rows of its own; leave '${parameter}' out, or '${moving}'.`,
+      en: `Parameter '${moving}' does not go with '${parameter}' of ${contract}: only rows of token.iost move tokens, and tokens moved by a call are listed in rows of their own; leave '${parameter}' out, or '${moving}'.`,
       zh: `参数 '${moving}' 不能用于 '${parameter}' 为 ${contract} 的查询：只有 token.iost 的记录有代币变动，其他合约的调用所引起的变动另有记录；请去掉 '${parameter}' 或 '${moving}'。`,
     },
     { parameter: moving },
@@ -55,8 +55,8 @@ export const checkSide = ({ direction, counterparty }: RecordFilters): void => {
   if (direction === undefined || counterparty !== undefined) return
   throw badRequest(
     {
-      en: `Parameter 'direction' is '${direction}', which says where tokens went as somebody sees it who deals with 'counterparty'; give 'counterparty', or request get-account-tx of the account.`,
-      zh: `参数 'direction' 的值为 '${direction}'，它表示从与 'counterparty' 往来的一方看代币的去向；请提供 'counterparty'，或改用该账户的 get-account-tx。`,
+      en: `Parameter 'direction' is '${direction}', which says whether tokens came from 'counterparty' (in) or went to it (out); give 'counterparty', or request get-account-tx of the account.`,
+      zh: `参数 'direction' 的值为 '${direction}'，它表示代币由 'counterparty' 转出（in）还是转入 'counterparty'（out）；请提供 'counterparty'，或改用该账户的 get-account-tx。`,
     },
     { parameter: 'direction' },
   )

@@ -13,7 +13,7 @@ export const csvLayout = <const L extends CsvLayout>(...layouts: readonly L[]) =
     word<L>({
       type: 'string',
       description: {
-        en: `Only with format=csv: the columns that programs for accountants take, in place of the fields of rows, without rows that changed nothing. koinly has Date, Sent Amount, Sent Currency, Received Amount, Received Currency, Fee Amount, Fee Currency, Net Worth Amount, Net Worth Currency, Label, Description and TxHash${isWhole ? '; ledger has date, description, change, balance, token and tx, where balance is what was available and frozen together' : ''}. Times are UTC, and a net worth is given where the operator has a price for the day.`,
+        en: `Only with format=csv: the columns that accounting programs read, in place of the fields of rows, without rows that changed nothing. koinly has Date, Sent Amount, Sent Currency, Received Amount, Received Currency, Fee Amount, Fee Currency, Net Worth Amount, Net Worth Currency, Label, Description and TxHash${isWhole ? '; ledger has date, description, change, balance, token and tx, where balance is what was available and frozen together' : ''}. Times are UTC, and a net worth is given where the operator has a price for the day.`,
         zh: `仅用于 format=csv：以记账软件所用的列代替记录的字段，不含没有变动的记录。koinly 的列为 Date、Sent Amount、Sent Currency、Received Amount、Received Currency、Fee Amount、Fee Currency、Net Worth Amount、Net Worth Currency、Label、Description、TxHash${isWhole ? '；ledger 的列为 date、description、change、balance、token、tx，其中 balance 为可用与冻结合计' : ''}。时间为 UTC；运营者有当日价格时给出净值。`,
       },
       rule: isWhole

@@ -5,7 +5,7 @@ export const collection = () =>
   word<string>({
     type: 'string',
     description: {
-      en: 'Collection of NFTs: its symbol in token721.iost.',
+      en: 'NFT collection: its symbol in token721.iost.',
       zh: 'NFT 合集，即其在 token721.iost 中的符号。',
     },
     rule: {

@@ -43,7 +43,7 @@ export const OPTION_TEXTS: { readonly [K in keyof Always]: Text } = {
   },
   format: {
     en: 'envelope returns {code, message, data}; bare returns the fields of the resource at the top level. For actions that return a list, ndjson and csv return all rows, of one height. For lists that can be followed, sse returns their rows as events, and then each new row.',
-    zh: 'envelope 返回 {code, message, data}；bare 将资源的字段直接放在顶层。对返回列表的 action，ndjson 与 csv 返回同一区块高度的全部记录。对可持续跟踪的列表，sse 以事件流返回记录，并在新记录产生时继续推送。',
+    zh: 'envelope 返回 {code, message, data}；bare 将资源的字段直接放在顶层。对返回列表的接口，ndjson 与 csv 返回同一区块高度的全部记录。对可持续跟踪的列表，sse 以事件流返回记录，并在新记录产生时继续推送。',
   },
   compat: {
     en: 'iostabc returns the response format of the old iostabc interface.',

@@ -42,10 +42,7 @@ test('readParams: what other services call a parameter is explained only where t
 
 test.each([
   ['id', "Unknown parameter 'id'; use 'token_id': Id of the NFT: its number in the collection, from 0."],
-  [
-    'symbol',
-    "Unknown parameter 'symbol'; use 'collection': Collection of NFTs: its symbol in token721.iost.",
-  ],
+  ['symbol', "Unknown parameter 'symbol'; use 'collection': NFT collection: its symbol in token721.iost."],
 ])('readParams: what other services call the parts of an NFT, %j', (name, message) => {
   expect(refusal(getNftDetail.params, name)).toBe(message)
 })

@@ -30,7 +30,7 @@ export const checkSteps = ({
   throw badRequest(
     {
       en: `Parameters 'step' and '${other}' cannot be combined; give the range of steps by 'start_date' and 'end_date'.`,
-      zh: `参数 'step' 与 '${other}' 不能同时使用；按步长查询时请用 'start_date' 和 'end_date' 指定区间。`,
+      zh: `参数 'step' 与 '${other}' 不能同时使用；使用 step 时请用 'start_date' 和 'end_date' 指定区间。`,
     },
     { parameter: other },
   )

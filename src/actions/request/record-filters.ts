@@ -111,7 +111,7 @@ const memo = () =>
     {
       description: {
         en: 'Return only transfers whose memo is exactly this text; an empty value finds those without one.',
-        zh: '只返回附言与此文本完全相同的转账；空值表示没有附言的转账。',
+        zh: '只返回备注与此文本完全相同的转账；空值表示没有备注的转账。',
       },
       elsewhere: ['remark', 'note', 'message', 'comment', 'tag'],
     },
@@ -123,7 +123,7 @@ const memoPrefix = () =>
     {
       description: {
         en: 'Return only transfers whose memo begins with this text.',
-        zh: '只返回附言以此文本开头的转账。',
+        zh: '只返回备注以此文本开头的转账。',
       },
       elsewhere: ['memo_begins', 'memo_starts_with', 'memo_start', 'memo_like'],
     },

@@ -151,7 +151,7 @@ export const unknownParameter = (
   const known = [...names, ...common.filter(each => each !== 'module' && each !== 'action')]
   const rest = nearestText(near, {
     en: `; this action takes ${known.join(', ')}.`,
-    zh: `；此方法的参数为 ${known.join('、')}。`,
+    zh: `；此接口的参数为 ${known.join('、')}。`,
   })
   return badRequest(
     { en: `Unknown parameter ${shown(name)}${rest.en}`, zh: `未知参数 ${shown(name)}${rest.zh}` },

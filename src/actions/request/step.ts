@@ -55,7 +55,7 @@ const tooMany = () =>
   badRequest(
     {
       en: `The range has more than ${STEPS_MOST} rows with this 'step'; ask for a shorter range or a longer step.`,
-      zh: `按此 'step' 该区间超过 ${STEPS_MOST} 行；请缩短区间或使用更长的步长。`,
+      zh: `按此 'step' 该区间超过 ${STEPS_MOST} 行；请缩短区间或使用更长的周期。`,
     },
     { parameter: 'step' },
   )

@@ -19,7 +19,7 @@ export const iostAssets = shape({
   ),
   producer_reward: sourced(
     'What candidateWithdraw would pay the account itself: half of the bonus of a producer. null: not known, see reason.',
-    '执行 candidateWithdraw 时账户本身可领取的数量，即生产者候选奖励的一半。null 表示无法得知，见 reason。',
+    '执行 candidateWithdraw 时账户本身可领取的数量，即候选人奖励的一半。null 表示无法得知，见 reason。',
   ),
   total: sourced(
     'Sum of all of these. null where one of them is.',
@@ -41,7 +41,7 @@ export const unclaimedRewards = shape({
   ),
   producer_reward_for_voters: sourced(
     'The other half of the bonus of a producer: candidateWithdraw gives it to its voters. null: not known, see reason.',
-    '生产者候选奖励的另一半，执行 candidateWithdraw 时归其投票者。null 表示无法得知，见 reason。',
+    '候选人奖励的另一半，执行 candidateWithdraw 时归其投票者。null 表示无法得知，见 reason。',
   ),
   reason: Type.Optional(
     text(

@@ -5,10 +5,10 @@ import { count, createdAt, text, txHash } from './results.ts'
 /** The fields of a collection of NFTs. */
 export const collectionFields = {
   collection: text('Symbol of the collection.', '合集的符号。'),
-  issuer: text('Account that may issue its NFTs.', '有权发行的账户。'),
+  issuer: text('Account that may issue its NFTs.', '有权发行其 NFT 的账户。'),
   issued: count('Number of NFTs issued so far.', '已发行的 NFT 数量。'),
-  owner_count: count('Number of owners of its NFTs.', '其 NFT 的拥有者数。'),
-  total_supply: text('Largest number of NFTs that can be issued.', 'NFT 发行上限。'),
+  owner_count: count('Number of owners of its NFTs.', '其 NFT 的持有者数。'),
+  total_supply: text('Maximum number of NFTs that can be issued.', 'NFT 最大供应量。'),
   created_at: createdAt(),
   tx_hash: txHash(),
 }

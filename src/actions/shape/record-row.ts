@@ -58,13 +58,13 @@ const movementFields = () => ({
   memo: Type.Optional(
     text(
       'Memo of the movement, which may be empty; only on rows of transfer and transferFreeze that moved a token.',
-      '转账附言，可能为空；仅出现在 transfer 与 transferFreeze 的代币变动记录中。',
+      '转账备注，可能为空；仅出现在 transfer 与 transferFreeze 的代币变动记录中。',
     ),
   ),
   locked_until: Type.Optional(
     text(
-      'When a frozen amount comes free, nanoseconds since 1970 as the sender wrote it; only on rows of transferFreeze that moved a token. Until then the recipient cannot spend it.',
-      '冻结金额的解冻时间，自 1970 年起的纳秒数，与发送方所写一致；仅出现在 transferFreeze 的代币变动记录中。在此之前接收方无法使用该金额。',
+      'Time when a frozen amount becomes available, nanoseconds since 1970 as the sender wrote it; only on rows of transferFreeze that moved a token. Until then the recipient cannot spend it.',
+      '冻结金额的解冻时间，自 1970 年起的纳秒数，与转出方所写一致；仅出现在 transferFreeze 的代币变动记录中。在此之前转入方无法使用该金额。',
     ),
   ),
 })

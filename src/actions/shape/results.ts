@@ -71,7 +71,7 @@ export const listOfFound = <const N extends string, R extends TSchema>(name: N, 
     }),
     total_reason: Type.Optional(
       text(
-        'Only where total is null: searched, since the rows that pass the filters are counted by nobody.',
+        'Only where total is null: searched, since the rows that pass the filters are not counted in advance.',
         '仅在 total 为 null 时出现：searched，表示符合筛选条件的记录没有预先计数。',
       ),
     ),
@@ -90,14 +90,14 @@ export const createdAt = () =>
 export const seq = () =>
   count(
     'Number of the row in this list, from 1 in the order of the chain. It never changes.',
-    '该行在此列表中的编号，按链上顺序从 1 开始，永不改变。',
+    '该行在此列表中的序号，按链上顺序从 1 开始，永不改变。',
   )
 /** `seq` of lists that take `head`. */
 export const irreversibleSeq = () =>
   Type.Optional(
     count(
       'Number of the row in this list, from 1 in the order of the chain. It never changes. Rows with the status PACKED have none, nor have rows that were searched for.',
-      '该行在此列表中的编号，按链上顺序从 1 开始，永不改变。状态为 PACKED 的行和逐条查找到的行没有编号。',
+      '该行在此列表中的序号，按链上顺序从 1 开始，永不改变。状态为 PACKED 的行和逐条查找到的行没有序号。',
     ),
   )
 export const txHash = () => text('Transaction hash.', '交易哈希。')

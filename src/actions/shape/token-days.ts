@@ -21,7 +21,7 @@ export const tokenDayRow = shape({
   ),
   supply: text(
     'Only with token: supply at the end of the day, in token units.',
-    '仅在使用 token 时返回：当日结束时的流通量（代币单位）。',
+    '仅在使用 token 时返回：当日结束时的供应量（代币单位）。',
   ),
   holders: count(
     'Only with token: owners with an available balance above 0 at the end of the day.',
@@ -34,19 +34,19 @@ export const accountDayRow = shape({
   date: utcDay,
   complete: isDayOver,
   in: text(
-    'Only with account: sum of all changes of its balance above 0, in token units.',
-    '仅在使用 account 时返回：余额大于 0 的变动合计（代币单位）。',
+    'Only with account: sum of all increases of its balance, in token units.',
+    '仅在使用 account 时返回：余额增加的合计（代币单位）。',
   ),
   out: text(
-    'Only with account: sum of all changes of its balance below 0, without the sign, in token units.',
-    '仅在使用 account 时返回：余额小于 0 的变动合计，不带符号（代币单位）。',
+    'Only with account: sum of all decreases of its balance, without the sign, in token units.',
+    '仅在使用 account 时返回：余额减少的合计，不带负号（代币单位）。',
   ),
   movements_in: count(
-    'Only with account: how many changes in is the sum of.',
+    'Only with account: number of changes that are summed up in `in`.',
     '仅在使用 account 时返回：in 所合计的变动次数。',
   ),
   movements_out: count(
-    'Only with account: how many changes out is the sum of.',
+    'Only with account: number of changes that are summed up in `out`.',
     '仅在使用 account 时返回：out 所合计的变动次数。',
   ),
   counterparties: sourcedCount(

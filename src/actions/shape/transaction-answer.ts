@@ -32,7 +32,7 @@ const transaction = shape({
   hash: txHash(),
   time: text('Time set by the signer, nanoseconds since 1970.', '签名者设置的时间（自 1970 年起的纳秒数）。'),
   expiration: exact('Expiration time, nanoseconds since 1970.', '过期时间（自 1970 年起的纳秒数）。'),
-  gas_ratio: exact('Gas price.', 'gas 倍率。'),
+  gas_ratio: exact('Gas ratio.', 'gas 倍率。'),
   gas_limit: exact('Maximum gas the transaction may use.', 'gas 上限。'),
   delay: exact('Delay in nanoseconds.', '延迟时间（纳秒）。'),
   chain_id: count('Chain id.', '链 ID。'),

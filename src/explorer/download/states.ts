@@ -57,7 +57,7 @@ export const tokenFile = listFile<AnswerOf<typeof getBaseTokenList>['tokens'][nu
     column('Created (UTC)', '创建时间（UTC）', row => timeCell(row.created_at)),
     column('Holders', '持有者数', row => numberCell(row.holder_count)),
     column('Supply', '供应量', row => numberCell(row.current_supply)),
-    column('Maximum supply', '发行上限', row => numberCell(row.total_supply)),
+    column('Maximum supply', '最大供应量', row => numberCell(row.total_supply)),
     column('Decimals', '小数位数', row => numberCell(row.decimal)),
     column('Transfers', '转账', row => transferabilityOf(row)[lang]),
   ],
@@ -70,8 +70,8 @@ export const collectionFile = listFile<AnswerOf<typeof getCollectionList>['colle
     column('Issuer', '发行者', row => textCell(row.issuer)),
     column('Created (UTC)', '创建时间（UTC）', row => timeCell(row.created_at)),
     column('NFTs', 'NFT 数量', row => numberCell(row.issued)),
-    column('Owners', '拥有者数', row => numberCell(row.owner_count)),
-    column('Maximum supply', '发行上限', row => numberCell(row.total_supply)),
+    column('Owners', '持有者数', row => numberCell(row.owner_count)),
+    column('Maximum supply', '最大供应量', row => numberCell(row.total_supply)),
     column('Transaction', '交易', row => row.tx_hash),
   ],
 })
@@ -81,7 +81,7 @@ export const collectionOwnerFile = listFile<AnswerOf<typeof getCollectionOwners>
   ...{ what: 'owners', isOfTime: false },
   columns: () => [
     rank,
-    column('Owner', '拥有者', row => textCell(row.account)),
+    column('Owner', '持有者', row => textCell(row.account)),
     column('NFTs', 'NFT 数量', row => numberCell(row.count)),
   ],
 })

@@ -38,7 +38,7 @@ test.each([
     undefined,
     'The amount was too large: at most 10 was possible.',
   ],
-  ['out of gas', undefined, 'The gas limit was used up before it ended.'],
+  ['out of gas', undefined, 'The transaction used up its gas limit before it ended.'],
   [
     'token iost exceed amountLimit in tx. need 5',
     PAY,

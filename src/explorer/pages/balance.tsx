@@ -93,7 +93,7 @@ const Now = ({ visit, first, newest }: NowProps): Html => {
         [say({ en: 'Available', zh: '可用' }), amount(newest?.balance)],
         [say({ en: 'Frozen', zh: '冻结' }), amount(newest?.frozen)],
         [
-          say({ en: 'First had it', zh: '首次取得' }),
+          say({ en: 'First received', zh: '首次取得' }),
           first === undefined ? <None /> : <When visit={visit} iso={first} />,
         ],
         [
@@ -111,8 +111,8 @@ const WORDS: ReadonlyMap<string, Text> = new Map<string, Text>([
   ['transferFreeze', { en: 'transfer, frozen', zh: '转账并冻结' }],
   ['issue', { en: 'issue', zh: '发行' }],
   ['destroy', { en: 'destroy', zh: '销毁' }],
-  ['contribute', { en: 'for a block', zh: '出块贡献' }],
-  ['ram', { en: 'RAM', zh: '内存' }],
+  ['contribute', { en: 'block reward', zh: '出块奖励' }],
+  ['ram', { en: 'RAM', zh: 'RAM' }],
   ['release', { en: 'release', zh: '解冻' }],
 ])
 
@@ -135,7 +135,7 @@ const Changes = ({ visit, changes }: ChangesProps): Html => {
         ],
         ['Time', '时间', row => <Ago visit={visit} iso={row.created_at} />, { place: 'base' }],
         [
-          'What',
+          'Type',
           '类型',
           ({ action }) => <span safe>{say(WORDS.get(action) ?? { en: action, zh: action })}</span>,
           { place: 'lead' },

@@ -33,8 +33,8 @@ export const collectionPage: Page = {
     return {
       title: say({ en: `NFT collection ${name}`, zh: `NFT 合集 ${name}` }),
       description: say({
-        en: `NFT collection ${name} on IOST: ${detail.issued} NFTs and their ${detail.owner_count} owners, issuer, largest number.`,
-        zh: `IOST 上的 NFT 合集 ${name}：${detail.issued} 个 NFT 与 ${detail.owner_count} 个拥有者，发行者与发行上限。`,
+        en: `NFT collection ${name} on IOST: ${detail.issued} NFTs and their ${detail.owner_count} owners, issuer and maximum supply.`,
+        zh: `IOST 上的 NFT 合集 ${name}：${detail.issued} 个 NFT 与 ${detail.owner_count} 个持有者，发行者与最大供应量。`,
       }),
       isMinor: visit.query.size > 0,
       body: (
@@ -53,7 +53,7 @@ export const collectionPage: Page = {
             path={pathOf('nft', collection)}
             tabs={[
               { name: say({ en: 'NFTs', zh: 'NFT 列表' }) },
-              { name: say({ en: 'Owners', zh: '拥有者' }), query: 'owners' },
+              { name: say({ en: 'Owners', zh: '持有者' }), query: 'owners' },
             ]}
           />
           {isOfOwners ? <Owners visit={visit} issued={detail.issued} /> : <Nfts visit={visit} />}
@@ -72,8 +72,8 @@ const About = ({ visit, detail }: AboutProps): Html => {
       facts={[
         [say({ en: 'Issuer', zh: '发行者' }), <Owner visit={visit} id={detail.issuer} />],
         [say({ en: 'Issued', zh: '已发行' }), <Count value={detail.issued} />],
-        [say({ en: 'Owners', zh: '拥有者数' }), <Count value={detail.owner_count} />],
-        [say({ en: 'Maximum supply', zh: '发行上限' }), <Count value={detail.total_supply} />],
+        [say({ en: 'Owners', zh: '持有者数' }), <Count value={detail.owner_count} />],
+        [say({ en: 'Maximum supply', zh: '最大供应量' }), <Count value={detail.total_supply} />],
         [
           say({ en: 'Created', zh: '创建时间' }),
           <Made visit={visit} iso={detail.created_at} tx={detail.tx_hash} />,
@@ -89,7 +89,7 @@ const Nfts = async ({ visit }: { readonly visit: Visit }): Promise<string> => {
     <Card
       visit={visit}
       id="nfts"
-      title={visit.say({ en: 'NFTs, issued last first', zh: 'NFT 列表（最后发行的在前）' })}
+      title={visit.say({ en: 'NFTs, newest first', zh: 'NFT 列表（最新发行的在前）' })}
     >
       <Rows
         visit={visit}
@@ -97,7 +97,7 @@ const Nfts = async ({ visit }: { readonly visit: Visit }): Promise<string> => {
         none={{ en: 'None issued yet.', zh: '尚未发行。' }}
         columns={[
           ['Id', '编号', row => <NftName visit={visit} collection={row.collection} id={row.token_id} />],
-          ['Owner', '拥有者', row => <Owner visit={visit} id={row.owner} />, { place: 'end' }],
+          ['Owner', '持有者', row => <Owner visit={visit} id={row.owner} />, { place: 'end' }],
           ['Metadata', '元数据', row => <ChainText visit={visit} text={row.metadata} />],
           ['Issued', '发行时间', row => <Ago visit={visit} iso={row.created_at} />],
         ]}
@@ -118,7 +118,7 @@ const Owners = async ({ visit, issued }: OwnersProps): Promise<string> => {
     <Card
       visit={visit}
       id="owners"
-      title={visit.say({ en: 'Owners, most NFTs first', zh: '拥有者（按 NFT 数量降序）' })}
+      title={visit.say({ en: 'Owners, most NFTs first', zh: '持有者（按 NFT 数量降序）' })}
     >
       <Files visit={visit} file={collectionOwnerFile} id={visit.id} total={total ?? 0} />
       <Rows
@@ -127,7 +127,7 @@ const Owners = async ({ visit, issued }: OwnersProps): Promise<string> => {
         none={{ en: 'None issued yet.', zh: '尚未发行。' }}
         columns={[
           ['Rank', '排名', ({ rank }) => <Place value={rank} />],
-          ['Owner', '拥有者', row => <Owner visit={visit} id={row.account} />, { place: 'lead' }],
+          ['Owner', '持有者', row => <Owner visit={visit} id={row.account} />, { place: 'lead' }],
           ['NFTs', 'NFT 数量', row => <Count value={row.count} />, { isNumber: true, place: 'end' }],
           [
             'Share of the NFTs',

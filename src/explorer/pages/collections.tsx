@@ -23,7 +23,7 @@ export const collectionsPage: Page = {
       },
       description: {
         en: `All ${total} NFT collections of the IOST chain with their issuers, NFTs and owners.`,
-        zh: `IOST 链上的全部 ${total} 个 NFT 合集：发行者、NFT 数量与拥有者数。`,
+        zh: `IOST 链上的全部 ${total} 个 NFT 合集：发行者、NFT 数量与持有者数。`,
       },
       total,
       file: collectionFile,
@@ -37,7 +37,7 @@ export const collectionsPage: Page = {
             ['Issuer', '发行者', row => <Owner visit={visit} id={row.issuer} />],
             ['Created', '创建时间', row => <Ago visit={visit} iso={row.created_at} />],
             ['NFTs', 'NFT 数量', row => <Count value={row.issued} />, { isNumber: true, place: 'end' }],
-            ['Owners', '拥有者数', row => <Count value={row.owner_count} />, { isNumber: true }],
+            ['Owners', '持有者数', row => <Count value={row.owner_count} />, { isNumber: true }],
           ]}
         />
       ),

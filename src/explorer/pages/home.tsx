@@ -85,7 +85,7 @@ const factsOf = (visit: Visit, overview: Overview, tps: string | undefined): rea
       </span>,
     ],
     [
-      say({ en: 'Head block', zh: '链头高度' }),
+      say({ en: 'Head block', zh: '链头区块' }),
       <span class="stack">
         <Count value={overview.head_block} />
         <small safe>

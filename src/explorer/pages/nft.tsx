@@ -30,7 +30,7 @@ export const nftPage: Page = {
       title,
       description: say({
         en: `NFT ${name} on IOST: owner, metadata, and each of its movements.`,
-        zh: `IOST 上的 NFT ${name}：拥有者、元数据与全部转移记录。`,
+        zh: `IOST 上的 NFT ${name}：持有者、元数据与全部转移记录。`,
       }),
       isMinor: visit.query.size > 0,
       body: (
@@ -63,7 +63,7 @@ const About = ({ visit, detail }: AboutProps): Html => {
   return (
     <Facts
       facts={[
-        [say({ en: 'Owner', zh: '拥有者' }), <Owner visit={visit} id={detail.owner} />],
+        [say({ en: 'Owner', zh: '持有者' }), <Owner visit={visit} id={detail.owner} />],
         [say({ en: 'Collection', zh: '合集' }), <Name visit={visit} kind="nft" id={detail.collection} />],
         [
           say({ en: 'Metadata', zh: '元数据' }),
@@ -100,7 +100,7 @@ const Moves = ({ visit, movements }: MovesProps): Html => (
           ),
         { place: 'lead' },
       ],
-      ['To', '接收方', row => <Owner visit={visit} id={row.to} />, { place: 'to' }],
+      ['To', '转入方', row => <Owner visit={visit} id={row.to} />, { place: 'to' }],
     ]}
   />
 )

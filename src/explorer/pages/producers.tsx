@@ -72,7 +72,7 @@ type Row = AnswerOf<typeof getProducerList>['producers'][number]
 /** What producers can be sorted by, beside their rank. */
 const ORDERS: readonly Order<Row>[] = [
   { by: 'change', name: { en: '7-day change', zh: '近 7 天变化' }, figure: row => row.votes_change_7d },
-  { by: 'voters', name: { en: 'Voters', zh: '投票者' }, figure: row => row.voter_count },
+  { by: 'voters', name: { en: 'Voters', zh: '投票者数' }, figure: row => row.voter_count },
   { by: 'blocks', name: { en: 'Blocks made', zh: '出块数' }, figure: row => row.block_count },
   { by: 'rewards', name: { en: 'Rewards', zh: '奖励' }, figure: row => row.received_award },
 ]
@@ -110,7 +110,7 @@ const columnsOf = (visit: Visit, producers: readonly Row[], all_votes: string): 
     ],
     ['Location and site', '地区与网址', row => <Where row={row} />, { place: 'bare' }],
     [
-      'Blocks made, rewards',
+      'Blocks made and rewards',
       '出块数与奖励',
       row => <Made visit={visit} row={row} />,
       { isNumber: true, isSpare: true },
@@ -121,7 +121,7 @@ const columnsOf = (visit: Visit, producers: readonly Row[], all_votes: string): 
       row => <Voted row={row} decimals={decimals} changed={changed} />,
       { isNumber: true },
     ],
-    ['Voters', '投票者', row => <Count value={row.voter_count} />, { isNumber: true }],
+    ['Voters', '投票者数', row => <Count value={row.voter_count} />, { isNumber: true }],
     ['Share of votes', '得票率', row => <Share part={row.votes} whole={all_votes} />, { isNumber: true }],
   ]
 }

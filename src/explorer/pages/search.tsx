@@ -14,7 +14,7 @@ const MANY: Text = {
   zh: `每类最多显示 ${MOST_OF_A_KIND} 个；输入更长的文本可缩小范围。`,
 }
 const FORMS: Text = {
-  en: 'The search takes names and their beginnings, numbers of blocks, hashes (of a shortened one at least the first 10 letters), full names of tokens, whole names of NFT collections, public keys of producers, and addresses of this and other explorers.',
+  en: 'The search takes names and their beginnings, numbers of blocks, hashes (at least the first 10 characters of a shortened one), full names of tokens, whole names of NFT collections, public keys of producers, and addresses of this and other explorers.',
   zh: '可搜索名称或其开头、区块高度、哈希（缩写至少需前 10 个字符）、代币全名、NFT 合集的完整名称、生产者公钥，以及本浏览器或其他浏览器的网址。',
 }
 

@@ -65,7 +65,7 @@ export const statisticPage: Page = {
       title,
       description: say({
         en: `${title} of the IOST chain, day by day, as a plot and a table.`,
-        zh: `IOST 每日${title}：图表与数据表。`,
+        zh: `IOST 每日统计：${title}，含图表与数据表。`,
       }),
       isMinor: visit.query.size > 0,
       body: (

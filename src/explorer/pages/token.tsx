@@ -211,7 +211,7 @@ const Holders = async ({
           ['Owner', '持有者', row => <Owner visit={visit} id={row.account} />, { place: 'lead' }],
           [
             `Available (${visible(visit.id)})`,
-            `可用余额 (${visible(visit.id)})`,
+            `可用余额（${visible(visit.id)}）`,
             row => <Count value={row.balance} decimals={decimals} />,
             { isNumber: true, place: 'end' },
           ],
@@ -222,8 +222,8 @@ const Holders = async ({
             { isNumber: true },
           ],
           [
-            'Since when',
-            '持有时间',
+            'Balance history',
+            '余额历史',
             ({ account }) => <AllChanges visit={visit} of={{ account, token: visit.id }} />,
           ],
         ]}

@@ -39,7 +39,7 @@ export const wealthPage: Page = {
           <h1 safe>{title}</h1>
           <p class="about" safe>
             {say({
-              en: 'Total: IOST available, in votes and frozen. IOST pledged for gas are not counted, nor what system contracts hold for others. Shares are of the circulating supply.',
+              en: 'Total: IOST available, in votes and frozen. IOST pledged for gas is not counted, nor is IOST that system contracts hold for others. Shares are of the circulating supply.',
               zh: '总额为可用、投票锁定与冻结的 IOST，不含 gas 质押，也不列出系统合约代他人持有的 IOST。占比按流通量计算。',
             })}
           </p>

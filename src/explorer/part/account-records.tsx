@@ -42,7 +42,7 @@ const whyNone = (filters: CallParameters): Text | undefined => {
   return func === undefined || func.startsWith('token.iost/')
     ? undefined
     : {
-        en: 'What a call of this contract moves stands in rows of its own: leave out the action, or direction and token.',
+        en: 'Tokens moved by a call of this contract are listed in rows of their own: leave out the action, or direction and token.',
         zh: '该合约的调用所引起的代币变动另有记录：请去掉方法，或去掉方向与代币。',
       }
 }

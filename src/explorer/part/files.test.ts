@@ -10,13 +10,13 @@ const visit = {
 } as Partial<Visit> as Visit
 
 test.each([
-  [wealthFile, 'of a file; use the API with a key.', 0],
-  [blockFile, 'of a file; choose a period, or use the API with a key.', 6],
+  [wealthFile, '; use the API with a key.', 0],
+  [blockFile, '; choose a period, or use the API with a key.', 6],
 ])(
   'Files: a list that is longer than a file has no link to the whole, and says what to do: %#',
   async (file, remedy, periods) => {
     const html = String(await Files({ visit, file, total: 10_001 }))
-    expect(html).toContain(`these 10,001 rows are more than the 10,000 ${remedy}`)
+    expect(html).toContain(`this list has 10,001 rows, and a file at most 10,000${remedy}`)
     expect(html.split('<a ').length - 1).toBe(periods)
   },
 )

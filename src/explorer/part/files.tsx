@@ -53,7 +53,7 @@ export const Files = ({ visit, file, id = '', total }: FilesProps): Html => {
 const shownRows = (total: number | null): Text => {
   if (total === null) {
     const most = grouped(String(MOST_ROWS))
-    return { en: `All rows that pass, up to ${most}`, zh: `符合条件的全部记录（最多 ${most} 条）` }
+    return { en: `All matching rows, up to ${most}`, zh: `符合条件的全部记录（最多 ${most} 条）` }
   }
   const rows = grouped(String(total))
   return { en: total === 1 ? 'This row' : `These ${rows} rows`, zh: `当前列表（${rows} 条）` }
@@ -63,7 +63,7 @@ const beyond = (total: number, { isOfTime }: FilesProps['file']): Text => {
   const [rows, most] = [grouped(String(total)), grouped(String(MOST_ROWS))]
   const shorter = isOfTime ? { en: 'choose a period, or ', zh: '选择较短的区间，或' } : { en: '', zh: '' }
   return {
-    en: `these ${rows} rows are more than the ${most} of a file; ${shorter.en}use the API with a key.`,
+    en: `this list has ${rows} rows, and a file at most ${most}; ${shorter.en}use the API with a key.`,
     zh: `当前列表共 ${rows} 条，超过单个文件的上限 ${most} 条；请${shorter.zh}使用 API key 通过 API 获取。`,
   }
 }

@@ -20,7 +20,7 @@ export const formerProducer = async (visit: Visit): Promise<Shown> => {
   return {
     title: say({ en: `Former producer ${name}`, zh: `前生产者 ${name}` }),
     description: say({
-      en: `Former IOST block producer ${name}: since when it is unregistered, and its ${voting.total} voters.`,
+      en: `Former IOST block producer ${name}: when it was unregistered, and its ${voting.total} voters.`,
       zh: `IOST 前生产者 ${name}：注销时间与 ${voting.total} 个投票者。`,
     }),
     isMinor: visit.query.has('page'),

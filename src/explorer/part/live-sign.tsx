@@ -33,7 +33,7 @@ export const LiveSign = ({
       {say({ en: 'Paused', zh: '已暂停' })}
     </span>
     <a class="stale" href={`${root}status?lang=${lang}`} safe>
-      {say({ en: 'Not current', zh: '非最新' })}
+      {say({ en: 'Out of date', zh: '数据滞后' })}
     </a>
   </span>
 )

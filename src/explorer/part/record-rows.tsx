@@ -61,8 +61,8 @@ const Party = ({ visit, id, owner }: PartyProps): Html =>
   )
 
 const directionColumn = (visit: Visit, owner: string): Column<Recorded> => [
-  'In or out',
-  '转入或转出',
+  'Direction',
+  '方向',
   row => <Direction visit={visit} row={row} owner={owner} />,
   {
     place: 'bare',
@@ -83,7 +83,7 @@ const Direction = ({
       class={way === 'in' ? 'way in' : 'way'}
       title={
         way === 'none'
-          ? say({ en: 'This account neither gave nor got it', zh: '此账户的余额未因此变动' })
+          ? say({ en: 'Neither from nor to this account', zh: '此账户的余额未因此变动' })
           : undefined
       }
       safe
@@ -139,7 +139,7 @@ const CalledFor = ({ visit: { say }, row }: Omit<MovementProps, 'owner'>): Html 
   return (
     <span
       class="amount named"
-      title={say({ en: 'What it moved stands in a row of its own', zh: '其代币变动另有记录' })}
+      title={say({ en: 'Its token movement is a row of its own', zh: '其代币变动另有记录' })}
     >
       <Count value={named.amount} />{' '}
       <span safe>{named.unit === 'iost' ? 'iost' : say({ en: 'bytes', zh: '字节' })}</span>

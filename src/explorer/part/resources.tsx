@@ -35,7 +35,7 @@ export const Resources = ({
               <small>
                 {' · +'}
                 <Count value={gas.increase_speed} />
-                <span safe>{say({ en: ' per second', zh: ' 每秒' })}</span>
+                <span safe>{say({ en: ' per second', zh: '/秒' })}</span>
               </small>
             </Measure>,
           ],

@@ -43,8 +43,8 @@ const FIGURES = [
     value: (row: RewardStep) => row.added_for_voters,
   },
   {
-    title: { en: 'Taken by voters (IOST)', zh: '投票者已领取（IOST）' },
-    head: ['Taken', '投票者领取'],
+    title: { en: 'Withdrawn by voters (IOST)', zh: '投票者已领取（IOST）' },
+    head: ['Withdrawn', '投票者领取'],
     value: (row: RewardStep) => row.taken_by_voters,
   },
 ] as const

@@ -72,7 +72,7 @@ export const TransactionFacts = ({ visit, transaction, blockNumber, time }: Tran
     ])
   if (referred_tx !== '')
     facts.push([
-      say({ en: 'Executes', zh: '所执行的延迟交易' }),
+      say({ en: 'Delayed transaction', zh: '所执行的延迟交易' }),
       <Name visit={visit} kind="tx" id={referred_tx} isWhole />,
     ])
   return <Facts facts={facts} />

@@ -67,7 +67,7 @@ const columnsFor = (visit: Visit, rows: readonly Row[], votes: string): readonly
     ['Rank', '排名', ({ rank }) => <Place value={rank} />],
     ['Voter', '投票者', row => <Owner visit={visit} id={row.account} />, { place: 'lead' }],
     ['Votes (IOST)', '所投票数（IOST）', amounts(row => row.votes), { isNumber: true, place: 'end' }],
-    ['Share of votes', '占其票数', row => <Share part={row.votes} whole={votes} />, { isNumber: true }],
+    ['Share of votes', '占比', row => <Share part={row.votes} whole={votes} />, { isNumber: true }],
     ['Available (IOST)', '可用余额（IOST）', amounts(row => row.held?.balance), { isNumber: true }],
     ['Frozen (IOST)', '冻结（IOST）', amounts(row => row.held?.frozen_balance), { isNumber: true }],
   ]

@@ -60,7 +60,7 @@ export const Withdrawable = ({ visit, frozen, assets }: WithdrawableProps): Html
 const titleOf = (hasRewards: boolean, hasNext: boolean): Text => {
   if (!hasNext) return { en: 'Rewards to withdraw', zh: '可领取奖励' }
   return hasRewards
-    ? { en: 'Rewards and frozen amounts', zh: '奖励与解冻' }
+    ? { en: 'Rewards and frozen amounts', zh: '奖励与冻结金额' }
     : { en: 'Frozen amounts', zh: '冻结金额' }
 }
 
@@ -94,7 +94,7 @@ const nextFact = (visit: Visit, frozen: FrozenList): readonly Fact[] => {
   if (next === undefined) return []
   return [
     [
-      visit.say({ en: 'Next to become available', zh: '最近一笔解冻' }),
+      visit.say({ en: 'Next to become available', zh: '下一笔解冻' }),
       <span class="stack">
         <Amount visit={visit} value={sumOf(due.map(({ amount }) => amount))} token="iost" />
         <When visit={visit} iso={isoOf(next.time)} />
@@ -113,7 +113,7 @@ type ByProducerProps = { readonly visit: Visit; readonly rows: Assets['unclaimed
 const ByProducer = ({ visit, rows }: ByProducerProps): Html => (
   <details class="inner" open={rows.length <= OPEN}>
     <summary safe>
-      {visit.say({ en: `Rewards by producer: ${rows.length}`, zh: `按生产者分列的奖励：${rows.length}` })}
+      {visit.say({ en: `Rewards by producer: ${rows.length}`, zh: `按生产者分列的奖励：${rows.length} 项` })}
     </summary>
     <Rows
       visit={visit}

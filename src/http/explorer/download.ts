@@ -99,7 +99,7 @@ const beyond = (total: number | undefined, file: Download, asked: AskedFile): Fa
     : { en: 'Take', zh: '请' }
   const rows =
     total === undefined
-      ? { en: `More than ${MOST_ROWS} rows pass these filters`, zh: `符合这些筛选条件的超过 ${MOST_ROWS} 条` }
+      ? { en: `More than ${MOST_ROWS} rows pass these filters`, zh: `符合筛选条件的记录超过 ${MOST_ROWS} 条` }
       : { en: `This list has ${total} rows`, zh: `此列表共 ${total} 条` }
   return badRequest(
     {

@@ -68,7 +68,7 @@ const LAST_EVENT_ID: Json = {
   name: 'Last-Event-ID',
   in: 'header',
   required: false,
-  description: 'The id of the last event received: the feed goes on behind it, whatever start_seq says.',
+  description: 'The id of the last event received: the feed continues after it, and start_seq is ignored.',
   'x-description-zh': '已收到的最后一个事件的 id：事件流从其后继续，并优先于 start_seq。',
   schema: { type: 'string', pattern: `${ID_PATTERN}|${ROW_ID_PATTERN}` },
 }

@@ -8,7 +8,7 @@ const text = (description: string): Json => ({ type: 'string', description })
 
 const troubles: Json = {
   type: 'array',
-  description: 'What is wrong, each with what the operator does about it, in both languages.',
+  description: 'Current problems, each with its remedy, in both languages.',
   items: closedObject({
     what: text('What is wrong.'),
     what_zh: text('The same in Chinese.'),
@@ -37,14 +37,14 @@ const statusProperties: Json = {
     type: ['number', 'null'],
     minimum: 0,
     description:
-      'Blocks that were published per second since /status was first asked; null before there was time.',
+      'Blocks published per second since /status was first requested; null until there is enough data.',
   },
   troubles,
 }
 
 export const statusOperation: Json = {
   ...openOperation('status', {
-    en: 'How the service stands, as a page for people; JSON where Accept asks for application/json and not for text/html.',
+    en: 'State of the service, as a web page; JSON where Accept asks for application/json and not for text/html.',
     zh: '服务的运行状态，以网页显示；Accept 要求 application/json 且不要求 text/html 时为 JSON。',
     responses: {
       200: {
@@ -70,7 +70,7 @@ export const statusOperation: Json = {
 const METRICS_HEADERS = headersNamed(['ETag', 'X-Request-Id', 'Cache-Control'])
 
 export const metricsOperation: Json = openOperation('metrics', {
-  en: 'What the process counts, in the text format of Prometheus. With --metrics-listen it is at that address only, and here 404.',
+  en: 'Metrics of the process in the text format of Prometheus. With --metrics-listen they are served at that address only, and this path returns 404.',
   zh: '进程的监控指标，采用 Prometheus 文本格式。设置 --metrics-listen 时仅在该地址提供，此处返回 404。',
   responses: {
     200: {

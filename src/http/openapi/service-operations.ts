@@ -19,7 +19,7 @@ export const anyOperation = (actions: readonly Action[], described: Described): 
     summary: 'Any action, selected by module and action.',
     'x-summary-zh': '任意查询，由 module 与 action 指定。',
     description:
-      'The same queries as the routes of the actions, which describe their parameters and answers.',
+      'The same queries as at the paths of the actions, where parameters and answers are described.',
     parameters: [
       name('module', 'Module that the action belongs to.', [...new Set(actions.map(({ module }) => module))]),
       name(
@@ -111,11 +111,12 @@ export const loadProperties: Json = {
     type: 'string',
     enum: ['none', 'reachable', 'unreachable', 'foreign', 'apart'],
     description:
-      'The node followed; foreign: what responds serves another chain than the store holds; apart: it is on another branch.',
+      'The node followed; foreign: the node serves another chain than the store holds; apart: the node is on another branch.',
   },
   node_heard: {
     type: ['string', 'null'],
-    description: 'When a node of the chain was last heard, ISO-8601 UTC; null when none was.',
+    description:
+      'Time of the last response from a node of the chain, ISO-8601 UTC; null when none has responded.',
   },
 }
 

@@ -27,7 +27,7 @@ const ERRORS = [400, 401, 403, 405, 414, 429, 500, 503, 504]
 export const usageOperation = (described: Described): Json => ({
   operationId: 'usage',
   tags: ['service'],
-  summary: 'What is left of the limits of an API key. This is no request of the plan.',
+  summary: 'Remaining requests of an API key. This call itself is not counted.',
   'x-summary-zh': 'API key 的剩余调用次数。此查询不计入调用次数。',
   parameters: [...formParameters(described), language],
   responses: {

@@ -24,7 +24,7 @@ const guides: readonly Guide[] = [
     title: { en: 'Get a key', zh: '获取 API key' },
     texts: [
       {
-        en: 'Keys are given out by the operator of the service. Send yours in the header X-API-Key; a key in the query string works, too, but ends up in logs and histories. A first call:',
+        en: 'Keys are issued by the operator of the service. Send yours in the header X-API-Key; a key in the query string works, too, but ends up in logs and histories. A first call:',
         zh: 'API key 由服务的运营者发放。请放在请求头 X-API-Key 中发送；放在查询字符串中也可以，但会留在日志和历史记录里。第一次调用：',
       },
     ],
@@ -37,7 +37,7 @@ const guides: readonly Guide[] = [
     title: { en: 'Follow an account', zh: '跟踪账户' },
     texts: [
       {
-        en: 'To hear of new rows without asking, open a feed: the same query with format=sse is a text/event-stream, which EventSource and the client in /client.ts read. It first gives the rows from start_seq on (without it: none), then each new row as soon as its block is irreversible. The id of an event is the seq of its row, so EventSource goes on by itself where it was (Last-Event-ID). An event named cut (read too slowly), reset (blocks were taken back: discard the rows after its seq) or end is the last one of its connection. With head=1, an event named packed has a row of a block that may still be replaced; dropped says from which block on (from_block) such rows are gone. Rows then have an id: an irreversible row has that of the packed row that it confirms. A feed counts as one request for each 1,000 rows begun.',
+        en: 'To receive new rows without polling, open a feed: the same query with format=sse is a text/event-stream, which EventSource and the client in /client.ts read. It first gives the rows from start_seq on (without it: none), then each new row as soon as its block is irreversible. The id of an event is the seq of its row, so EventSource goes on by itself where it was (Last-Event-ID). An event named cut (read too slowly), reset (blocks were taken back: discard the rows after its seq) or end is the last one of its connection. With head=1, an event named packed has a row of a block that may still be replaced; dropped says from which block on (from_block) such rows are gone. Rows then have an id: an irreversible row has that of the packed row that it confirms. A feed counts as one request for each 1,000 rows or part of them.',
         zh: '若要在新记录产生时立即得知而不必反复查询，请打开事件流：在同一查询中使用 format=sse，返回 text/event-stream，可用 EventSource 或 /client.ts 中的客户端读取。它先返回 start_seq 起的记录（未提供则不返回已有记录），之后每当区块变为不可逆，就推送其中的新记录。事件的 id 即该记录的 seq，因此 EventSource 断线后会自动从原处继续（Last-Event-ID）。名为 cut（读取过慢）、reset（区块被撤回：请丢弃其 seq 之后的记录）或 end 的事件是该连接的最后一个事件。使用 head=1 时，packed 事件是所在区块仍可能被替换的记录；dropped 事件表示自 from_block 起的此类记录已失效。此时每行都有 id：不可逆记录的 id 与它所确认的 packed 记录相同。事件流每 1000 行（不足按 1000 行计）计为一次请求。',
       },
       {
@@ -71,11 +71,11 @@ const guides: readonly Guide[] = [
     title: { en: "A year's statement", zh: '年度对账单' },
     texts: [
       {
-        en: 'get-account-assets with at_time at the end of the year before and at the end of the year gives the opening and the closing: all IOST by where it is, and every other token. Each answer names its block.',
-        zh: '以上一年年末与本年年末为 at_time 调用 get-account-assets，即得期初与期末：按所在之处分列的全部 IOST，以及其他代币。响应会注明所属区块。',
+        en: 'get-account-assets with at_time at the end of the year before and at the end of the year gives the opening and the closing balances: all IOST by state, and every other token. Each answer names its block.',
+        zh: '以上一年年末与本年年末为 at_time 调用 get-account-assets，即得期初与期末余额：按状态分列的全部 IOST，以及其他代币。响应会注明所属区块。',
       },
       {
-        en: 'What happened between is a file: with format=csv, csv=koinly has the columns of Koinly, and csv=ledger on get-balance-history those of a general ledger, in which each balance is the one before it and the change. Days are UTC, and the name of the file says account, token and period. get-account-tx has all tokens in one file.',
+        en: 'The changes in between come as a file: with format=csv, csv=koinly has the columns of Koinly, and csv=ledger on get-balance-history those of a general ledger, in which each balance is the previous one plus the change. Days are UTC, and the name of the file says account, token and period. get-account-tx has all tokens in one file.',
         zh: '其间的变动以文件取得：使用 format=csv 时，csv=koinly 采用 Koinly 的列；get-balance-history 的 csv=ledger 采用总账的列，每个余额等于上一个余额加上变动。日期为 UTC，文件名包含账户、代币与期间。get-account-tx 把所有代币放在同一文件中。',
       },
     ],
@@ -91,7 +91,7 @@ const guides: readonly Guide[] = [
     title: { en: "A wallet's first screen", zh: '钱包首页' },
     texts: [
       {
-        en: 'One call has everything that belongs to an account, of one block: IOST that is available, frozen, in votes, pledged for gas or waiting as a reward, with the total, and every other token. Only what is available can be spent at once. Beside it, get-account-tx with head=1 has the newest movements; rows with status PACKED are pending. The same query with format=sse says when there is a new one.',
+        en: 'One call returns everything that belongs to an account, as of one block: IOST that is available, frozen, in votes, pledged for gas or waiting as a reward, with the total, and every other token. Only what is available can be spent at once. Beside it, get-account-tx with head=1 has the newest movements; rows with status PACKED are pending. The same query with format=sse says when there is a new one.',
         zh: '一次调用取得账户在同一区块的全部资产：可用、冻结、投票、质押 gas 与待领取奖励的 IOST 及其总额，以及其他代币。只有可用部分可以立即使用。此外，get-account-tx 配合 head=1 返回最新的变动，状态为 PACKED 的记录待确认；同一查询使用 format=sse 即可得知新的记录。',
       },
     ],
@@ -117,7 +117,7 @@ const guides: readonly Guide[] = [
     title: { en: 'Export the holders of a token', zh: '导出代币持有者' },
     texts: [
       {
-        en: 'format=csv gives all holders at one height as a table; X-Block-Height and X-Total-Count say which height and how many. An export counts as one request for each 1,000 rows begun. A connection that breaks off is an error at your side: start again. Open the file with the amounts as text, since spreadsheets keep 15 digits only.',
+        en: 'format=csv gives all holders at one height as a table; X-Block-Height and X-Total-Count say which height and how many. An export counts as one request for each 1,000 rows or part of them. If the connection breaks off, your client gets an error: start again. Open the file with the amounts as text, since spreadsheets keep 15 digits only.',
         zh: 'format=csv 以表格形式返回同一高度的全部持有者；X-Block-Height 与 X-Total-Count 给出高度与总数。导出时每 1000 行（不足按 1000 行计）计为一次请求。连接中断时客户端会收到错误，请重新导出。打开文件时请将数量列设为文本，因为电子表格只保留 15 位数字。',
       },
     ],
@@ -144,7 +144,7 @@ const guides: readonly Guide[] = [
     texts: [
       {
         en: 'JavaScript, jq and spreadsheets read numbers as doubles and cut balances and votes after about 15 digits, without an error. With numbers=string, such numbers are strings; calculate with a decimal or big integer type.',
-        zh: 'JavaScript、jq 与电子表格把数字读成双精度浮点数，余额与票数在约 15 位之后会被截断，而且不报错。使用 numbers=string 时，这类数字为字符串；请用十进制或大整数类型计算。',
+        zh: 'JavaScript、jq 与电子表格把数字读成双精度浮点数，余额与票数在约 15 位之后会被截断，而且不报错。使用 numbers=string 时，这类数字为字符串；请用十进制小数或大整数类型计算。',
       },
     ],
     call: 'get-account-balance',

@@ -72,11 +72,11 @@ const factsOf = (
   return [
     [say('Store readable and whole', '存储可读且完整'), whole ? say('yes', '是') : say('NO', '否')],
     [say('Last loaded block', '最后加载的区块'), height === null ? unknown : grouped(String(height))],
-    [say('Its time', '区块时间'), time === null ? unknown : <At iso={time} />],
-    [say('Its age', '距今'), lagSeconds === null ? unknown : seconds(lagSeconds)],
+    [say('Time of that block', '区块时间'), time === null ? unknown : <At iso={time} />],
+    [say('Age of that block', '距今'), lagSeconds === null ? unknown : seconds(lagSeconds)],
     [say('Behind the node', '落后全节点'), byNode(distance)],
     [
-      say('Node last heard', '最近一次收到全节点响应'),
+      say('Last response from the node', '最近一次收到全节点响应'),
       heard === null ? byNode(fresh === null ? undefined : say('never', '从未')) : <At iso={heard} />,
     ],
     [say('Blocks per second', '每秒区块数'), String(blocksPerSecond ?? unknown)],

@@ -92,7 +92,7 @@ const unfitTrouble = (unfit: Unfit): Trouble =>
     `${unfitText(unfit, 'the node')}.`,
     unfit.is === 'foreign'
       ? `全节点所属的链与存储中的不同：${unfit.why}。`
-      : `全节点在另一条分支上：区块 ${unfit.height} 在存储中为 ${unfit.stored}，在全节点为 ${unfit.there}。`,
+      : `全节点在另一条分支上：区块 ${unfit.height} 在存储中为 ${unfit.stored}，在全节点上为 ${unfit.there}。`,
     [
       "'iostlens doctor' names the node and what helps.",
       '可运行 iostlens doctor，查看是哪个全节点以及处理办法。',
@@ -149,7 +149,7 @@ const CLOCK = trouble(
   '本机时钟早于最后加载的区块，因此无法得知该区块的时间差。',
   ['Set the clock of the machine (NTP).', '请校准本机时钟（NTP）。'],
 )
-const OLD = trouble('The last loaded block is old.', '最后加载的区块已较旧。', [
-  'Either the loader is not running, or its node stands still: compare the height of that block with the head of another node.',
+const OLD = trouble('The last loaded block is old.', '最后加载的区块距今已久。', [
+  'Either the loader is not running, or its node is stuck: compare the height of that block with the head of another node.',
   '可能是加载进程未运行，或其全节点已停滞：请将该区块的高度与其他全节点的最新高度比较。',
 ])
