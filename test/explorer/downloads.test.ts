@@ -44,7 +44,7 @@ test('downloads: a list without a range of time is offered as it is, whatever th
     ['/tokens', ['tokens.csv']],
     ['/producers', ['producers.csv']],
     ['/nfts', ['nfts.csv']],
-    ['/zh/nft/nft_cats?owners=1&page=1', ['../../zh/nft/nft_cats/owners.csv']],
+    ['/zh/nft/nft_cats?owners=1&page=1', ['../nft/nft_cats/owners.csv']],
   ] as const) {
     const { links } = await explorer.visit(path)
     const found = links.map(({ href }) => href).filter(href => href.includes('.csv'))

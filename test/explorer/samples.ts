@@ -71,7 +71,7 @@ export const samplePaths = async (explorer: Explorer): Promise<readonly string[]
       '/nft/nft_cats/8',
       '/nft/nft_dogs/4',
     ],
-    ...['/account/user_001/iost', '/account/user_001/abct', '/account/user_001/iost?page=2'],
+    ...['/account/user_001/iost', '/account/user_001/1e5', '/account/user_001/iost?page=2'],
     ...['/statistics', '/statistics?start_date=2026-11-20&end_date=2026-11-21', '/statistics/iost_moved'],
     '/account/busyhub?token=iost',
     '/account/busyhub?failed=1',

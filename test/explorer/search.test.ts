@@ -91,5 +91,5 @@ test('search: suggestions say what each thing is and one fact of it, in both lan
 test('search: what is nowhere says in which forms things are found', async () => {
   const { text } = await explorer.visit(`/search?text=${encodeURIComponent('no such thing')}`)
   expect(text).toContain('Nothing has this name, number or hash.')
-  expect(text).toContain('first 10 letters')
+  expect(text).toContain('first 10 characters')
 })

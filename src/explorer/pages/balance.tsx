@@ -137,7 +137,9 @@ const Changes = ({ visit, changes }: ChangesProps): Html => {
         [
           'Type',
           '类型',
-          ({ action }) => <span safe>{say(WORDS.get(action) ?? { en: action, zh: action })}</span>,
+          ({ action }) => (
+            <span safe>{say(WORDS.get(action) ?? { en: visible(action), zh: visible(action) })}</span>
+          ),
           { place: 'lead' },
         ],
         [

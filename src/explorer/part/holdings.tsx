@@ -23,7 +23,7 @@ type HoldingsProps = {
 }
 
 /** Amounts that are frozen, and pledges, that a page shows. */
-const MOST = 20
+const MOST = 15
 /** Up to this many amounts or pledges a list is open at first. */
 const OPEN = 5
 
