@@ -62,11 +62,17 @@ const textOf = (changes: readonly Change[]): string =>
     }),
   )
 
-/** Integers are marked, state has no bytes. */
-const writeCell = (cell: Cell): string | null =>
-  cell === null ? null : typeof cell === 'string' ? `"${cell}` : String(cell)
-const readCell = (text: string | null): Cell =>
-  text === null ? null : text.startsWith('"') ? text.slice(1) : BigInt(text)
+/** Texts and bytes are marked. */
+const writeCell = (cell: Cell): string | null => {
+  if (cell === null) return null
+  if (typeof cell === 'string') return `"${cell}`
+  return cell instanceof Uint8Array ? `x${Buffer.from(cell).toString('base64')}` : String(cell)
+}
+const readCell = (text: string | null): Cell => {
+  if (text === null) return null
+  if (text.startsWith('"')) return text.slice(1)
+  return text.startsWith('x') ? Buffer.from(text.slice(1), 'base64') : BigInt(text)
+}
 
 const byName = new Map<string, (typeof stateIndices)[number]>(stateIndices.map(index => [index.name, index]))
 
