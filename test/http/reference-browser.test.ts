@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import axe from 'axe-core'
 import { nameOf } from '#actions/define.ts'
 import { actions } from '#actions/registry.ts'
+import { LISTS } from '#explorer/lists.ts'
 import { serveGenerated } from '../generator/serve.ts'
 import { small } from '../generator/small.ts'
 import { type Browser, startBrowser } from '../support/browser/browser.ts'
@@ -147,7 +148,8 @@ test.each([
       heads.push(await page.run<Head>(HEAD))
     }
     const [first] = heads
-    expect(first?.links.length).toBe(10)
+    // The name of the service, the lists, the reference and the status.
+    expect(first?.links.length).toBe(LISTS.length + 3)
     for (const head of heads) expect(head).toEqual(first as Head)
     for (const link of first?.links ?? [])
       expect([link, (await fetch(link, { headers: { accept: 'text/html' } })).status]).toEqual([link, 200])

@@ -38,7 +38,7 @@ export type TopProps = {
   readonly isTimed?: boolean
 }
 
-const API = { en: 'API', zh: 'API' } as const
+const API = { en: 'API', zh: 'API 文档' } as const
 
 const docsHref = ({ root, lang }: Shell): string => `${root}docs/${lang}`
 
