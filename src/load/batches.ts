@@ -53,13 +53,11 @@ type Parts = {
 
 export const batching = (parts: Parts, onCommitted: (committed: Committed) => void): Batches => {
   const { writer, deriver, proof, partitions, bounds, clock, collect } = parts
-  const commits = oneUnderWay()
-  const appends = oneUnderWay()
+  const [commits, appends] = [oneUnderWay(), oneUnderWay()]
   /** Settled when the batch cut last is with the store: what is appended from then on belongs to the next one. */
   let given: Promise<unknown> = Promise.resolve()
   let batch = batchBuilder(bounds)
-  let begun = 0
-  let isFirst = true
+  let [begun, isFirst] = [0, true]
   let [transactions, records] = [0, 0]
 
   /** Gives the batch to the store, once the one before it is there. */
@@ -98,8 +96,8 @@ export const batching = (parts: Parts, onCommitted: (committed: Committed) => vo
       partitions.add(documents)
       collect(1 + documents.transactions.length + documents.records.length)
       // While another one is under way it would only wait: on a busy machine batches would become small, and so dearer.
-      const most = oldestMs(lib - documents.block.height, isFirst)
-      const isOld = commits.isIdle() && clock.elapsed() - begun > most
+      const age = clock.elapsed() - begun
+      const isOld = commits.isIdle() && age > oldestMs(lib - documents.block.height, isFirst)
       if (isOld || batch.full(deriver.changed()) || partitions.full()) return close(lib)
       if (!batch.partFull) return
       await appends.settle()

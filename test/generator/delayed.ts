@@ -1,6 +1,7 @@
 import { CONTRACTS } from './cycle-plan.ts'
 import { transferAction } from './movements.ts'
 import { FOUNDER, HUB, TOKENS } from './names.ts'
+import { COLLECTIONS } from './nfts.ts'
 import { blockMs } from './time.ts'
 import { emptyTx, type Tx } from './transaction.ts'
 import { txHash } from './transaction-hash.ts'
@@ -9,8 +10,8 @@ import type { World } from './world.ts'
 const GAS = 54_321
 const COINS = 7_000
 const NS_PER_MS = 1_000_000
-/** Behind the base transaction, the contracts, two tokens and the hub's share. */
-const POSITION = 1 + CONTRACTS + 3
+/** Behind the base transaction, the contracts, two tokens, the hub's share and the collections. */
+const POSITION = 1 + CONTRACTS + 3 + COLLECTIONS.length
 
 const moving = (given: Parameters<typeof emptyTx>[2]): Tx => {
   const tx = emptyTx(FOUNDER, GAS, given)

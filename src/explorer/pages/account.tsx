@@ -16,7 +16,13 @@ import type { Html, Page, Visit } from '../page.ts'
 import { AccountRecords, recordsAsked } from '../part/account-records.tsx'
 import { Activity } from '../part/activity.tsx'
 import { Amount } from '../part/amount.tsx'
-import { AllChanges, BalanceOverTime, balanceSince, firstChange } from '../part/balance-over-time.tsx'
+import {
+  AllChanges,
+  type BalanceHistory,
+  BalanceOverTime,
+  balanceSince,
+  firstChange,
+} from '../part/balance-over-time.tsx'
 import { Card } from '../part/card.tsx'
 import { Heading } from '../part/heading.tsx'
 import { Holdings } from '../part/holdings.tsx'
@@ -74,16 +80,7 @@ export const accountPage: Page = {
           <Elsewhere visit={visit} account={account} producer={producer} />
           <Holdings visit={visit} balance={balance} pledges={detail?.gas_info.pledged_info ?? []} />
           <Withdrawable visit={visit} frozen={balance.frozen_balance.list} assets={assets} />
-          {history === undefined ? (
-            ''
-          ) : (
-            <BalanceOverTime
-              visit={visit}
-              history={history}
-              token="iost"
-              aside={<AllChanges visit={visit} of={{ account, token: 'iost' }} />}
-            />
-          )}
+          <IostOverTime visit={visit} account={account} history={history} />
           <OwnTokens visit={visit} account={account} tokens={tokens} />
           <OwnNfts visit={visit} nfts={owned.nfts} total={owned.total ?? 0} />
           <AccountRecords visit={visit} asked={records} tokens={tokens.map(({ symbol }) => symbol)}>
@@ -102,6 +99,25 @@ export const accountPage: Page = {
     }
   },
 }
+
+type IostOverTimeProps = {
+  readonly visit: Visit
+  readonly account: string
+  /** undefined: it never had any, or it is not what the page is asked for. */
+  readonly history: BalanceHistory | undefined
+}
+
+const IostOverTime = ({ visit, account, history }: IostOverTimeProps): Html =>
+  history === undefined ? (
+    ''
+  ) : (
+    <BalanceOverTime
+      visit={visit}
+      history={history}
+      token="iost"
+      aside={<AllChanges visit={visit} of={{ account, token: 'iost' }} />}
+    />
+  )
 
 /** NFTs that the page shows, those that it got last. */
 const MOST_NFTS = 10
