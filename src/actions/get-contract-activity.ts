@@ -1,5 +1,4 @@
 import { Type } from '@sinclair/typebox'
-import { dateOf } from '#chain/time.ts'
 import { defineAction } from './define.ts'
 import { daysAsked } from './find/asked-days.ts'
 import { requireContract } from './find/listed.ts'
@@ -37,12 +36,8 @@ export const getContractActivity = defineAction({
   list: 'days',
   run: async (context, { contract: id, action_name, ...given }) => {
     await requireContract(context, id)
-    const { from, to, today } = await daysAsked(context, given, checkDates)
-    const counts = await recordsByDay(context.view, contractList(id, action_name), { from, to })
-    return wholeOf(
-      'days',
-      counts.map((records, at) => ({ date: dateOf(from + at), complete: from + at < today, records })),
-    )
+    const days = await daysAsked(context, given, checkDates)
+    return wholeOf('days', await recordsByDay(context.view, contractList(id, action_name), days))
   },
   isOfStore: true,
   fails: ['not_found', 'loading'],

@@ -30,7 +30,7 @@ export type ArchivedBlock = {
 const base64 = (hash: string): string => Buffer.from(decodeBase58(hash)).toString('base64')
 
 /** What stands for a signature that is not kept. */
-const NO_SIGN = { algorithm: 0, sig: '', pubKey: '' }
+export const NO_SIGN = { algorithm: 0, sig: '', pubKey: '' }
 
 /** The lines of a block. Throws Failure 'bad_block' when its head does not have its hash. */
 export const linesOf = ({ block, sign = NO_SIGN, raw, code }: ArchivedBlock): BlockLines => {

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { decodeBase58 } from '#chain/base58.ts'
 import type { Block } from '#chain/block.ts'
 import { changesProducers } from '#chain/effects.ts'
-import { decodeSignature, signatureFault } from '#chain/head.ts'
+import { signatureFault } from '#chain/head.ts'
 import { Failure } from '#failure/failure.ts'
-import { type ArchivedBlock, type BlockLines, linesOf } from './block-lines.ts'
+import { type ArchivedBlock, type BlockLines, linesOf, NO_SIGN } from './block-lines.ts'
 import { CHUNK_BLOCKS, CHUNK_CHARACTERS } from './chunk.ts'
 import { type FileWriter, fileWriter, PART } from './file-writer.ts'
 import { FORMAT, MANIFEST, type Manifest, manifestText, readManifest } from './manifest.ts'
@@ -127,27 +127,16 @@ const withNeededSignatures = (
   proof: ArchiveOf['proof'],
 ): readonly ArchivedBlock[] => {
   const last = run.at(-1)
-  if (proof === 'signed' && last !== undefined) requireSigned(last)
   return run.map(each => {
-    if (each === last) return each
-    if (!changesProducers(each.block)) return { ...each, sign: undefined }
+    if (each !== last && !changesProducers(each.block)) return { ...each, sign: undefined }
     if (proof === 'signed') requireSigned(each)
     return each
   })
 }
 
 /** Throws Failure 'bad_block' unless the block has a valid signature: nobody could load what is written without it. */
-const requireSigned = ({ block, sign }: ArchivedBlock): void => {
-  const { height, hash, witness } = block
-  if (height === 0) return
-  const fault =
-    sign === undefined
-      ? 'its head has no signature'
-      : signatureFault(
-          decodeBase58(hash),
-          witness,
-          decodeSignature(sign, { above: { key: 'head' }, key: 'sign' }),
-        )
+const requireSigned = ({ block: { height, hash, witness }, sign = NO_SIGN }: ArchivedBlock): void => {
+  const fault = height === 0 ? undefined : signatureFault(decodeBase58(hash), { witness, sign })
   if (fault === undefined) return
   throw new Failure('bad_block', `Block ${height}: ${fault}.`, {
     details: { height },

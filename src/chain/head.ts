@@ -163,8 +163,15 @@ const keyOf = (witness: string, bytes: Uint8Array): KeyObject => {
   return key
 }
 
-/** Why a block's signature is invalid: `hash` is the block's, `witness` the key (base58) that its head names. */
-export const signatureFault = (hash: Uint8Array, witness: string, sign: Signature): string | undefined => {
+/**
+ * Why the signature of a block's head is invalid; undefined: it is valid. `hash` is the block's, `witness` the key (base58)
+ * that its head names. Throws Failure 'bad_block' where `sign` has not the form of a signature.
+ */
+export const signatureFault = (
+  hash: Uint8Array,
+  { witness, sign: given }: Pick<RawHead, 'witness' | 'sign'>,
+): string | undefined => {
+  const sign = decodeSignature(given, { above: { key: 'head' }, key: 'sign' })
   if (sign.sig.length === 0) return 'its head has no signature'
   if (sign.algorithm !== ED25519)
     return `algorithm ${sign.algorithm} of its signature is not ${ED25519} (ed25519)`

@@ -1,4 +1,4 @@
-import { decodeRawHeads, decodeSignature, headHashBytes, type RawHead, signatureFault } from '#chain/head.ts'
+import { decodeRawHeads, headHashBytes, type RawHead, signatureFault } from '#chain/head.ts'
 import type { ProofLevel } from '#chain/proof.ts'
 import { decodeRawBlock } from '#chain/raw-block.ts'
 import { Failure } from '#failure/failure.ts'
@@ -55,8 +55,7 @@ const requireRun = (heads: readonly RawHead[], { from, to }: Range): void => {
 /** The witness whose valid signature a head carries; undefined for genesis, which nobody signs. Throws Failure 'bad_block'. */
 export const requireSigned = (head: RawHead): string | undefined => {
   if (head.height === 0) return undefined
-  const sign = decodeSignature(head.sign, { above: { key: 'head' }, key: 'sign' })
-  const fault = signatureFault(headHashBytes(head), head.witness, sign)
+  const fault = signatureFault(headHashBytes(head), head)
   if (fault !== undefined)
     throw bad(head.height, `${fault}; only --prove linked accepts it without`, SIGNED_HELP)
   return head.witness
