@@ -8,7 +8,7 @@ import { knownState, stateCache, unknownKeys } from './known-state.ts'
 const keyOf = (id: string) => ({ index: producerKeys, id })
 const docOf = (id: string, account: string) => ({ id, account })
 
-test('knownState: of a batch that has arrived, what was asked for on its way stays; the rest is fetched as it is now', async () => {
+test('knownState: a batch that has arrived is known until the next trim; what was asked for on its way stays', async () => {
   const stored = new Map(['a', 'b'].map(id => [id, docOf(id, 'before')]))
   const asked: string[] = []
   const known = knownState({
@@ -24,14 +24,27 @@ test('knownState: of a batch that has arrived, what was asked for on its way sta
   expect(known.get(producerKeys, 'a')).toEqual(docOf('a', 'after'))
   for (const { doc } of changes) stored.set(doc.id, doc)
   known.arrived()
+  // The run being derived may need it, and was fetched before the batch was cut.
+  expect(known.get(producerKeys, 'b')).toEqual(docOf('b', 'after'))
+  known.trim()
   expect(['a', 'b', 'c'].map(id => known.get(producerKeys, id))).toEqual([
     docOf('a', 'after'),
-    UNKNOWN,
+    docOf('b', 'after'),
     UNKNOWN,
   ])
   await known.fetch(['a', 'b', 'c'].map(keyOf))
   expect(['a', 'b', 'c'].map(id => known.get(producerKeys, id))).toEqual(changes.map(({ doc }) => doc))
-  expect(asked).toEqual(['a', 'b', 'c', 'b', 'c'])
+  expect(asked).toEqual(['a', 'b', 'c', 'c'])
+})
+
+test('knownState: what two batches change stays while either is on its way', async () => {
+  const known = knownState({ getMany: async keys => keys.map(() => undefined), members: async () => [] })
+  const changed = (account: string) => [{ index: producerKeys, doc: docOf('a', account) }]
+  known.sent(changed('first'))
+  known.arrived()
+  known.sent(changed('second'))
+  known.trim()
+  expect(known.get(producerKeys, 'a')).toEqual(docOf('a', 'second'))
 })
 
 const vote = (voter: string, amount: bigint, producer = 'bob0000'): VoteDoc => ({

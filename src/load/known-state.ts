@@ -31,9 +31,9 @@ export type KnownState = {
   inFlight(index: Index): readonly Doc[]
   /** A batch goes on its way. */
   sent(changes: readonly Change[]): void
-  /** The batch on its way is in the store. */
+  /** The batch on its way is in the store; its documents are known until the next `trim`. */
   arrived(): void
-  /** Forgets documents that were not used recently. */
+  /** Forgets documents that were not used recently, and those of arrived batches that nobody has asked for since. */
   trim(): void
   /** Rises whenever what was known may have been forgotten. */
   readonly losses: number
@@ -43,6 +43,7 @@ export const knownState = ({ getMany, members }: Pick<Writer, 'getMany' | 'membe
   const cache = stateCache(CACHED)
   const ranges = new Map<string, readonly Doc[]>()
   let flying: readonly Held[] = []
+  let landed: Held[] = []
   let flyingDocs = new Map<Index, Doc[]>()
   let losses = 0
   const inFlight: KnownState['inFlight'] = index => flyingDocs.get(index) ?? []
@@ -83,12 +84,14 @@ export const knownState = ({ getMany, members }: Pick<Writer, 'getMany' | 'membe
       })
     },
     arrived: () => {
-      // What nobody has asked for meanwhile is not kept, least of all as it was before: new holders come by the thousand.
-      for (const held of flying) cache.release(held)
+      for (const held of flying) landed.push(held)
       flying = []
       flyingDocs = new Map()
     },
     trim: () => {
+      // What nobody has asked for meanwhile is not kept, least of all as it was before: new holders come by the thousand.
+      for (const held of landed) cache.release(held)
+      landed = []
       if (cache.trim()) losses += 1
     },
   }
@@ -143,7 +146,8 @@ type Cell = {
   doc: Doc | undefined | typeof UNKNOWN
   /** The generation in which it was used last; NEVER: not since it is held. */
   used: number
-  held: boolean
+  /** Batches that hold it. */
+  holds: number
 }
 type Cells = Map<StateIndex, Map<string, Cell>>
 
@@ -183,19 +187,19 @@ export const stateCache = (capacity: number): StateCache => {
       const cell = put(index, doc.id, doc)
       if (cell.used === generation) inUse -= 1
       cell.used = NEVER
-      cell.held = true
+      cell.holds += 1
       return cell
     },
     release: held => {
       const cell = held as Cell
-      cell.held = false
-      if (cell.used !== NEVER || cell.doc === UNKNOWN) return
+      cell.holds -= 1
+      if (cell.holds > 0 || cell.used !== NEVER || cell.doc === UNKNOWN) return
       cell.doc = UNKNOWN
       empty += 1
     },
     trim: () => {
       if (inUse >= capacity) {
-        sweep(({ doc, used, held }) => held || (used === generation && doc !== UNKNOWN))
+        sweep(({ doc, used, holds }) => holds > 0 || (used === generation && doc !== UNKNOWN))
         generation += 1
         inUse = 0
         return true
@@ -218,7 +222,7 @@ const cellOf = (cells: Cells, index: StateIndex, id: string): Cell => {
   }
   let cell = ofIndex.get(id)
   if (cell === undefined) {
-    cell = { doc: undefined, used: NEVER, held: false }
+    cell = { doc: undefined, used: NEVER, holds: 0 }
     ofIndex.set(id, cell)
   }
   return cell
