@@ -69,12 +69,16 @@ const openUncounted = (values: Values, { log, writingProgram, counts }: Opening)
   })
 }
 
-/** Runs `work` with the store that the settings name, and closes the store afterwards in any case. */
+/**
+ * Runs `work` with the store that the settings name, and closes the store afterwards in any case. `writingProgram`: of the
+ * thread that copies an SQLite store.
+ */
 export const withStore = (
   values: Values,
   log: Log,
   work: (store: Store) => Promise<ExitCode>,
-): Promise<ExitCode> => closedAfter(openStore(values, log), work)
+  threads: { readonly writingProgram?: URL } = {},
+): Promise<ExitCode> => closedAfter(openStore(values, log, threads), work)
 
 /** As `withStore`, and counted; `writingProgram`: for long loads. */
 export const withCountedStore = (
