@@ -1,14 +1,9 @@
 import { statSync } from 'node:fs'
 import { Failure } from '#failure/failure.ts'
 import type { Copying } from '#store/maintain-port.ts'
-import { openReader } from './connection.ts'
-import { guarded } from './failures.ts'
-import { getPublished } from './meta.ts'
-import type { OpenWritingThread } from './threads/far-batches.ts'
+import { copied, type Pages } from './copied.ts'
 import { failureFrom } from './threads/failure-message.ts'
-
-/** A file that is copied, and where to. */
-export type Pages = { readonly path: string; readonly name: string; readonly partial: string }
+import type { OpenWritingThread } from './threads/far-batches.ts'
 
 /** Between two looks at how far a copy is. */
 const LOOK_MS = 500
@@ -29,7 +24,8 @@ export const copyPages = async (
       if (message.type === 'failed') reject(failureFrom(message))
       else if (message.type === 'copied') resolve(message.height)
     },
-    ended: reason => reject(new Failure('unavailable', `The thread that copies ${pages.name} has died: ${reason}.`)),
+    ended: reason =>
+      reject(new Failure('unavailable', `The thread that copies ${pages.name} has died: ${reason}.`)),
   })
   const stop = (): void => reject(new Failure('deadline', `Copying ${pages.name} was stopped.`))
   signal?.addEventListener('abort', stop)
@@ -47,35 +43,3 @@ export const copyPages = async (
 }
 
 const bytesIn = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0
-
-/** The same in this thread. */
-export const copied = ({ path, name, partial }: Pages): number => {
-  const source = openReader(path, name)
-  if (source === undefined) throw new Failure('unavailable', `${name} is gone.`)
-  try {
-    // sqlite.org/lang_vacuum.html: one transaction, and the copy has no free pages.
-    guarded(`Copying ${name} to ${partial}`, () => source.statement('VACUUM INTO ?').run(partial))
-  } finally {
-    source.close()
-  }
-  return checkedHeight(partial)
-}
-
-/** Height of a copy that SQLite finds whole. */
-const checkedHeight = (partial: string): number => {
-  const copy = openReader(partial, partial)
-  if (copy === undefined) throw new Failure('damaged', `The copy ${partial} is gone.`)
-  try {
-    return guarded(partial, () => {
-      const said = String(copy.row('PRAGMA integrity_check')?.[0])
-      const published = getPublished(copy)
-      if (said !== 'ok' || published === undefined)
-        throw new Failure('damaged', `The copy is not whole: ${said}.`, {
-          help: "Check the store itself with 'iostlens verify --node URL'.",
-        })
-      return published.height
-    })
-  } finally {
-    copy.close()
-  }
-}

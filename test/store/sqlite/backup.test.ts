@@ -23,8 +23,7 @@ beforeAll(async () => {
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-const filesOf = (name: string): readonly string[] =>
-  readdirSync(folder).filter(each => each.startsWith(name))
+const filesOf = (name: string): readonly string[] => readdirSync(folder).filter(each => each.startsWith(name))
 
 test('copyStore: by a thread and without one, the copy is the store', async () => {
   const copies = [

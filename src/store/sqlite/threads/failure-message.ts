@@ -16,5 +16,8 @@ export const crossed = (error: unknown): Crossed => {
   }
 }
 
-export const failureFrom = ({ failure: { kind, message, ...rest } }: { readonly failure: Crossed }): Failure =>
-  new Failure(kind, message, rest)
+export const failureFrom = ({
+  failure: { kind, message, ...rest },
+}: {
+  readonly failure: Crossed
+}): Failure => new Failure(kind, message, rest)

@@ -3,7 +3,7 @@ import { type AnyIndex, historyIndices, stateIndices } from '#indices/registry.t
 import type { Published } from '#store/port.ts'
 import { historyRows, upsert } from '../commit.ts'
 import { type Connection, type FileMark, openWriter } from '../connection.ts'
-import { copied, type Pages } from '../copy-pages.ts'
+import { copied, type Pages } from '../copied.ts'
 import { type Owner, putPublished } from '../meta.ts'
 import { tableOf } from '../tables.ts'
 import { inTransaction, requireOwn } from '../transaction.ts'
