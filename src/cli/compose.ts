@@ -69,16 +69,12 @@ const openUncounted = (values: Values, { log, writingProgram, counts }: Opening)
   })
 }
 
-/**
- * Runs `work` with the store that the settings name, and closes the store afterwards in any case. `writingProgram`: of the
- * thread that copies an SQLite store.
- */
+/** Runs `work` with the store that the settings name, and closes the store afterwards in any case. */
 export const withStore = (
   values: Values,
   log: Log,
   work: (store: Store) => Promise<ExitCode>,
-  threads: { readonly writingProgram?: URL } = {},
-): Promise<ExitCode> => closedAfter(openStore(values, log, threads), work)
+): Promise<ExitCode> => closedAfter(openStore(values, log), work)
 
 /** As `withStore`, and counted; `writingProgram`: for long loads. */
 export const withCountedStore = (
@@ -90,7 +86,11 @@ export const withCountedStore = (
   work: (store: Store) => Promise<ExitCode>,
 ): Promise<ExitCode> => closedAfter(openStore(values, log, counted), work)
 
-const closedAfter = async (store: Store, work: (store: Store) => Promise<ExitCode>): Promise<ExitCode> => {
+/** Runs `work` with a store, and closes it afterwards in any case. */
+export const closedAfter = async (
+  store: Store,
+  work: (store: Store) => Promise<ExitCode>,
+): Promise<ExitCode> => {
   try {
     return await work(store)
   } finally {
