@@ -78,6 +78,7 @@ const ADDRESSES = [
   'account/__proto__',
   'account/busyhub/iost',
   'contracts',
+  'contract/token.iost/storage?key=TIiost',
   'contract/token.iost',
   'contract/Contract5aHQiyi3zX8bwRWao4fMvxFi5UabjPPaqhUJ8eyUb9RW',
   'no/such/page',
