@@ -1,8 +1,15 @@
 import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { inflateSync } from 'node:zlib'
+import { askTogether } from '#actions/ask.ts'
+import { grouped } from '#explorer/format/amount.ts'
+import { type Drawn, PICTURE } from '#explorer/picture/picture.ts'
+import { pictures } from '#explorer/picture/pictures.ts'
 import { svgOf } from '#explorer/picture/svg.ts'
+import { routeAt } from '#explorer/route.ts'
 import { drawPng } from '#http/picture/draw.ts'
 import { keptPictures } from '#http/picture/kept-pictures.ts'
+import { systemClock } from '#time/clock.ts'
+import { loadedStore } from '../support/stores/loaded.ts'
 import { samplePaths } from './samples.ts'
 import { type Explorer, explorerOn } from './served.ts'
 
@@ -62,6 +69,52 @@ test('pictures: an answer has a tag, what has none is not found, and the prefix 
   const { pathname } = new URL(/og:image" content="([^"]*)"/.exec(html)?.[1] ?? '')
   expect([pathname, (await behind.ask(pathname)).status]).toEqual(['/iost/token/iost/picture.png', 200])
 })
+
+test('pictures: their figures are those of the API', async () => {
+  const { call } = explorer
+  const drawn = async (path: string): Promise<Drawn> => {
+    const { found, id = '' } = routeAt(pictures, `${path}/${PICTURE}`) ?? {}
+    const deps = {
+      ...{ store: await loadedStore(), node: undefined, clock: systemClock },
+      ...{ prices: { get: () => undefined }, profiles: { get: () => undefined } },
+    }
+    const show = found?.show ?? (() => Promise.reject(new Error(`${path} has no picture.`)))
+    return askTogether(deps, ({ ask }) => show({ ask, id }), { signal: AbortSignal.timeout(60_000) })
+  }
+  const { wealth } = await call<Wealth>('base/get-wealth-list', { size: '50' })
+  for (const { account: name } of wealth) {
+    const { balance } = await call<{ readonly balance: string }>('account/get-account-balance', {
+      account: name,
+    })
+    const { facts } = await drawn(`/account/${encodeURIComponent(name)}`)
+    expect([name, facts[0]]).toEqual([name, ['Available', `${grouped(balance)} iost`]])
+    // As on the page, where the sum is told in the same words.
+    const { html } = await explorer.visit(`/account/${encodeURIComponent(name)}`)
+    const [, total = ''] = /<dt>Total<\/dt><dd>.*?<data value="([^"]*)"/s.exec(html) ?? []
+    expect([name, facts[1]]).toEqual([name, ['Total', `${grouped(total)} iost`]])
+  }
+  const paid = await drawn('/tx/EtsagS1FGY4f1kEZGu8zoryj8pXKSBazcHujbC4c958e')
+  expect(paid.facts).toEqual([
+    ['Status', 'Success'],
+    ['Moved', '0.5 iost'],
+    ['From', 'busyhub'],
+    ['To', 'user_001'],
+  ])
+  const failed = await drawn('/tx/4qDBRfj8UZTQWMrkuh3chkrXE31d3yh6hpoA3MvTKuaL')
+  expect(failed.facts[0]).toEqual(['Status', 'An action failed'])
+  const token = await call<Readonly<Record<string, string | number>>>('token/get-token-detail', {
+    token: 'iost',
+  })
+  expect((await drawn('/token/iost')).facts.map(([, value]) => value)).toEqual(
+    ['current_supply', 'total_supply', 'holder_count'].map(name => grouped(String(token[name]))),
+  )
+  const { name, facts } = await drawn('/block/4824')
+  expect([name, ...facts.slice(0, 2).map(([, value]) => value)]).toEqual([
+    ...['4,824', '2026-11-21 08:25:19', 'producer000'],
+  ])
+})
+
+type Wealth = { readonly wealth: readonly { readonly account: string }[] }
 
 const HOSTILE = '"\'></text></svg><script>bad()</script>&lt;\u202e\u0000\ud800中文👨‍👩‍👧‍👦'
 
