@@ -10,7 +10,7 @@ import { CONTRACT_FILTERS, contractRecords } from '../download/records.ts'
 import { visible } from '../format/visible.ts'
 import { ifFound } from '../found.ts'
 import { titleOf } from '../known-names.ts'
-import { hrefTo, pathOf } from '../links.ts'
+import { hrefTo, pathOf, pathOfStorage } from '../links.ts'
 import type { Html, Page, Visit } from '../page.ts'
 import { Abi } from '../part/abi.tsx'
 import { Activity } from '../part/activity.tsx'
@@ -131,6 +131,16 @@ const About = ({ visit, detail, code, isHolding }: AboutProps): Html => {
               <None />
             ),
           ],
+          ...(visit.storage === undefined
+            ? []
+            : [
+                [
+                  say({ en: 'Storage', zh: '存储' }),
+                  <a href={hrefTo(visit, pathOfStorage(detail.contract_id))} safe>
+                    {say({ en: 'Read values by key →', zh: '按键读取 →' })}
+                  </a>,
+                ] as const,
+              ]),
         ]}
       />
     </section>
