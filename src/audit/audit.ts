@@ -4,6 +4,7 @@ import { blocks } from '#indices/block.ts'
 import { lists } from '#indices/list.ts'
 import { blockId } from '#indices/position.ts'
 import { DERIVATION, historyIndices, stateIndices } from '#indices/registry.ts'
+import { collector } from '#load/collect.ts'
 import { NO_SUCH_CALL, Refused } from '#node/call.ts'
 import type { Node } from '#node/port.ts'
 import { OTHER_DERIVATION } from '#store/identity.ts'
@@ -213,15 +214,17 @@ const compareAll = async (
   }
 }
 
-/** Counts up, and ends the work when it is asked to stop. */
+/** Counts up, keeps memory flat, and ends the work when it is asked to stop. */
 const counting = (
   stage: string,
   onProgress: AuditOptions['onProgress'],
   signal: AbortSignal,
 ): ((count: number) => void) => {
+  const collect = collector()
   let done = 0
   return count => {
     signal.throwIfAborted()
+    collect(count)
     done += count
     onProgress({ stage, done })
   }
