@@ -54,12 +54,25 @@ export const leanClient = async (folder: string): Promise<Client> => {
 /** wrk counts an answer that takes longer as failed; after its own two seconds it would on a busy machine. */
 const TIMEOUT = '60s'
 
+/** Text of Lua. wrk sleeps for all of its seconds, which only a signal cuts short: it then ends as it does after them. */
+const endAfter = (answers: number): string => `
+local ffi = require("ffi")
+ffi.cdef("int getpid(void); int kill(int process, int signal);")
+local SIGINT = 2
+local left = ${answers}
+response = function()
+  left = left - 1
+  if left > 0 then return end
+  wrk.thread:stop()
+  ffi.C.kill(ffi.C.getpid(), SIGINT)
+end`
+
 /** Text of Lua; the paths have no quotes nor backslashes. */
 const wrkScript = ({ paths, body }: Target, most: number | undefined): string => `
 local paths = { ${paths.map(path => JSON.stringify(path)).join(', ')} }
 local at = 0
 ${body === undefined ? '' : `wrk.method = "POST"\nwrk.body = [[${body}]]\nwrk.headers["Content-Type"] = "application/json"`}
-${most === undefined ? '' : `local left = ${most}\nresponse = function()\n  left = left - 1\n  if left == 0 then wrk.thread:stop() end\nend`}
+${most === undefined ? '' : endAfter(most)}
 request = function()
   at = at % #paths + 1
   return wrk.format(nil, paths[at])

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { toIso } from '#chain/time.ts'
 import { sentTransactions } from '#test/support/nodes/recording.ts'
-import { listCall } from '#test/support/oracle/list-call.ts'
+import { type ListCall, listCall } from '#test/support/oracle/list-call.ts'
 import { plainRecording } from '#test/support/oracle/plain-lists.ts'
 import type { PlainChain, PlainRow } from '#test/support/oracle/plain-records.ts'
 import type { Service } from '#test/support/processes/service.ts'
@@ -31,6 +31,38 @@ const waysOf = (length: number, { everySizeUpTo, pagesOf20UpTo }: Thoroughness):
       length <= (size < 20 ? everySizeUpTo : size < 500 ? pagesOf20UpTo : Infinity) &&
       (length <= EVERY_WAY_UP_TO || (sort === 'asc') === (size === 500)),
   )
+
+/**
+ * Most lists are of an account and something else, and pages do not depend on what that is: each tenth of them is walked as
+ * all other lists are. The others are walked once, with pages of 500, in both orders by turns; short ones of `moved` and
+ * `called` have their turn in the test of the action.
+ */
+const OF_TWO = /^(?:moved|called|in)\/[^/]+\/./
+const EACH_OF_TWO = 10
+const ONCE = WAYS.filter(({ size }) => size === 500)
+
+type Walk = {
+  readonly call: ListCall
+  readonly list: readonly PlainRow[]
+  /** Ways in which it is walked from end to end. */
+  readonly ways: typeof WAYS
+  /** Whether it is asked for in every other way, too. */
+  readonly isSampled: boolean
+}
+
+/** The lists of records, and how each of them is asked for. */
+function* walksOf(lists: PlainChain['lists'], thoroughness: Thoroughness): Generator<Walk> {
+  let ofTwo = 0
+  for (const [key, list] of lists) {
+    const call = listCall(key)
+    if (call === undefined) continue
+    const turn = OF_TWO.test(key) ? ofTwo++ : 0
+    if (turn % EACH_OF_TWO === 0)
+      yield { call, list, ways: waysOf(list.length, thoroughness), isSampled: true }
+    else if (key.startsWith('in/') || list.length > thoroughness.everySizeUpTo)
+      yield { call, list, ways: ONCE.slice(turn % 2, (turn % 2) + 1), isSampled: false }
+  }
+}
 
 /** First pages, last ones, the one beyond the last, and some between. */
 const samplePages = (last: number): ReadonlySet<number> =>
@@ -73,16 +105,11 @@ export const listSuite = (service: () => Service, thoroughness: Thoroughness): v
 
   test('every list, in pages of every size and both orders, is the plain list', async () => {
     let rows = 0
-    let ofTwo = 0
     let short = 0
-    for (const [key, list] of plain.lists) {
-      const call = listCall(key)
-      if (call === undefined) continue
-      // Most lists are of an account and a token or an action: each has its turn in the test of the action.
-      if (/^(?:moved|called)\//.test(key) && ofTwo++ % 10 !== 0) continue
+    for (const { call, list, ways } of walksOf(plain.lists, thoroughness)) {
       const asc = list.map((row, at) => rowText(row, call.action !== 'account-tx', at + 1))
       const hasSmall = short++ % (thoroughness.smallOf ?? 1) === 0
-      for (const { size, sort } of waysOf(list.length, thoroughness)) {
+      for (const { size, sort } of ways) {
         if (size < 20 && !hasSmall) continue
         const query = { action: call.action, list: 'transactions', params: { ...call.params, sort } }
         const expected = sort === 'asc' ? asc : asc.toReversed()
@@ -96,10 +123,9 @@ export const listSuite = (service: () => Service, thoroughness: Thoroughness): v
 
   test('pages of sizes and orders in which a list is not walked: first, last, beyond the last and some between', async () => {
     let number = 0
-    for (const [key, list] of plain.lists) {
-      const call = listCall(key)
-      if (call === undefined || list.length <= thoroughness.everySizeUpTo) continue
-      const walked = new Set(waysOf(list.length, thoroughness))
+    for (const { call, list, ways, isSampled } of walksOf(plain.lists, thoroughness)) {
+      if (!isSampled || list.length <= thoroughness.everySizeUpTo) continue
+      const walked = new Set(ways)
       const asc = list.map((row, at) => rowText(row, call.action !== 'account-tx', at + 1))
       const desc = asc.toReversed()
       const hasSmall = number++ % (thoroughness.smallOf ?? 1) === 0

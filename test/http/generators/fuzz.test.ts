@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { join } from 'node:path'
 import { actions } from '#actions/registry.ts'
 import { pythonTools } from '#test/support/processes/python-tools.ts'
 import { runTool } from '../../support/processes/run-tool.ts'
@@ -37,7 +38,9 @@ const fuzzed = async (
     ...['--no-shrink', '--continue-on-failure', '--suppress-health-check', 'all', '--warnings', 'off'],
   ]
   // It keeps notes of a run where it is started.
-  const report = await runTool(command, { folder: served.folder })
+  const hooks = join(import.meta.dir, 'untargeted.py')
+  const environment = { SCHEMATHESIS_HOOKS: hooks, PYTHONDONTWRITEBYTECODE: '1' }
+  const report = await runTool(command, { environment, folder: served.folder })
   expect(Number(/Selected: (\d+)/.exec(report)?.[1])).toBe(OPERATIONS)
   return report
 }

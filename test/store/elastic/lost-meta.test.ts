@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { batchOf, identity, publishedAt, tellingBatch } from '#test/store/suite/fixture.ts'
 import { failureOf } from '#test/store/suite/harness.ts'
 import { ask } from '#test/support/stores/ask-elastic.ts'
@@ -7,23 +7,29 @@ import { elasticsearchUrl, openTestElastic, type TestElastic } from '#test/suppo
 
 const HEIGHT = 3
 
-/** A loaded store whose meta index something happens to; handles of its own see what is left. */
-const damaged = async (
-  damage: (target: TestElastic, path: (rest: string) => string) => Promise<unknown>,
-  look: (target: TestElastic) => Promise<void>,
-): Promise<void> => {
+/** A loaded store. */
+const loaded = async (): Promise<TestElastic> => {
   const target = openTestElastic()
+  await target.store.create()
+  const writer = await target.store.takeOver(identity)
+  await commitBatch(writer, tellingBatch(0, HEIGHT))
+  await writer.release()
+  return target
+}
+
+/** A loaded store of its own for what changes it. */
+const onLoaded = async (work: (target: TestElastic) => Promise<void>): Promise<void> => {
+  const target = await loaded()
   try {
-    await target.store.create()
-    const writer = await target.store.takeOver(identity)
-    await commitBatch(writer, tellingBatch(0, HEIGHT))
-    await writer.release()
-    await damage(target, rest => `${target.url}/${target.prefix}-${rest}`)
-    await look(target)
+    await work(target)
   } finally {
     await target.destroy()
   }
 }
+
+const metaAt = ({ url, prefix }: TestElastic): string => `${url}/${prefix}-meta-0`
+const documentAt = (target: TestElastic, id: 'checkpoint' | 'published'): string =>
+  `${metaAt(target)}/_doc/${id}?refresh=true`
 
 const refusesToGoOn = async ({ reopen }: TestElastic, message: RegExp): Promise<void> => {
   const other = reopen()
@@ -44,51 +50,75 @@ const refusesToGoOn = async ({ reopen }: TestElastic, message: RegExp): Promise<
 describe.skipIf(elasticsearchUrl() === undefined)('what is lost of meta', () => {
   setDefaultTimeout(600_000)
 
-  test('a checkpoint that is deleted while documents are there is never begun anew', () =>
-    damaged(
-      (_, path) => ask('DELETE', path('meta/_doc/checkpoint?refresh=true')),
-      target => refusesToGoOn(target, /no checkpoint in .*-meta/),
-    ))
+  // What is refused changes nothing, so that one store serves for all documents that are damaged and put right again.
+  describe('a document', () => {
+    let target: TestElastic
+    beforeAll(async () => {
+      target = await loaded()
+    })
+    afterAll(() => target.destroy())
+
+    /** Damages a document while `look` sees what is left. */
+    const damaged = async (
+      id: 'checkpoint' | 'published',
+      damage: (document: string) => Promise<unknown>,
+      look: () => Promise<void>,
+    ): Promise<void> => {
+      const document = documentAt(target, id)
+      const { _source } = await ask<{ readonly _source: object }>('GET', document)
+      await damage(document)
+      await look()
+      await ask('PUT', document, _source)
+      expect(await target.reopen().read(async view => view.at)).toEqual(publishedAt(HEIGHT))
+    }
+
+    test('a checkpoint that is deleted while documents are there is never begun anew', () =>
+      damaged(
+        'checkpoint',
+        document => ask('DELETE', document),
+        () => refusesToGoOn(target, /no checkpoint in .*-meta/),
+      ))
+
+    for (const [what, source] of [
+      ['nothing', {}],
+      ['an empty object', { body: '{}' }],
+      ['half of its text', { body: '{"schema":1,"chain' }],
+      ['a list', { body: '[]' }],
+      ['partitions that go back', { body: JSON.stringify({ partitions: [0, 7, 5] }) }],
+    ] as const) {
+      test(`a checkpoint with ${what} in it is refused by its name`, () =>
+        damaged(
+          'checkpoint',
+          document => ask('PUT', document, source),
+          () => refusesToGoOn(target, /'checkpoint' of .*-meta at .* is unreadable or invalid/),
+        ))
+      test(`a published height with ${what} in it is no answer`, () =>
+        damaged(
+          'published',
+          document => ask('PUT', document, source),
+          async () => {
+            const refused = await failureOf(target.reopen().read(async view => view.at))
+            expect([refused.kind, refused.retryable]).toEqual(['damaged', false])
+            expect(refused.message).toMatch(/'published' of .*-meta/)
+          },
+        ))
+    }
+  })
 
   test('a meta index that is deleted while documents are there is never begun anew', () =>
-    damaged(
-      (_, path) => ask('DELETE', path('meta-0')),
-      target => refusesToGoOn(target, /no checkpoint in .*-meta|missing.*meta/),
-    ))
-
-  for (const [what, source] of [
-    ['nothing', {}],
-    ['an empty object', { body: '{}' }],
-    ['half of its text', { body: '{"schema":1,"chain' }],
-    ['a list', { body: '[]' }],
-    ['partitions that go back', { body: JSON.stringify({ partitions: [0, 7, 5] }) }],
-  ] as const) {
-    test(`a checkpoint with ${what} in it is refused by its name`, () =>
-      damaged(
-        (_, path) => ask('PUT', path('meta-0/_doc/checkpoint?refresh=true'), source),
-        target => refusesToGoOn(target, /'checkpoint' of .*-meta at .* is unreadable or invalid/),
-      ))
-    test(`a published height with ${what} in it is no answer`, () =>
-      damaged(
-        (_, path) => ask('PUT', path('meta-0/_doc/published?refresh=true'), source),
-        async ({ reopen }) => {
-          const refused = await failureOf(reopen().read(async view => view.at))
-          expect([refused.kind, refused.retryable]).toEqual(['damaged', false])
-          expect(refused.message).toMatch(/'published' of .*-meta/)
-        },
-      ))
-  }
+    onLoaded(async target => {
+      await ask('DELETE', metaAt(target))
+      await refusesToGoOn(target, /no checkpoint in .*-meta|missing.*meta/)
+    }))
 
   test('a published height that is deleted is published again by the next loader', () =>
-    damaged(
-      (_, path) => ask('DELETE', path('meta-0/_doc/published?refresh=true')),
-      async ({ reopen }) => {
-        const other = reopen()
-        expect((await failureOf(other.read(async view => view.at))).kind).toBe('unavailable')
-        const writer = await other.takeOver(identity)
-        expect(await other.published()).toEqual(publishedAt(HEIGHT))
-        await commitBatch(writer, batchOf(HEIGHT + 1, HEIGHT + 1))
-        await writer.release()
-      },
-    ))
+    onLoaded(async target => {
+      await ask('DELETE', documentAt(target, 'published'))
+      const other = target.reopen()
+      expect((await failureOf(other.read(async view => view.at))).kind).toBe('unavailable')
+      const writer = await other.takeOver(identity)
+      expect(await other.published()).toEqual(publishedAt(HEIGHT))
+      await commitBatch(writer, batchOf(HEIGHT + 1, HEIGHT + 1))
+      await writer.release()
+    }))
 })

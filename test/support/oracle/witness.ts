@@ -41,7 +41,7 @@ const MOST_TOLD = 10
 /** Answers of one height in a row after which the next ones are not hurried: nothing changes, and a server may be starting. */
 const SOON_ENOUGH = 300
 const CALM_MS = 20
-const AWAY_MS = 5
+const AWAY_MS = 20
 
 /** Waits after an answer, by its status and the height that was seen last: hurried where the chain grows. */
 const pacing = (): ((status: number, height: number) => Promise<void>) => {
