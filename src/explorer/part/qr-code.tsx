@@ -4,12 +4,14 @@ import type { Html, Visit } from '../page.ts'
 
 /** Light modules around a code, which readers need (ISO/IEC 18004). */
 const BORDER = 4
+/** One mask of the eight: to weigh all of them takes seven times as long, on every page, and a name fills a small code. */
+const MASK = 2
 
 type QrCodeProps = { readonly visit: Pick<Visit, 'say'>; readonly text: string }
 
 /** A text as a QR code, which a phone reads off the screen; seen after one press. */
 export const QrCode = ({ visit, text }: QrCodeProps): Html => {
-  const { data, size } = encode(text, { ecc: 'M', border: BORDER })
+  const { data, size } = encode(text, { ecc: 'M', border: BORDER, maskPattern: MASK })
   return (
     <details class="qr">
       <summary safe>{visit.say({ en: 'QR code', zh: '二维码' })}</summary>
