@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { accounts } from '#indices/account.ts'
+import { balanceId, balances } from '#indices/balance.ts'
 import { listOf } from '#indices/list.ts'
 import { resources } from '#indices/resource.ts'
 import { tokens } from '#indices/token.ts'
@@ -107,6 +108,45 @@ describe('movements', () => {
       next_due: FIRST + 2n * SECOND,
     })
     expect(after(3)).toEqual({ amount: 99_100_000_000n, frozen: 0n, frozen_list: [], next_due: undefined })
+  })
+
+  test('deriveBlock: what goes to a name that the contract cannot keep is gone, and the supply has it', () => {
+    const kept = ['', 'a/b', 'Contract x', 'x'.repeat(62)]
+    const gone = ['a-b', 'a@b', 'é', 'nul\0', 'x'.repeat(63), `Contract${'1'.repeat(600)}`]
+    const chain = derive(
+      [transaction({ receipts: [createToken('odd', 0)] })],
+      [...kept, ...gone].map(name =>
+        transaction({
+          receipts: [
+            receipt('token.iost/issue', ['odd', name, '1']),
+            transfer('iost', 'alice00', name, '1', ''),
+          ],
+        }),
+      ),
+    )
+    const held = chain.state.all(balances).filter(({ token }) => token === 'odd')
+    expect(held.map(({ owner, amount }) => [owner, amount])).toEqual(kept.map(name => [name, 1n]))
+    expect(chain.state.get(tokens, 'odd')).toMatchObject({ current_supply: 10n, holder_count: 4 })
+    expect(balance(chain, 'iost/alice00').amount).toBe(99_000_000_000n)
+    expect(chain.state.get(balances, balanceId('iost', 'a-b'))).toBeUndefined()
+  })
+
+  test('deriveBlock: a total supply far below zero is what is left of it in 64 bits', () => {
+    const config = Buffer.from('{"decimal":8}').toString('base64')
+    const totals = ['-5', '-9223372036854775808', '-9223372036854775807', '92233720368']
+    const { state } = derive([
+      transaction({
+        receipts: totals.map((total, at) =>
+          receipt('token.iost/create', `["t${at}","alice00",${total},"${config}"]`),
+        ),
+      }),
+    ])
+    expect(totals.map((_, at) => state.get(tokens, `t${at}`)?.total_supply)).toEqual([
+      -500_000_000n,
+      0n,
+      100_000_000n,
+      9_223_372_036_800_000_000n,
+    ])
   })
 
   test('deriveBlock: taking more than there is stops the load', () => {

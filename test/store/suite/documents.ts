@@ -106,7 +106,14 @@ export const documentCases = (open: Open): void => {
     const ids = ['12345', 'no such', '__proto__', '12345', '', '\udfff']
     const got = await opened.store.read(view => view.getMany(tokens, ids))
     const doc = (id: string) => odd.find(change => change.index === tokens && change.doc.id === id)?.doc
-    expect<unknown>(got).toEqual([doc('12345'), undefined, doc('__proto__'), doc('12345'), undefined, undefined])
+    expect<unknown>(got).toEqual([
+      doc('12345'),
+      undefined,
+      doc('__proto__'),
+      doc('12345'),
+      undefined,
+      undefined,
+    ])
     expect(await opened.store.read(view => view.getMany(tokens, []))).toEqual([])
   })
 
