@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { accounts } from '#indices/account.ts'
 import { balanceId, balances } from '#indices/balance.ts'
+import { contracts } from '#indices/contract.ts'
 import { listOf } from '#indices/list.ts'
 import { resources } from '#indices/resource.ts'
 import { tokens } from '#indices/token.ts'
@@ -174,5 +175,36 @@ describe('movements', () => {
     expect(balance(chain, 'ram/alice00').amount).toBe(99_940n)
     expect(chain.state.get(resources, 'alice00')?.ram_used).toBe(60n)
     expect(chain.state.get(resources, 'auth.iost')).toBeUndefined()
+  })
+
+  test('deriveBlock: a contract that a contract had deployed is owned by the publisher, who pays its RAM', () => {
+    const make = (told: Parameters<typeof transaction>[0]) =>
+      transaction({ actions: [action('ContractFactory/make', ['code'])], ...told })
+    const byReturn = make({})
+    const id = `Contract${byReturn.hash}`
+    const byRam = make({})
+    const other = `Contract${byRam.hash}`
+    const chain = derive([
+      { ...byReturn, receipt: { ...byReturn.receipt, returns: [`["[\\"${id}\\"]"]`] } },
+      {
+        ...byRam,
+        receipt: {
+          ...byRam.receipt,
+          ramUsage: [
+            ['alice00', 142n],
+            [other, 114n],
+          ],
+        },
+      },
+      transaction({ publisher: 'bob0000', receipt: { ramUsage: [[id, 160n]] } }),
+    ])
+    expect(balance(chain, 'ram/alice00').amount).toBe(100_000n - 142n - 114n - 160n)
+    expect(chain.state.get(contracts, other)).toMatchObject({
+      owner: 'alice00',
+      publisher: 'alice00',
+      abis: [],
+    })
+    expect(rowsOf(chain, 1).map(({ deployed }) => deployed)).toEqual([id, other])
+    expect(count(chain, listOf.contracts)).toBe(7)
   })
 })
