@@ -113,7 +113,10 @@ test('deriveBlock: an issuer that gives the right to issue away, as if it were a
 
 test('deriveBlock: a collection that can never have items says so as the chain does', () => {
   const { state: after } = deriveChain(
-    chainOf([genesis()], [transaction({ receipts: [receipt('token721.iost/create', ['none', 'alice00', -4])] })]),
+    chainOf(
+      [genesis()],
+      [transaction({ receipts: [receipt('token721.iost/create', ['none', 'alice00', -4])] })],
+    ),
   )
   expect(after.get(collections, 'none')).toMatchObject({ total_supply: -4n, issued: 0 })
 })
