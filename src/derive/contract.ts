@@ -1,5 +1,5 @@
-import type { Action } from '#chain/block.ts'
 import { CONTRACT_AT, deployedFrom } from '#chain/contract-code.ts'
+import { contractWithin } from '#chain/effects.ts'
 import { parseExact } from '#chain/json.ts'
 import { isContractId, isSystemContract } from '#chain/names.ts'
 import { type ContractDoc, contracts } from '#indices/contract.ts'
@@ -38,28 +38,14 @@ export const applyCode = (at: TxScope, name: string, position: number): string |
   }
 }
 
-/**
- * Applies that a contract had another one deployed, by a call of system.iost that neither an action nor a receipt tells of. A
- * transaction deploys one contract at most: it is named after the transaction, and the publisher owns it (go-iost
- * `vm/native/system.go` setCode). It is known by what else of the transaction names it. Gives its id and the position of the
- * action that brought it into being.
- */
+/** Applies that a contract had another one deployed, which the publisher owns. Gives its id and the position of the action. */
 export const applyCodeWithin = (at: TxScope): readonly [position: number, id: string] | undefined => {
-  const { actions, receipt, hash, publisher } = at.tx
-  const outer = actions.findIndex(({ contract }) => !isSystemContract(contract))
-  if (outer < 0 || actions.some(isSetCode)) return undefined
-  const id = `Contract${hash}`
-  const returned = receipt.returns.findIndex(text => text.includes(id))
-  const isNamed =
-    returned >= 0 ||
-    receipt.ramUsage.some(([payer]) => payer === id) ||
-    receipt.receipts.some(({ funcName }) => funcName.startsWith(`${id}/`))
-  const made = isNamed ? deploy(at, { id, code: undefined, owner: publisher }) : undefined
-  return made === undefined ? undefined : [returned < 0 ? outer : returned, made]
+  const within = contractWithin(at.tx)
+  if (within === undefined) return undefined
+  const { id, position } = within
+  const made = deploy(at, { id, code: ofNode(at.scope, id), owner: at.tx.publisher })
+  return made === undefined ? undefined : [position, made]
 }
-
-const isSetCode = ({ contract, actionName }: Action): boolean =>
-  contract === SYSTEM_CONTRACT && actionName === 'setCode'
 
 const placeOf = ({ scope, position }: TxScope, action: number): NonNullable<Code['code_at']> => [
   scope.block.height,

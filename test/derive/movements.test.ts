@@ -5,7 +5,16 @@ import { contracts } from '#indices/contract.ts'
 import { listOf } from '#indices/list.ts'
 import { resources } from '#indices/resource.ts'
 import { tokens } from '#indices/token.ts'
-import { action, createToken, receipt, SECOND, transaction } from '#test/support/stores/hand-made.ts'
+import { deriveChain } from '#test/support/stores/derived-chain.ts'
+import {
+  action,
+  chainOf,
+  createToken,
+  genesis,
+  receipt,
+  SECOND,
+  transaction,
+} from '#test/support/stores/hand-made.ts'
 import {
   balance,
   count,
@@ -184,20 +193,28 @@ describe('movements', () => {
     const id = `Contract${byReturn.hash}`
     const byRam = make({})
     const other = `Contract${byRam.hash}`
-    const chain = derive([
-      { ...byReturn, receipt: { ...byReturn.receipt, returns: [`["[\\"${id}\\"]"]`] } },
-      {
-        ...byRam,
-        receipt: {
-          ...byRam.receipt,
-          ramUsage: [
-            ['alice00', 142n],
-            [other, 114n],
-          ],
+    const [first, then] = chainOf(
+      [genesis()],
+      [
+        { ...byReturn, receipt: { ...byReturn.receipt, returns: [`["[\\"${id}\\"]"]`] } },
+        {
+          ...byRam,
+          receipt: {
+            ...byRam.receipt,
+            ramUsage: [
+              ['alice00', 142n],
+              [other, 114n],
+            ],
+          },
         },
-      },
-      transaction({ publisher: 'bob0000', receipt: { ramUsage: [[id, 160n]] } }),
-    ])
+        transaction({ publisher: 'bob0000', receipt: { ramUsage: [[id, 160n]] } }),
+      ],
+    )
+    const abis = [{ name: 'put', args: ['string'], amount_limit: [] }]
+    // The node tells of one of them.
+    const code = { id, language: 'javascript', version: '1.0.0', abis }
+    const chain = deriveChain([first, then].flatMap(one => (one ? [{ ...one, systemCode: [code] }] : [])))
+    expect(chain.state.get(contracts, id)).toMatchObject({ owner: 'alice00', language: 'javascript', abis })
     expect(balance(chain, 'ram/alice00').amount).toBe(100_000n - 142n - 114n - 160n)
     expect(chain.state.get(contracts, other)).toMatchObject({
       owner: 'alice00',
