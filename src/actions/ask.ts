@@ -2,6 +2,7 @@ import { parseExact, writeJson } from '#chain/json.ts'
 import type { Published } from '#store/port.ts'
 import { type AnswerDeps, atOnce, contextFor, inTurn, type Turn } from './answer.ts'
 import type { Typed } from './define.ts'
+import { type StorageReader, storageReader } from './find/contract-storage.ts'
 import { readParams } from './request/query.ts'
 
 /** Parameters of a call, as a query would give them. */
@@ -17,7 +18,12 @@ export type Ask = <A>(action: Typed<A>, given?: CallParameters) => Promise<A>
 export type AnswerOf<A extends Typed> = NonNullable<A['answer']>
 
 /** Calls that are answered together: of one height, `at`. */
-export type Asking = { readonly ask: Ask; readonly at: Published }
+export type Asking = {
+  readonly ask: Ask
+  readonly at: Published
+  /** Reads the storage of contracts, which no action answers; undefined: there is no node to ask. */
+  readonly storage: StorageReader | undefined
+}
 
 /**
  * Runs work that makes several calls, all of them at one height. The store may begin it again when the height moved
@@ -41,7 +47,9 @@ export const askTogether = async <T>(
           // Texts of the chain that are JSON come along as they are: their numbers keep their digits, too.
           return parseExact(writeJson(data, { numbers: 'string' })) as never
         }
-        return work({ ask, at: view.at })
+        const { node } = deps
+        const storage = node && storageReader({ node, apart, signal })
+        return work({ ask, at: view.at, storage })
       },
       { signal },
     ),

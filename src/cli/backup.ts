@@ -1,11 +1,11 @@
 import { resolve } from 'node:path'
 import { Failure } from '#failure/failure.ts'
 import type { Store } from '#store/port.ts'
-import { describeCopy } from '#transfer/backup-file.ts'
+import { describeCopy, megabytes } from '#transfer/backup-file.ts'
 import { backupSnapshot } from '#transfer/backup-snapshot.ts'
 import { documentsIn } from '#transfer/manifest.ts'
 import type { Call, Command } from './command.ts'
-import { requireExisting, withStore } from './compose.ts'
+import { closedAfter, openStore, requireExisting } from './compose.ts'
 import { LOGGING, STORE } from './setting-groups.ts'
 import { requireRepository, withProgress } from './transferring.ts'
 
@@ -26,13 +26,14 @@ export const backup: Command = {
     'iostlens backup monday --repository backup --store http://127.0.0.1:9200/iostlens',
   ],
   run: async call => {
-    const { values, words, log, out } = call
+    const { values, words, log, out, writingProgram } = call
     const [file = ''] = words
-    return withStore(values, log, async store => {
+    const work = async (store: Store): Promise<0> => {
       await requireExisting(store)
       out(await copied(call, store, file))
       return 0
-    })
+    }
+    return closedAfter(openStore(values, log, { writingProgram }), work)
   },
 }
 
@@ -51,9 +52,14 @@ const copied = async (call: Call, store: Store, file: string): Promise<string> =
   if (call.values.repository !== undefined)
     throw new Failure('usage', `${store.name} is an embedded store, which has no --repository.`)
   const path = resolve(file)
-  const doing = { bar: 'Describing', log: 'Described the copy.' }
+  const doing = { bar: 'Backing up', log: 'Backed up.' }
   const { height, bytes } = await withProgress(call, doing, how =>
-    copy(path, async partial => void (await describeCopy(partial, path, how))),
+    copy(path, {
+      beforeNaming: async partial => void (await describeCopy(partial, path, how)),
+      onProgress: ({ done, of }) =>
+        how.onProgress({ stage: 'MB copied', done: megabytes(done), of: megabytes(of) }),
+      signal: how.signal,
+    }),
   )
   return `Copied ${store.name} at height ${height} to ${file}: ${bytes} bytes, checked.`
 }

@@ -86,7 +86,11 @@ export const withCountedStore = (
   work: (store: Store) => Promise<ExitCode>,
 ): Promise<ExitCode> => closedAfter(openStore(values, log, counted), work)
 
-const closedAfter = async (store: Store, work: (store: Store) => Promise<ExitCode>): Promise<ExitCode> => {
+/** Runs `work` with a store, and closes it afterwards in any case. */
+export const closedAfter = async (
+  store: Store,
+  work: (store: Store) => Promise<ExitCode>,
+): Promise<ExitCode> => {
   try {
     return await work(store)
   } finally {

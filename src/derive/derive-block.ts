@@ -203,6 +203,9 @@ const addToRuns = (state: State, block: Block, before: number): void => {
       count: Math.min(of - done, RUN_LENGTH - (number % RUN_LENGTH)),
     }
     puts.push(() => {
+      // What begins a run need not be fetched.
+      if (number % RUN_LENGTH === 0)
+        return state.add(transactionRuns, { id, blocks: withStretch({ blocks: [] }, stretch) })
       const run = state.get(transactionRuns, id) ?? { blocks: [] }
       state.put(transactionRuns, { id, blocks: withStretch(run, stretch) })
     })

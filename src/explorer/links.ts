@@ -34,6 +34,9 @@ export const pathOfNft = (collection: string, id: string): string =>
 export const pathOfBalance = (owner: string, token: string): string =>
   `${pathOf('account', owner)}/${encodeURIComponent(token)}`
 
+/** Path of the page that reads the storage of a contract. */
+export const pathOfStorage = (contract: string): string => `${pathOf('contract', contract)}/storage`
+
 /** The call of the API that gives what a page shows. */
 export const callTo = (
   { root, site }: Pick<Visit, 'root' | 'site'>,

@@ -6,6 +6,7 @@ import { blocksPage } from './pages/blocks.tsx'
 import { collectionPage } from './pages/collection.tsx'
 import { collectionsPage } from './pages/collections.tsx'
 import { contractPage } from './pages/contract.tsx'
+import { contractStoragePage } from './pages/contract-storage.tsx'
 import { contractsPage } from './pages/contracts.tsx'
 import { homePage } from './pages/home.tsx'
 import { nftPage } from './pages/nft.tsx'
@@ -46,4 +47,5 @@ export const pages: readonly Page[] = [
   balancePage,
   contractsPage,
   contractPage,
+  contractStoragePage,
 ]

@@ -49,7 +49,7 @@ export const showPage = async (
   const { found: page, id, part } = route
   return askTogether(
     deps,
-    async ({ ask, at }) => {
+    async ({ ask, at, storage }) => {
       const calls: Call[] = []
       let last: number | undefined
       const noting: Ask = async (action, given = {}) => {
@@ -65,7 +65,7 @@ export const showPage = async (
           throw notFoundIfImpossible(error, call, { id, part, query: asked.query })
         }
       }
-      const visit: Visit = { ...asked, say: sayIn(asked.lang), id, part, ask: noting, at }
+      const visit: Visit = { ...asked, say: sayIn(asked.lang), id, part, ask: noting, at, storage }
       const shown = await page.show(visit)
       if ('to' in shown) return shown
       if (shown.type !== undefined) return { text: await shown.body, type: shown.type }

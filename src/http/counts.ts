@@ -22,6 +22,7 @@ const ROUTES = [
     'usage',
     'explorer',
     'download',
+    'picture',
     'asset',
     'live',
     'start',

@@ -2,7 +2,15 @@ import { Failure } from '#failure/failure.ts'
 import { joinSignals } from '#time/signals.ts'
 import type { Budget, Hold } from './budget.ts'
 import { type Asking, nobodyAnswers } from './call.ts'
-import { askOnce, endedByCaller, type HttpLimits, isTrouble, type Means, type Outcome } from './http.ts'
+import {
+  askOnce,
+  endedByCaller,
+  type HttpLimits,
+  type HttpRequest,
+  isTrouble,
+  type Means,
+  type Outcome,
+} from './http.ts'
 import { unfitText } from './judge.ts'
 import { type Member, type Pool, whyBehind, whyUnfit } from './pool.ts'
 import type { NodeAnswer } from './port.ts'
@@ -14,8 +22,7 @@ export class OtherBranch extends Failure {}
 const HEDGE_MS = 700
 
 export type Passing = {
-  /** Begins with a slash. */
-  readonly path: string
+  readonly request: HttpRequest
   /** For the whole of it, over all nodes. */
   readonly limits: HttpLimits
   /** Room for all answers that are passed on. */
@@ -40,8 +47,9 @@ export const usable = (pool: Pool): readonly Member[] =>
  * slow; never longer than the limit. Throws 'unavailable' when no node answers, at once when none is usable; 'deadline'
  * when the signal of `asking` aborts.
  */
-export const passOn = async (asking: Asking, { path, limits, budget }: Passing): Promise<Passed> => {
+export const passOn = async (asking: Asking, { request, limits, budget }: Passing): Promise<Passed> => {
   const { pool, clock, signal, onCall } = asking
+  const { path } = request
   if (!path.startsWith('/'))
     throw new Failure('defect', `Path "${path.slice(0, 100)}" does not begin with a slash.`)
   if (signal.aborted) throw endedByCaller(signal)
@@ -51,7 +59,7 @@ export const passOn = async (asking: Asking, { path, limits, budget }: Passing):
   const details = new Map<string, string>()
   let excuse: Passed | undefined
   for await (const { member, outcome } of turns(asking, ready, {
-    path,
+    request,
     means: { limits, clock, budget, onCall },
   })) {
     if (outcome.tag === 'no_room') throw noRoom(what)
@@ -75,7 +83,7 @@ type Turn = { readonly member: Member; readonly outcome: Outcome }
 async function* turns(
   { pool, clock, signal }: Asking,
   ready: readonly Member[],
-  { path, means }: { readonly path: string; readonly means: Omit<Means, 'signal'> },
+  { request, means }: { readonly request: HttpRequest; readonly means: Omit<Means, 'signal'> },
 ): AsyncGenerator<Turn> {
   const waiting = [...ready]
   const ends = joinSignals(signal)
@@ -83,11 +91,11 @@ async function* turns(
   const askNext = (): void => {
     const member = waiting.shift()
     if (member === undefined) return
-    const asked = askOnce(
-      member.endpoint,
-      { path },
-      { ...means, signal: ends.signal, isRetry: member !== ready[0] },
-    )
+    const asked = askOnce(member.endpoint, request, {
+      ...means,
+      signal: ends.signal,
+      isRetry: member !== ready[0],
+    })
     running.set(
       member,
       asked.then(outcome => ({ member, outcome })),

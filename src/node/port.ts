@@ -115,10 +115,11 @@ export type Node = {
   /**
    * GET of an allowed path: the bytes of the best node that answers, with any content; the next node is asked when one
    * hangs or fails (5xx), but none that is far behind the others or the store. Within `withinMs`, by default the time-out of requests.
+   * `body`: JSON of a call that only reads, but which nodes take as a POST alone.
    */
   get(
     path: string,
-    options?: { readonly signal?: AbortSignal; readonly withinMs?: number },
+    options?: { readonly signal?: AbortSignal; readonly withinMs?: number; readonly body?: string },
   ): Promise<PassedOn>
   /**
    * Keeps looking how the nodes do, until `close`; requests go by what was found, and wait for no look. Nodes of another

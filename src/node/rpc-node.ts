@@ -121,10 +121,11 @@ export const rpcNode = (options: RpcNodeOptions): Node => {
     heads: ({ from, to }, signal) => until(signal, ends => ask(ends, rawHeadsQuestion({ from, to }))),
     contractCode: (id, signal) => until(signal, ends => codeOf(ends, id)),
     storage: (range, signal) => until(signal, ends => ask(ends, storageQuestion(range))),
-    get: (path, { signal, withinMs = requestMs } = {}) =>
+    get: (path, { signal, withinMs = requestMs, body } = {}) =>
       until(signal, async ends => {
+        const request = body === undefined ? { path } : { path, body }
         const limits = { timeoutMs: withinMs, maxBytes: maxRequestBytes }
-        return passedOn({ pool, lookAgain }, await passOn(ends, { path, limits, budget }))
+        return passedOn({ pool, lookAgain }, await passOn(ends, { request, limits, budget }))
       }),
     watch: (expected, stored = NOTHING_STORED) =>
       watchNodes(asking, { expected, stored, onEvent, onProbe: () => told() }),

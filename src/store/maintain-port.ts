@@ -25,15 +25,23 @@ export type MaintainPort = {
   readonly whole?: (signal?: AbortSignal) => Promise<void>
   /**
    * Copies all of the store at one height to a file that is not there yet; the store may be written and read meanwhile.
-   * `beforeNaming` is given the copy before it gets its name. Absent where the server has a way of its own.
+   * Absent where the server has a way of its own.
    */
-  readonly backup?: (file: string, beforeNaming?: (partial: string) => Promise<void>) => Promise<Copied>
+  readonly backup?: (file: string, how?: Copying) => Promise<Copied>
   /** Snapshots that the server keeps in repositories of its own. Absent where `backup` copies the store. */
   readonly snapshots?: Snapshots
   /** Disks, rights and settings of the server that keeps the store. Absent where there is none. */
   readonly serverReport?: () => Promise<ServerReport>
   /** Absent where history is kept in one piece. */
   readonly partitions?: Partitions
+}
+
+export type Copying = {
+  /** Is given the copy before it gets its name. */
+  readonly beforeNaming?: (partial: string) => Promise<void>
+  /** Bytes written so far, and those of the store. */
+  readonly onProgress?: (progress: { readonly done: number; readonly of: number }) => void
+  readonly signal?: AbortSignal
 }
 
 /** A copy: its height, and its size in bytes. */

@@ -105,6 +105,7 @@ const spoiltPage = async (
           now: 0,
           ask,
           at: asking.at,
+          storage: undefined,
         },
         say: text => text[lang],
       }

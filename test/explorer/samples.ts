@@ -73,6 +73,7 @@ export const samplePaths = async (explorer: Explorer): Promise<readonly string[]
     ],
     ...['/account/user_001/iost', '/account/user_001/1e5', '/account/user_001/iost?page=2'],
     ...['/statistics', '/statistics?start_date=2026-11-20&end_date=2026-11-21', '/statistics/iost_moved'],
+    ...['/contract/token.iost/storage', '/contract/vote.iost/storage?key=u_1&field=admin'],
     '/account/busyhub?token=iost',
     '/account/busyhub?failed=1',
     '/account/admin?func_name=token.iost%2Ftransfer&page=2',

@@ -75,4 +75,13 @@ describe('the compiled binary, started from an empty folder', () => {
     for (const path of ['/health', '/ready', '/openapi.json', '/docs/en', '/docs/zh'])
       expect([path, (await ask(path))[0]]).toEqual([path, 200])
   })
+
+  test('draws pictures of pages, with renderer and font of its own', async () => {
+    const explored = spawnIn(folder, [BINARY, 'serve', '--explorer', '--listen', '127.0.0.1:0'])
+    const response = await fetch(`${urlIn(await explored.firstLine)}/account/admin/picture.png`)
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'image/png'])
+    expect((await response.bytes()).length).toBeGreaterThan(10_000)
+    explored.kill('SIGTERM')
+    expect((await explored.ended).code).toBe(0)
+  })
 })

@@ -2,12 +2,15 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import type { Profile } from '#actions/define.ts'
 import { pages } from '#explorer/pages.ts'
+import { createNode } from '#node/create-node.ts'
+import type { Node } from '#node/port.ts'
+import { type Replay, serveReplay } from '#test/replay/serve.ts'
 import { until } from '#test/support/wait.ts'
 import { systemClock } from '#time/clock.ts'
 import { type Browser, startBrowser } from '../support/browser/browser.ts'
 import type { Page } from '../support/browser/page.ts'
 import { type Served, servedBehind } from '../support/browser/served.ts'
-import { recordedBlocks } from '../support/nodes/recording.ts'
+import { recordedBlocks, recording } from '../support/nodes/recording.ts'
 import { type Service, serviceOn } from '../support/processes/service.ts'
 import { commitRuns } from '../support/stores/commit-runs.ts'
 import { loadedStore } from '../support/stores/loaded.ts'
@@ -32,12 +35,18 @@ const PROFILE: Profile = {
 }
 
 let browser: Browser
+let replay: Replay
+let node: Node
 let service: Service
 let served: Served
 beforeAll(async () => {
   browser = await startBrowser()
+  replay = serveReplay({ recording: await recording() })
+  node = createNode({ urls: [replay.url] })
+  await node.watch(async () => undefined)
   service = serviceOn(await loadedStore(), {
     explorer: true,
+    node,
     prices: { get: () => ({ usd: '0.0123', cny: '0.0881', rank: 321, time: '2026-11-21T00:00:00.000Z' }) },
     profiles: { get: () => PROFILE },
   })
@@ -46,6 +55,8 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser.close()
   await served[Symbol.asyncDispose]()
+  node.close()
+  await replay.stop()
 })
 
 /** One of each page at least. */
@@ -78,6 +89,7 @@ const ADDRESSES = [
   'account/__proto__',
   'account/busyhub/iost',
   'contracts',
+  'contract/token.iost/storage?key=TIiost',
   'contract/token.iost',
   'contract/Contract5aHQiyi3zX8bwRWao4fMvxFi5UabjPPaqhUJ8eyUb9RW',
   'no/such/page',
@@ -200,6 +212,21 @@ test('explorer in a browser: the code of a contract is read in both themes, and 
   expect(await page.run<number>("document.querySelectorAll('.lines i').length")).toBe(
     code.trimEnd().split('\n').length,
   )
+  await page.close()
+})
+
+test('explorer in a browser: a QR code is dark on light in both themes, and has room on a phone', async () => {
+  const page = await browser.open({ width: 360 })
+  for (const scheme of ['light', 'dark'] as const) {
+    await page.prefer(scheme)
+    await page.go(`${served.url}account/__proto__`)
+    await page.run("document.querySelector('.qr').open = true")
+    expect([scheme, await findingsOn(page)]).toEqual([scheme, []])
+    expect([scheme, await wideOf(page)]).toEqual([scheme, 360])
+    const colours =
+      "[getComputedStyle(document.querySelector('.qr svg')).backgroundColor, getComputedStyle(document.querySelector('.qr path')).stroke]"
+    expect([scheme, await page.run(colours)]).toEqual([scheme, ['rgb(255, 255, 255)', 'rgb(0, 0, 0)']])
+  }
   await page.close()
 })
 

@@ -18,10 +18,13 @@ const callIndex = (recording: Recording): Promise<ReadonlyMap<string, RecordedCa
   return made
 }
 
+/** A body that names no side asks for the state of the last irreversible block. */
 const bothSides = (body: string): readonly string[] =>
-  [body, body.replace('"by_longest_chain":false', '"by_longest_chain":true')].filter(
-    (each, at, all) => all.indexOf(each) === at,
-  )
+  [
+    body,
+    body.replace('"by_longest_chain":false', '"by_longest_chain":true'),
+    body.includes('"by_longest_chain"') ? body : body.replace(/\}$/, ',"by_longest_chain":true}'),
+  ].filter((each, at, all) => all.indexOf(each) === at)
 
 /**
  * The answer that was recorded. Head and last irreversible block are one here, so an answer recorded for either is that

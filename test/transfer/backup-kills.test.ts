@@ -78,7 +78,7 @@ const again = async () => {
   const how = { signal: new AbortController().signal, onProgress: () => undefined }
   try {
     const describe = async (partial: string) => void (await describeCopy(partial, copy, how))
-    const { height } = await copyStore({ path: store, name: store }, copy, describe)
+    const { height } = await copyStore({ path: store, name: store }, copy, { beforeNaming: describe })
     return { height }
   } catch (error) {
     if (!(error instanceof Failure)) throw error

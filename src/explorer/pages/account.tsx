@@ -30,6 +30,7 @@ import { More } from '../part/more.tsx'
 import { Name } from '../part/name.tsx'
 import { OwnNfts } from '../part/own-nfts.tsx'
 import { Permissions } from '../part/permissions.tsx'
+import { QrCode } from '../part/qr-code.tsx'
 import { Resources } from '../part/resources.tsx'
 import { Rows } from '../part/rows.tsx'
 import { SubAccounts } from '../part/sub-accounts.tsx'
@@ -77,6 +78,7 @@ export const accountPage: Page = {
       body: (
         <>
           <Heading visit={visit} kind={kind} id={account} />
+          <QrCode visit={visit} text={account} />
           <Elsewhere visit={visit} account={account} producer={producer} />
           <Holdings visit={visit} balance={balance} pledges={detail?.gas_info.pledged_info ?? []} />
           <Withdrawable visit={visit} frozen={balance.frozen_balance.list} assets={assets} />

@@ -11,7 +11,7 @@ import { CONTRACT_FILTERS, contractRecords } from '../download/records.ts'
 import { visible } from '../format/visible.ts'
 import { ifFound } from '../found.ts'
 import { titleOf } from '../known-names.ts'
-import { hrefTo, pathOf } from '../links.ts'
+import { hrefTo, pathOf, pathOfStorage } from '../links.ts'
 import type { Elsewhere, Html, Page, Visit } from '../page.ts'
 import { Abi } from '../part/abi.tsx'
 import { Activity } from '../part/activity.tsx'
@@ -144,6 +144,16 @@ const About = ({ visit, detail, code, isHolding }: AboutProps): Html => {
               <None />
             ),
           ],
+          ...(visit.storage === undefined
+            ? []
+            : [
+                [
+                  say({ en: 'Storage', zh: '存储' }),
+                  <a href={hrefTo(visit, pathOfStorage(detail.contract_id))} safe>
+                    {say({ en: 'Read values by key →', zh: '按键读取 →' })}
+                  </a>,
+                ] as const,
+              ]),
         ]}
       />
     </section>

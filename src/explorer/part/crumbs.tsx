@@ -29,6 +29,7 @@ export const Crumbs = ({ frame }: { readonly frame: Frame }): Html => {
 const WHOLES = new Map<string, Text>([
   ['nft', { en: 'NFT collection', zh: '所属合集' }],
   ['account', { en: 'Account', zh: '账户' }],
+  ['contract', { en: 'Contract', zh: '合约' }],
 ])
 
 /** The list that has the thing, and the collection of an NFT or the owner of a balance: their paths and names. */

@@ -16,10 +16,15 @@ export type Field = {
   readonly words?: ReadonlyMap<string, string>
 }
 
-type FiltersProps = { readonly visit: Visit; readonly fields: readonly Field[] }
+type FiltersProps = {
+  readonly visit: Visit
+  readonly fields: readonly Field[]
+  /** What the button says; absent: that it narrows a list. */
+  readonly button?: string
+}
 
 /** A form whose fields become parameters of the page's address. */
-export const Filters = ({ visit, fields }: FiltersProps): Html => {
+export const Filters = ({ visit, fields, button }: FiltersProps): Html => {
   const { say, query } = visit
   const isUsed = fields.some(({ name }) => (query.get(name) ?? '') !== '')
   return (
@@ -28,7 +33,7 @@ export const Filters = ({ visit, fields }: FiltersProps): Html => {
         <FilterField visit={visit} field={field} />
       ))}
       <button type="submit" safe>
-        {say({ en: 'Apply', zh: '应用' })}
+        {button ?? say({ en: 'Apply', zh: '应用' })}
       </button>
       {isUsed ? (
         <a href={hrefTo(visit, visit.path)} safe>

@@ -1,8 +1,8 @@
 /** @jsxImportSource @kitajs/html */
 import type { AnswerOf } from '#actions/ask.ts'
 import type { getAccountBalance } from '#actions/get-account-balance.ts'
-import { sumOf } from '../format/amount.ts'
 import { isoOf } from '../format/time.ts'
+import { totalsOf } from '../format/total.ts'
 import type { Html, Visit } from '../page.ts'
 import { Amount, Count } from './amount.tsx'
 import { Figures } from './facts.tsx'
@@ -23,7 +23,7 @@ type HoldingsProps = {
 }
 
 /** Amounts that are frozen, and pledges, that a page shows. */
-const MOST = 15
+const MOST = 12
 /** Up to this many amounts or pledges a list is open at first. */
 const OPEN = 5
 
@@ -32,9 +32,7 @@ export const Holdings = ({ visit, balance, pledges }: HoldingsProps): Html => {
   const { say } = visit
   const { frozen_balance: frozen, vote_balance: voted } = balance
   const iost = (value: string): Html => <Amount visit={visit} value={value} token="iost" />
-  const pledged = sumOf(pledges.map(({ amount }) => amount))
-  const ranked = sumOf([balance.balance, frozen.total, voted.total])
-  const all = sumOf([ranked, pledged])
+  const { pledged, ranked, all } = totalsOf(balance, pledges)
   return (
     <section class="card holdings">
       <Figures

@@ -1,6 +1,8 @@
 /** @jsxImportSource @kitajs/html */
 import { lastingHref } from '../links.ts'
 import type { Html } from '../page.ts'
+import { SIZE } from '../picture/picture.ts'
+import { pictureOf } from '../picture/pictures.ts'
 import type { Frame } from './frame.ts'
 
 type OpenGraphProps = {
@@ -19,14 +21,32 @@ export const OpenGraph = ({ frame, title, description }: OpenGraphProps): Html =
       <meta property="og:title" content={title} />
       <meta property="og:description" content={description} />
       <meta property="og:locale" content={lang === 'zh' ? 'zh_CN' : 'en_US'} />
+      {/* An address must be absolute, and the page of a height is the same page. */}
       {isOriginKnown ? (
-        <meta property="og:image" content={new URL('apple-touch-icon.png', frame.origin).href} />
+        <>
+          <meta property="og:url" content={lastingHref(frame, path)} />
+          <Picture frame={frame} title={title} />
+        </>
       ) : (
         ''
       )}
-      {/* An address must be absolute, and the page of a height is the same page. */}
-      {isOriginKnown ? <meta property="og:url" content={lastingHref(frame, path)} /> : ''}
-      <meta name="twitter:card" content="summary" />
+      <meta name="twitter:card" content={isOriginKnown ? 'summary_large_image' : 'summary'} />
     </>
   )
 }
+
+/** What is not found, or not known yet, has the picture of the first page. */
+const Picture = ({ frame, title }: Pick<OpenGraphProps, 'frame' | 'title'>): Html => (
+  <>
+    <meta
+      property="og:image"
+      content={lastingHref(
+        { ...frame, lang: 'en' },
+        pictureOf(frame.height === undefined ? '/' : frame.path),
+      )}
+    />
+    <meta property="og:image:width" content={String(SIZE.width)} />
+    <meta property="og:image:height" content={String(SIZE.height)} />
+    <meta property="og:image:alt" content={title} />
+  </>
+)

@@ -40,7 +40,7 @@ export const explorerHandler = (deps: AnswerDeps, options: ExplorerGate & { read
     const to = elsewhere(exchange)
     if (to !== undefined) return redirect(to, { Vary: 'Accept-Language' })
     const asked = askedBy(exchange, site)
-    const running = { signal, turn: turnsOf(queues, { key, plan: NO_PLAN }).store(signal) }
+    const running = { signal, turn: visitorTurn(options, key, signal) }
     const make = () =>
       showPage(deps, { ...asked, now: deps.clock.now() }, running).catch(error =>
         suggest(error, { asked, running }),
@@ -74,6 +74,13 @@ type Running = Parameters<typeof findNear>[2]
 /** Whether it is the name in the address that nothing was found for, not one of its parameters. */
 const isOfName = (error: unknown): error is Failure =>
   error instanceof Failure && (error.kind === 'not_found' || error.kind === 'loading')
+
+/** The turn of a visitor among all who ask the store. */
+export const visitorTurn = (
+  { queues }: Pick<ExplorerGate, 'queues'>,
+  key: string,
+  signal: AbortSignal,
+): ReturnType<ReturnType<typeof turnsOf>['store']> => turnsOf(queues, { key, plan: NO_PLAN }).store(signal)
 
 /** Visits are no exports. */
 const NO_PLAN: Turns['plan'] = { more: async () => undefined, require: () => undefined }

@@ -79,7 +79,7 @@ export const openSqlite = ({ path: given, readonly = false, writing, onRead }: S
       return writer
     },
     audit: async () => openAudit(path, name),
-    backup: (file, beforeNaming) => copyStore({ path, name }, file, beforeNaming),
+    backup: (file, how) => copyStore({ path, name, open: writing?.open }, file, how),
     keys: guardedKeys(keyStoreOf(path, name, readers), mayWrite),
     usage,
     migrating: migratingOf({

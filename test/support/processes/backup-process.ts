@@ -35,4 +35,6 @@ const { copyStore } = await import('#store/sqlite/backup.ts')
 const { describeCopy } = await import('#transfer/backup-file.ts')
 if (Number(bytes) > 0) resourceLimits.fileSize(Number(bytes))
 const how = { signal: new AbortController().signal, onProgress: () => undefined }
-await copyStore({ path, name: path }, file, async partial => void (await describeCopy(partial, file, how)))
+await copyStore({ path, name: path }, file, {
+  beforeNaming: async partial => void (await describeCopy(partial, file, how)),
+})

@@ -7,6 +7,7 @@ import { transactions } from '#indices/transaction.ts'
 import { KEPT } from '../../batch.ts'
 import type { Batch } from '../../port.ts'
 import { packed } from './document-message.ts'
+import { failureFrom } from './failure-message.ts'
 import type { FromWriting, ToWriting } from './write-in-thread.ts'
 
 /** Writes the batches of a load that is far from the head by a thread, for one take-over of a store. */
@@ -160,10 +161,6 @@ function* runsOf(changes: readonly Change[]): Generator<readonly Change[], void,
       from = at
     }
 }
-
-const failureFrom = ({
-  failure: { kind, message, ...rest },
-}: Extract<FromWriting, { type: 'failed' }>): Failure => new Failure(kind, message, rest)
 
 const died = (name: string, reason: string): Failure =>
   new Failure('unavailable', `The thread that writes to ${name} has died: ${reason}.`, {

@@ -1,13 +1,15 @@
-import { Failure, type FailureOptions } from '#failure/failure.ts'
+import { Failure } from '#failure/failure.ts'
 import { type AnyIndex, historyIndices, stateIndices } from '#indices/registry.ts'
 import type { Published } from '#store/port.ts'
 import { historyRows, upsert } from '../commit.ts'
 import { type Connection, type FileMark, openWriter } from '../connection.ts'
+import { copied, type Pages } from '../copied.ts'
 import { type Owner, putPublished } from '../meta.ts'
 import { tableOf } from '../tables.ts'
 import { inTransaction, requireOwn } from '../transaction.ts'
 import { clearUndo } from '../undo.ts'
 import { type DocumentMessage, unpacked } from './document-message.ts'
+import { type Crossed, crossed } from './failure-message.ts'
 
 /** What a thread that writes is told, in this order; parts that were dropped are not written. */
 export type ToWriting =
@@ -23,15 +25,15 @@ export type ToWriting =
   | { readonly type: 'drop' }
   | { readonly type: 'commit'; readonly end: Published }
   | { readonly type: 'close' }
-
-/** A failure as it crosses to another thread. */
-export type Crossed = Pick<Failure, 'kind' | 'message'> & FailureOptions
+  /** Alone: it copies a file and ends. */
+  | { readonly type: 'copy'; readonly pages: Pages }
 
 /** What it answers a commit, and at its end. */
 export type FromWriting =
   | { readonly type: 'committed' }
   | { readonly type: 'failed'; readonly failure: Crossed }
   | { readonly type: 'closed' }
+  | { readonly type: 'copied'; readonly height: number }
 
 const indices = new Map<string, AnyIndex>(
   [...historyIndices, ...stateIndices].map(index => [index.name, index]),
@@ -53,6 +55,13 @@ export const writeInThread = (answer: (message: FromWriting) => void): ((told: T
       answer({ type: 'failed', failure: crossed(error) })
     }
   }
+  const copy = (pages: Pages): void => {
+    try {
+      answer({ type: 'copied', height: copied(pages) })
+    } catch (error) {
+      answer({ type: 'failed', failure: crossed(error) })
+    }
+  }
   return told => {
     switch (told.type) {
       case 'open':
@@ -67,6 +76,9 @@ export const writeInThread = (answer: (message: FromWriting) => void): ((told: T
       case 'commit':
         // It answers what went wrong.
         void commit(told.end)
+        return
+      case 'copy':
+        copy(told.pages)
         return
       case 'close':
         if (target?.opened !== undefined) {
@@ -134,17 +146,4 @@ const writePart = (writing: Connection, part: DocumentMessage): void => {
   }
   const table = tableOf(index)
   for (const doc of unpacked(index, part)) upsert(writing, table, doc)
-}
-
-const crossed = (error: unknown): Crossed => {
-  if (!(error instanceof Failure)) return { kind: 'defect', message: String(error) }
-  const { kind, message, help, zh, retryable, details } = error
-  return {
-    kind,
-    message,
-    retryable,
-    details,
-    ...(help === undefined ? {} : { help }),
-    ...(zh === undefined ? {} : { zh }),
-  }
 }

@@ -1,0 +1,71 @@
+import { HASH, STORED } from '#chain/bounds.ts'
+import {
+  asObject,
+  type Fields,
+  int64Of,
+  type Path,
+  parseAnswer,
+  textOf,
+  textsOf,
+} from '#chain/json-fields.ts'
+import { Failure } from '#failure/failure.ts'
+import type { Node } from '#node/port.ts'
+import type { Context } from '../define.ts'
+import { OK, WITHIN_MS } from './node-answer.ts'
+
+/** A key of a contract's storage; `field`: of the map that stands under it. */
+type Place = { readonly contract: string; readonly key: string; readonly field?: string | undefined }
+
+/** The irreversible block that an answer about storage is of. */
+type AsOf = { readonly height: number; readonly hash: string }
+
+/** The storage of contracts, as the followed node gives it. Throws Failure 'unavailable', 'bad_block', 'deadline'. */
+export type StorageReader = {
+  /**
+   * The value as the node writes it: a text, a number in digits, or `null`, which it gives for what is not there, too.
+   * Nothing of it is proved.
+   */
+  value(place: Place): Promise<AsOf & { readonly value: string }>
+  /** The fields of the map under a key, the first 257 (go-iost vm/database, addField); []: there is no map. */
+  fields(place: Omit<Place, 'field'>): Promise<AsOf & { readonly fields: readonly string[] }>
+}
+
+/** Reads storage at a node, waiting for it apart from what waits for the store. */
+export const storageReader = ({
+  node,
+  apart,
+  signal,
+}: Pick<Context, 'apart' | 'signal'> & { readonly node: Node }): StorageReader => {
+  // Without `by_longest_chain` a node takes the last irreversible block.
+  const ask = (call: string, { contract, key, field }: Place): Promise<Fields> =>
+    apart(async () => {
+      const body = JSON.stringify({ id: contract, key, field })
+      const answer = await node.get(`/${call}`, { signal, withinMs: WITHIN_MS, body })
+      const text = new TextDecoder().decode(answer.body)
+      answer.release()
+      if (answer.status !== OK) throw refused(call, answer.status)
+      return asObject(parseAnswer(text, call), PATH)
+    })
+  return {
+    value: async place => {
+      const answer = await ask('getContractStorage', place)
+      return { value: textOf(answer, 'data', PATH, STORED), ...asOf(answer) }
+    },
+    fields: async place => {
+      const answer = await ask('getContractStorageFields', place)
+      return { fields: textsOf(answer, 'fields', PATH), ...asOf(answer) }
+    },
+  }
+}
+
+const PATH: Path = { key: 'storage' }
+
+const asOf = (answer: Fields): AsOf => ({
+  height: Number(int64Of(answer, 'block_number', PATH)),
+  hash: textOf(answer, 'block_hash', PATH, HASH),
+})
+
+const refused = (call: string, status: number): Failure =>
+  new Failure('unavailable', `The node refuses ${call}: it responds with status ${status}.`, {
+    zh: `全节点拒绝了 ${call}，状态码为 ${status}。`,
+  })

@@ -1,0 +1,14 @@
+import { sumOf } from './amount.ts'
+
+type Balance = {
+  readonly balance: string
+  readonly frozen_balance: { readonly total: string }
+  readonly vote_balance: { readonly total: string }
+}
+
+/** The IOST that an owner pledged for gas, all that the list of the wealthiest counts, and both together. */
+export const totalsOf = (balance: Balance, pledges: readonly { readonly amount: string }[]) => {
+  const pledged = sumOf(pledges.map(({ amount }) => amount))
+  const ranked = sumOf([balance.balance, balance.frozen_balance.total, balance.vote_balance.total])
+  return { pledged, ranked, all: sumOf([ranked, pledged]) }
+}

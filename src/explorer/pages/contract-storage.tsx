@@ -1,0 +1,213 @@
+/** @jsxImportSource @kitajs/html */
+import type { Asking } from '#actions/ask.ts'
+import { getContractDetail } from '#actions/get-contract-detail.ts'
+import { Failure } from '#failure/failure.ts'
+import { beginningOf, visible } from '../format/visible.ts'
+import { titleOf } from '../known-names.ts'
+import { hrefTo, pathOfStorage } from '../links.ts'
+import type { Html, Page, Visit } from '../page.ts'
+import { Card } from '../part/card.tsx'
+import { Facts } from '../part/facts.tsx'
+import { Filters } from '../part/filters.tsx'
+import { Name } from '../part/name.tsx'
+import { isRaw, rawText } from '../part/raw.tsx'
+import { ChainText } from '../part/text.tsx'
+
+/** The values of a contract's storage by key and field, as the node has them. */
+export const contractStoragePage: Page = {
+  path: '/contract/{id}/storage',
+  show: async visit => {
+    const { say, query, storage } = visit
+    const { contract_id: contract } = await visit.ask(getContractDetail, { contract: visit.id })
+    const [key, field] = [query.get('key') ?? '', query.get('field') ?? '']
+    const place = { contract, key, ...(field === '' ? {} : { field }) }
+    const found = storage === undefined || key === '' ? undefined : await ifAnswered(read(storage, place))
+    const name = visible(contract)
+    if (isRaw(visit) && found !== undefined && 'value' in found) return rawText(name, found.value, 'plain')
+    const kind = say({ en: 'Contract storage', zh: '合约存储' })
+    return {
+      title: `${kind} ${titleOf(visit, contract)}`,
+      isMinor: query.size > 0,
+      description: say({
+        en: `Storage of the contract ${name} on IOST: any value by its key, from a node.`,
+        zh: `IOST 合约 ${name} 的存储：按键从全节点读取任意值。`,
+      }),
+      body: (
+        <>
+          <h1>
+            <small safe>{kind}</small>
+            <Name visit={visit} kind="contract" id={contract} isWhole />
+          </h1>
+          <section class="card">
+            <Filters
+              visit={visit}
+              button={say({ en: 'Read', zh: '读取' })}
+              fields={[
+                { name: 'key', label: say({ en: 'Key', zh: '键' }), type: 'text' },
+                { name: 'field', label: say({ en: 'Field, of a map', zh: '字段（仅映射）' }), type: 'text' },
+              ]}
+            />
+            <Outcome visit={visit} found={found} />
+          </section>
+          {found !== undefined && 'value' in found ? <Value visit={visit} found={found} /> : ''}
+          {found !== undefined && 'value' in found && found.fields.length > 0 ? (
+            <MapFields visit={visit} found={found} />
+          ) : (
+            ''
+          )}
+        </>
+      ),
+    }
+  },
+}
+
+type Place = { readonly contract: string; readonly key: string; readonly field?: string }
+
+type Read = Place & {
+  readonly value: string
+  readonly height: number
+  /** Of the map under the key; [] where a field is asked for. */
+  readonly fields: readonly string[]
+}
+
+const read = async (storage: NonNullable<Asking['storage']>, place: Place): Promise<Read> => {
+  const [{ value, height }, { fields }] = await Promise.all([
+    storage.value(place),
+    place.field === undefined ? storage.fields(place) : { fields: [] },
+  ])
+  return { ...place, value, height, fields }
+}
+
+/** What a node answers, or why there is no answer: the form stays, and the same can be asked again. */
+const ifAnswered = async (asked: Promise<Read>): Promise<Read | Failure> => {
+  try {
+    return await asked
+  } catch (error) {
+    if (error instanceof Failure && (error.kind === 'unavailable' || error.kind === 'bad_block')) return error
+    throw error
+  }
+}
+
+type OutcomeProps = { readonly visit: Visit; readonly found: Read | Failure | undefined }
+
+/** Why there is no value; nothing where there is one. */
+const Outcome = ({ visit, found }: OutcomeProps): Html => {
+  const { say, storage } = visit
+  if (storage === undefined)
+    return (
+      <p class="warn" safe>
+        {say({
+          en: 'This service is not connected to a node, and the storage of contracts is known to nodes alone.',
+          zh: '本服务未连接全节点，而合约存储只能从全节点读取。',
+        })}
+      </p>
+    )
+  if (found === undefined)
+    return (
+      <p class="none" safe>
+        {say({
+          en: 'Values are read from a node, at its last irreversible block. A key without a field also lists the fields of a map.',
+          zh: '值从全节点读取，以其最新的不可逆区块为准。只填写键时，若该键为映射，还会列出其字段。',
+        })}
+      </p>
+    )
+  return found instanceof Failure ? (
+    <p class="warn" role="alert" safe>
+      {say({ en: 'The node did not give the value. Try again later.', zh: '全节点未返回该值，请稍后重试。' })}
+    </p>
+  ) : (
+    ''
+  )
+}
+
+/** What nodes give for a key that does not exist. */
+const ABSENT = 'null'
+
+const Value = ({ visit, found }: { readonly visit: Visit; readonly found: Read }): Html => {
+  const { say } = visit
+  const { contract, key, field, value, height, fields } = found
+  const query = new URLSearchParams({ key, ...(field === undefined ? {} : { field }), raw: '1' })
+  return (
+    <Card visit={visit} id="value" title={say({ en: 'Value', zh: '值' })}>
+      <Facts
+        facts={[
+          [say({ en: 'Key', zh: '键' }), <ChainText visit={visit} text={key} />],
+          ...(field === undefined
+            ? []
+            : [[say({ en: 'Field', zh: '字段' }), <ChainText visit={visit} text={field} />] as const]),
+          [
+            say({ en: 'Value', zh: '值' }),
+            <ChainText
+              visit={visit}
+              text={value}
+              whole={hrefTo(visit, `${pathOfStorage(contract)}?${query}`)}
+            />,
+          ],
+          [
+            say({ en: 'As of block', zh: '截至区块' }),
+            <Name visit={visit} kind="block" id={height} isWhole />,
+          ],
+        ]}
+      />
+      {value === ABSENT ? (
+        <p class="none" safe>
+          {fields.length > 0
+            ? say({
+                en: 'The key has no value of its own, but it is a map: choose one of its fields.',
+                zh: '该键本身没有值，但它是一个映射，请选择其中的字段。',
+              })
+            : say({
+                en: 'Nodes give null when there is nothing under a key.',
+                zh: '键不存在时，全节点返回 null。',
+              })}
+        </p>
+      ) : (
+        ''
+      )}
+    </Card>
+  )
+}
+
+/** A node lists no more (go-iost vm/database, addField). */
+const MOST = 257
+/** Letters of a field's name that are shown; a longer name has no link. */
+const MOST_LETTERS = 128
+
+/** The fields of a map; each leads to its value. */
+const MapFields = ({ visit, found }: { readonly visit: Visit; readonly found: Read }): Html => {
+  const { say } = visit
+  const { contract, key, fields } = found
+  const hrefOf = (field: string): string =>
+    hrefTo(visit, `${pathOfStorage(contract)}?${new URLSearchParams({ key, field })}`)
+  return (
+    <Card
+      visit={visit}
+      id="fields"
+      title={say({ en: `Fields: ${fields.length}`, zh: `字段：${fields.length}` })}
+    >
+      <ul class="names">
+        {fields.slice(0, MOST).map(field => (
+          <li>
+            {field.length > MOST_LETTERS ? (
+              <bdi safe>{`${visible(beginningOf(field, MOST_LETTERS).text)}…`}</bdi>
+            ) : (
+              <a href={hrefOf(field)} rel="nofollow">
+                <bdi safe>{visible(field)}</bdi>
+              </a>
+            )}
+          </li>
+        ))}
+      </ul>
+      {fields.length < MOST ? (
+        ''
+      ) : (
+        <p class="none" safe>
+          {say({
+            en: `Nodes list the first ${MOST} fields of a map. The others can be read by their names.`,
+            zh: `全节点只列出映射的前 ${MOST} 个字段，其余字段可按名称读取。`,
+          })}
+        </p>
+      )}
+    </Card>
+  )
+}

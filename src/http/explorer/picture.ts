@@ -1,0 +1,41 @@
+import type { AnswerDeps } from '#actions/answer.ts'
+import { askTogether } from '#actions/ask.ts'
+import type { Site } from '#explorer/page.ts'
+import { pictures } from '#explorer/picture/pictures.ts'
+import { svgOf } from '#explorer/picture/svg.ts'
+import { routeAt } from '#explorer/route.ts'
+import { Failure } from '#failure/failure.ts'
+import { within } from '#time/deadline.ts'
+import type { Handler } from '../exchange.ts'
+import { keptPictures } from '../picture/kept-pictures.ts'
+import { askedBy } from './asked.ts'
+import { counted, type ExplorerGate } from './gate.ts'
+import { visitorTurn } from './handler.ts'
+
+/** The pictures of pages: without a key, within what a network may open in a minute, in turns with all others. */
+export const pictureHandler = (
+  deps: AnswerDeps,
+  options: ExplorerGate & { readonly site: Site },
+): Handler => {
+  const draw = keptPictures()
+  return async (exchange, signal) => {
+    const key = counted(options, exchange, 'visit')
+    options.queues.store.check(key)
+    const { path } = askedBy(exchange, options.site)
+    const route = routeAt(pictures, path)
+    if (route === undefined)
+      throw new Failure('not_found', 'This page does not exist.', { zh: '此页面不存在。' })
+    const { found: picture, id } = route
+    const running = { signal, turn: visitorTurn(options, key, signal) }
+    // Drawn in the visitor's turn, so that no more pictures wait than requests may.
+    const body = await askTogether(
+      deps,
+      async ({ ask }) => within(draw(svgOf(await picture.show({ ask, id }))), { signal }),
+      running,
+    )
+    return { status: 200, type: 'image/png', body, headers: HEADERS, form: 'tagged' }
+  }
+}
+
+/** As pages: what they show changes with each block. */
+const HEADERS = { 'Cache-Control': 'private, max-age=1' }

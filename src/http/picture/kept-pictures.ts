@@ -1,0 +1,28 @@
+import { drawPng } from './draw.ts'
+
+type Png = Uint8Array<ArrayBuffer>
+
+/** Pictures that are kept, of some 30 KB each. */
+const MOST = 64
+
+/**
+ * Draws pictures one after the other, so that other requests have their turn between two of them. A picture with the same
+ * content is drawn once, as long as it is among the last that were asked for.
+ */
+export const keptPictures = (draw: (svg: string) => Promise<Png> = drawPng) => {
+  const kept = new Map<string, Promise<Png>>()
+  let last: Promise<unknown> = Promise.resolve()
+  return (svg: string): Promise<Png> => {
+    const known = kept.get(svg)
+    const drawn = known ?? last.then(() => draw(svg))
+    kept.delete(svg)
+    kept.set(svg, drawn)
+    const [oldest] = kept.keys()
+    if (kept.size > MOST && oldest !== undefined) kept.delete(oldest)
+    if (known !== undefined) return drawn
+    last = drawn.catch(() => {
+      if (kept.get(svg) === drawn) kept.delete(svg)
+    })
+    return drawn
+  }
+}

@@ -1,0 +1,39 @@
+import { Failure } from '#failure/failure.ts'
+import { openReader } from './connection.ts'
+import { guarded } from './failures.ts'
+import { getPublished } from './meta.ts'
+
+/** A file that is copied, and where to. */
+export type Pages = { readonly path: string; readonly name: string; readonly partial: string }
+
+/** Copies all pages in use, by one statement, and has SQLite look through the copy; its height. */
+export const copied = ({ path, name, partial }: Pages): number => {
+  const source = openReader(path, name)
+  if (source === undefined) throw new Failure('unavailable', `${name} is gone.`)
+  try {
+    // sqlite.org/lang_vacuum.html: one transaction, and the copy has no free pages.
+    guarded(`Copying ${name} to ${partial}`, () => source.statement('VACUUM INTO ?').run(partial))
+  } finally {
+    source.close()
+  }
+  return checkedHeight(partial)
+}
+
+/** Height of a copy that SQLite finds whole. */
+const checkedHeight = (partial: string): number => {
+  const copy = openReader(partial, partial)
+  if (copy === undefined) throw new Failure('damaged', `The copy ${partial} is gone.`)
+  try {
+    return guarded(partial, () => {
+      const said = String(copy.row('PRAGMA integrity_check')?.[0])
+      const published = getPublished(copy)
+      if (said !== 'ok' || published === undefined)
+        throw new Failure('damaged', `The copy is not whole: ${said}.`, {
+          help: "Check the store itself with 'iostlens verify --node URL'.",
+        })
+      return published.height
+    })
+  } finally {
+    copy.close()
+  }
+}

@@ -1,0 +1,23 @@
+import { Failure, type FailureOptions } from '#failure/failure.ts'
+
+/** A failure as it crosses to another thread. */
+export type Crossed = Pick<Failure, 'kind' | 'message'> & FailureOptions
+
+export const crossed = (error: unknown): Crossed => {
+  if (!(error instanceof Failure)) return { kind: 'defect', message: String(error) }
+  const { kind, message, help, zh, retryable, details } = error
+  return {
+    kind,
+    message,
+    retryable,
+    details,
+    ...(help === undefined ? {} : { help }),
+    ...(zh === undefined ? {} : { zh }),
+  }
+}
+
+export const failureFrom = ({
+  failure: { kind, message, ...rest },
+}: {
+  readonly failure: Crossed
+}): Failure => new Failure(kind, message, rest)

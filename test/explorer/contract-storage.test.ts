@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { createNode } from '#node/create-node.ts'
+import { type Fault, startFaultyNode } from '../support/nodes/faulty-node.ts'
+import { rpcCalls } from '../support/nodes/recording.ts'
+import { foreignIn } from './parts.ts'
+import { type Explorer, explorerOn } from './served.ts'
+
+// Makes the file of the whole chain where it is not there yet; a test that hangs still ends.
+setDefaultTimeout(600_000)
+
+const open: (() => unknown)[] = []
+afterAll(async () => {
+  for (const close of open) await close()
+})
+
+/** The explorer with a node that answers as the recorded one but for `fault`. */
+const explorerWith = async (fault?: Fault): Promise<Explorer> => {
+  const faulty = await startFaultyNode(fault)
+  const node = createNode({ urls: [faulty.url] })
+  open.push(
+    () => node.close(),
+    () => faulty[Symbol.asyncDispose](),
+  )
+  await node.watch(async () => undefined)
+  return explorerOn({ node })
+}
+
+let explorer: Explorer
+beforeAll(async () => {
+  explorer = await explorerWith()
+})
+
+/** A call whose body a test reads. */
+type Asked = { readonly id: string; readonly key: string; readonly field?: string }
+
+const recorded = async (path: string) =>
+  (await rpcCalls())
+    .filter(call => call.method === 'POST' && call.path === path && call.status === 200)
+    .map(({ body = '', text }) => ({
+      asked: JSON.parse(body) as Asked,
+      said: JSON.parse(text) as { readonly data: string; readonly fields: readonly string[] },
+    }))
+    .filter(({ asked: { id, key } }) => id !== 'nosuch.iost' && (key ?? '') !== '')
+
+const pathOf = ({ id, key, field }: Asked, more: Readonly<Record<string, string>> = {}): string =>
+  `/contract/${id}/storage?${new URLSearchParams({ key, ...(field === undefined ? {} : { field }), ...more })}`
+
+const [TITLE, VALUE] = [/<h2 id="value"/, /<dt>Value<\/dt><dd>(.*?)<\/dd>/s]
+
+test('storage: each recorded value is shown as the node gives it, and whole on a page of its own', async () => {
+  let shown = 0
+  for (const { asked, said } of await recorded('/getContractStorage')) {
+    if (asked.field === undefined && !(await hasFields(asked))) continue
+    const { html, ...page } = await explorer.visit(pathOf(asked))
+    expect(page.response.status).toBe(200)
+    const [, cell = ''] = VALUE.exec(html) ?? []
+    const shownCell = cell.replaceAll(/&quot;|&#34;/g, '"').replaceAll('&amp;', '&')
+    expect([asked, shownCell.includes(said.data.slice(0, 200))]).toEqual([asked, true])
+    expect(html).toContain('>4851</bdi>')
+    const { response } = await explorer.visit(pathOf(asked, { raw: '1' }))
+    expect([response.headers.get('content-type'), await response.text()]).toEqual([
+      'text/plain; charset=utf-8',
+      said.data,
+    ])
+    shown += 1
+  }
+  expect(shown).toBeGreaterThan(8)
+})
+
+/** Whether the fields under a key were recorded, which a visit without a field asks for. */
+const hasFields = async ({ id, key }: Asked): Promise<boolean> =>
+  (await recorded('/getContractStorageFields')).some(({ asked }) => asked.id === id && asked.key === key)
+
+test('storage: the fields of a map are listed, and each leads to its value', async () => {
+  const { html, links } = await explorer.visit('/contract/token.iost/storage?key=TIiost')
+  expect(html).toContain('Fields: 8')
+  const { href = '' } = links.find(each => each.href.endsWith('field=supply')) ?? {}
+  const { pathname, search } = new URL(href, 'http://127.0.0.1/contract/token.iost/storage')
+  const { text } = await explorer.visit(`${pathname}${search}`)
+  expect(text).toContain('2599470983299690697')
+  expect((await explorer.visit(`/zh${pathname}?key=TIiost`)).text).toContain('请选择其中的字段')
+})
+
+test('storage: what is not there is said so, and so is a contract that does not exist', async () => {
+  const { text } = await explorer.visit('/contract/token.iost/storage?key=TBadmin&field=nosuch')
+  expect(text).toContain('Nodes give null when there is nothing under a key.')
+  expect((await explorer.visit('/contract/nosuch.iost/storage?key=x')).response.status).toBe(404)
+  const { html } = await explorer.visit('/contract/token.iost/storage')
+  expect([html.includes('name="key"'), TITLE.test(html)]).toEqual([true, false])
+})
+
+test('storage: a page leads there only where there is a node, and says when there is none', async () => {
+  const alone = await explorerOn()
+  const link = 'href="../contract/token.iost/storage"'
+  expect((await explorer.visit('/contract/token.iost')).html).toContain(link)
+  expect((await alone.visit('/contract/token.iost')).html).not.toContain(link)
+  const { text, html } = await alone.visit('/contract/token.iost/storage?key=TIiost')
+  expect(text).toContain('This service is not connected to a node')
+  expect(html).toContain('value="TIiost"')
+})
+
+const answers =
+  (response: () => Response): Fault =>
+  ({ path }) =>
+    path.startsWith('/getContractStorage') ? response() : undefined
+
+test.each([
+  ['refuses', () => new Response('{"code":12,"message":"Not Implemented"}', { status: 400 })],
+  ['fails', () => new Response('', { status: 502 })],
+  ['gives no text', () => new Response('{"data":1e300,"block_hash":"a","block_number":"1"}')],
+  ['gives no JSON', () => new Response('<html>')],
+])('storage: a node that %s is no answer, and the form stays', async (_, response) => {
+  const { visit } = await explorerWith(answers(response))
+  const { response: page, text, html } = await visit('/contract/token.iost/storage?key=TIiost&field=supply')
+  expect([page.status, TITLE.test(html), html.includes('value="supply"')]).toEqual([200, false, true])
+  expect(text).toContain('The node did not give the value. Try again later.')
+})
+
+/** It would end whatever it stands in, run, and turn what follows around. */
+const HOSTILE = `"'></title></textarea></pre><script>bad()</script><img src=x onerror=bad()>\u202e\u0000`
+
+test('storage: keys, values and fields may be anything, and do nothing', async () => {
+  const said = { data: HOSTILE, fields: [HOSTILE, '__proto__', 'x'.repeat(5_000), ''] }
+  const { visit } = await explorerWith(
+    answers(() => Response.json({ ...said, block_hash: 'a', block_number: '4851' })),
+  )
+  for (const path of ['/contract/token.iost/storage', '/zh/contract/token.iost/storage']) {
+    const page = await visit(`${path}?${new URLSearchParams({ key: HOSTILE })}`)
+    expect([page.response.status, foreignIn(page), /[\u202e\0]/.test(page.text)]).toEqual([200, [], false])
+    expect(page.links.some(({ href }) => href.endsWith('field=__proto__'))).toBe(true)
+  }
+})

@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { workersOf } from '#cli/threads/worker.ts'
+import { copyStore } from '#store/sqlite/backup.ts'
+import { openSqlite } from '#store/sqlite/open-sqlite.ts'
+import type { FromWriting, ToWriting } from '#store/sqlite/threads/write-in-thread.ts'
+import { dumpSqlite } from '../../support/stores/dump.ts'
+import { ARCHIVED, loadFrom } from '../../support/stores/loading.ts'
+
+const open = workersOf<ToWriting, FromWriting>(new URL('../../../src/writing-thread.ts', import.meta.url))
+
+let folder: string
+let source: { readonly path: string; readonly name: string }
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'iostlens-backup-'))
+  source = { path: join(folder, 'store.sqlite'), name: 'the store' }
+  const store = openSqlite({ path: source.path })
+  await loadFrom(ARCHIVED, store, { to: 60 })
+  await store.close()
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const filesOf = (name: string): readonly string[] => readdirSync(folder).filter(each => each.startsWith(name))
+
+test('copyStore: by a thread and without one, the copy is the store', async () => {
+  const copies = [
+    { name: 'alone', of: source },
+    { name: 'thread', of: { ...source, open } },
+  ]
+  for (const { name, of } of copies) {
+    const target = join(folder, name)
+    expect(await copyStore(of, target)).toMatchObject({ height: 60 })
+    expect(dumpSqlite(target)).toEqual(dumpSqlite(source.path))
+    expect(filesOf(`${name}.partial`)).toEqual([])
+  }
+})
+
+test('copyStore: one program at a time copies to a file; the other is refused and harms nothing', async () => {
+  const target = join(folder, 'two')
+  let refused: unknown
+  await copyStore(source, target, {
+    beforeNaming: async () => {
+      refused = await copyStore(source, target).catch(error => error)
+    },
+  })
+  expect(refused).toMatchObject({ kind: 'usage', message: `Another program is making ${target}.` })
+  expect(dumpSqlite(target)).toEqual(dumpSqlite(source.path))
+  expect(filesOf('two')).toEqual(['two'])
+})
+
+test('copyStore: stopped, or where the thread fails, no file gets the name', async () => {
+  const target = join(folder, 'none')
+  const signal = AbortSignal.abort()
+  await expect(copyStore({ ...source, open }, target, { signal })).rejects.toMatchObject({ kind: 'deadline' })
+  const lost = { ...source, open, path: join(folder, 'absent') }
+  await expect(copyStore(lost, target)).rejects.toMatchObject({ kind: 'unavailable' })
+  const dying: typeof open = listener => ({ post: () => listener.ended('a fault'), end: () => undefined })
+  await expect(copyStore({ ...source, open: dying }, target)).rejects.toThrow('has died: a fault')
+  expect(existsSync(target)).toBe(false)
+})
