@@ -70,4 +70,4 @@ export type Key = { readonly index: StateIndex; readonly id: string }
  * Raised by hand when stored documents of an earlier version are not what this code would write: a loader refuses to
  * go on with another version's documents.
  */
-export const DERIVATION = 10
+export const DERIVATION = 11

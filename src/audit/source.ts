@@ -1,6 +1,7 @@
 import type { Block, ContractCode, LoadedBlock } from '#chain/block.ts'
 import { PARENT_HASH } from '#chain/check.ts'
-import { systemContractsIn } from '#chain/effects.ts'
+import { contractsToAskIn } from '#chain/effects.ts'
+import { isSystemContract } from '#chain/names.ts'
 import { LINKED, type ProofLevel } from '#chain/proof.ts'
 import { Failure } from '#failure/failure.ts'
 import { blocks } from '#indices/block.ts'
@@ -155,16 +156,18 @@ const nodeBlock = async (
   throw new Failure('unavailable', `The node ${node.name} did not give block ${height}.`)
 }
 
-/** The ABIs of system contracts are not in the chain: they come from the node, else those that are stored are taken for right. */
+/** Some ABIs are not in the chain: they come from the node, else those that are stored are taken for right. */
 const codeOf = async (source: Source, block: Block): Promise<readonly ContractCode[]> => {
   const { node, signal } = source
   const code: ContractCode[] = []
-  for (const id of systemContractsIn(block)) {
+  for (const id of contractsToAskIn(block)) {
     if (node !== undefined) {
-      code.push(await node.contractCode(id, signal))
+      const given = await node.contractCode(id, signal)
+      if (given !== undefined) code.push(given)
       continue
     }
     const doc = await storedContract(source, id)
+    if (doc === undefined && !isSystemContract(id)) continue
     if (doc === undefined)
       throw new Failure('bad_block', `Block ${block.height}: the ABI of its contract ${id} is not stored.`)
     code.push({ id, language: doc.language, version: doc.version, abis: doc.abis })

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { fromUnits, product, sum, toUnits, toUnitsHistoric, unitsOf } from './amount.ts'
+import { fromUnits, product, sum, toUnits, unitsAsRead, unitsOf } from './amount.ts'
 
 const AMOUNTS: readonly (readonly [string, number, { readonly units: bigint; readonly shown: string }])[] = [
   ['0', 8, { units: 0n, shown: '0' }],
@@ -46,23 +46,22 @@ test.each(NO_AMOUNTS)('toUnits: %p is no amount', text => {
   )
 })
 
-const HISTORIC: readonly (readonly [string, bigint])[] = [
+const AS_READ: readonly (readonly [string, bigint])[] = [
   ['1.20294517598E7', 120294517n],
+  ['1.00000000abc', 100000000n],
   ['1.5', 150000000n],
   ['12', 1200000000n],
   ['3.', 300000000n],
-  ['7E2', 700000000n],
+  ['--5', 500000000n],
+  ['----0.5', 50000000n],
   ['2.5.5', 250000000n],
 ]
-test.each(HISTORIC)(
-  'toUnitsHistoric: "%s" is read up to the first character that does not belong',
-  (text, units) => {
-    expect(toUnitsHistoric(text, 8)).toBe(units)
-  },
-)
+test.each(AS_READ)('unitsAsRead: "%s" is read as the node reads it', (text, units) => {
+  expect(unitsAsRead(text, 8)).toBe(units)
+})
 
-test('toUnitsHistoric: a text that does not begin with a digit is no amount', () => {
-  expect(() => toUnitsHistoric('-1', 8)).toThrow('Amount "-1" does not begin with a digit.')
+test.each(['', '-1', '---1', '.5', '+1', 'E7'])('unitsAsRead: "%s" is no amount', text => {
+  expect(unitsAsRead(text, 8)).toBeUndefined()
 })
 
 test('fromUnits: negative units keep their sign', () => {

@@ -2,7 +2,7 @@ import { Failure } from '#failure/failure.ts'
 
 /** token.iost from 1.0.2 on (chain rule): digits, at most one point with digits on both sides, no sign, no exponent. */
 const AMOUNT = /^(?:[0-9]+\.)?[0-9]+$/
-const HISTORIC = /^([0-9]+)(?:\.([0-9]*))?/
+const AS_READ = /^(?:--)*([0-9]+)(?:\.([0-9]*))?/
 
 const unitsFrom = (whole: string, fraction: string, decimals: number): bigint =>
   BigInt(whole + fraction.slice(0, decimals).padEnd(decimals, '0'))
@@ -31,15 +31,16 @@ export const toUnits = (text: string, decimals: number): bigint => {
 }
 
 /**
- * Amounts of token.iost 1.0.0, which wrote the signer's own text into the receipt: reading stopped at the first letter
- * that does not belong, excess decimals were cut: ("1.20294517598E7", 8) → 120294517n. Throws Failure 'bad_block' when
- * the text does not begin with a digit.
+ * `unitsOf`, and texts that the node's own reading takes, too (go-iost `common/decimal.go` NewDecimalFromString): token.iost 1.0.0
+ * and gas.iost write the caller's own text into the receipt. It reads no further than the last decimal, wants no digit behind the
+ * point, and two minus signs are none: ("1.20294517598E7", 8) → 120294517n, ("--5.", 8) → 500000000n. undefined: the text is no
+ * amount.
  */
-export const toUnitsHistoric = (text: string, decimals: number): bigint => {
-  const match = HISTORIC.exec(text)
-  if (match === null)
-    throw new Failure('bad_block', `Amount "${text.slice(0, 100)}" does not begin with a digit.`)
-  return unitsFrom(match[1] ?? '0', match[2] ?? '', decimals)
+export const unitsAsRead = (text: string, decimals: number): bigint | undefined => {
+  const units = unitsOf(text, decimals)
+  if (units !== undefined) return units
+  const match = AS_READ.exec(text)
+  return match === null ? undefined : unitsFrom(match[1] ?? '0', match[2] ?? '', decimals)
 }
 
 /** Smallest units as decimal text in token units: no exponent, no trailing zeros, (150000000n, 8) → "1.5". */

@@ -86,7 +86,7 @@ export type ContractCode = {
 /** A block with what has to be asked beside it before it can be derived. */
 export type LoadedBlock = {
   readonly block: Block
-  /** System contracts that are new or changed in this block (genesis `initSetCode`, `updateNativeCode`). */
+  /** Contracts that are new or changed in this block and bring no ABI into the chain (`contractsToAskIn`). */
   readonly systemCode: readonly ContractCode[]
   /** How far the block itself was proved; `systemCode` never is. */
   readonly proof: Proof

@@ -1,4 +1,5 @@
 import type { Action, Block, Transaction } from './block.ts'
+import { isSystemContract } from './names.ts'
 
 /** Whether a transaction failed. One that is delayed did not, though nothing of it is carried out yet. */
 export const hasFailed = (tx: { readonly receipt: { readonly statusCode: string } }): boolean =>
@@ -50,14 +51,40 @@ const PLACING: ReadonlySet<string> = new Set(['initSetCode', 'updateNativeCode']
 const isPlacing = ({ contract, actionName }: Action, height: number): boolean =>
   contract === 'system.iost' && PLACING.has(actionName) && (actionName !== 'initSetCode' || height === 0)
 
+/** A contract that a contract had deployed, and the action that brought it into being. */
+export type Within = { readonly id: string; readonly position: number }
+
 /**
- * Ids of the system contracts that a block brings or changes (genesis `initSetCode`, successful `updateNativeCode`), in
- * order, each once: what they offer must be asked of a node. Contracts of users carry their ABI in the chain.
+ * The contract that a contract had deployed, by a call of system.iost that neither an action nor a receipt tells of. A
+ * transaction deploys one contract at most, which is named after it (go-iost `vm/native/system.go` setCode); it is known by
+ * what else of the transaction names it.
  */
-export const systemContractsIn = (block: Block): readonly string[] => {
+export const contractWithin = ({ actions, receipt, hash }: Transaction): Within | undefined => {
+  const outer = actions.findIndex(({ contract }) => !isSystemContract(contract))
+  if (outer < 0 || actions.some(isSetCode)) return undefined
+  const id = `Contract${hash}`
+  const returned = receipt.returns.findIndex(text => text.includes(id))
+  if (returned >= 0) return { id, position: returned }
+  const isNamed =
+    receipt.ramUsage.some(([payer]) => payer === id) ||
+    receipt.receipts.some(({ funcName }) => funcName.startsWith(`${id}/`))
+  return isNamed ? { id, position: outer } : undefined
+}
+
+const isSetCode = ({ contract, actionName }: Action): boolean =>
+  contract === 'system.iost' && actionName === 'setCode'
+
+/**
+ * Ids of the contracts that a block brings or changes and whose ABI is not in the chain, in order, each once: what they
+ * offer must be asked of a node. They are those of the chain itself (genesis `initSetCode`, successful `updateNativeCode`) and
+ * those that contracts had deployed. Other contracts of users carry their ABI in the chain.
+ */
+export const contractsToAskIn = (block: Block): readonly string[] => {
   const ids = new Set<string>()
   for (const tx of block.transactions) {
     if (hasFailed(tx)) continue
+    const within = applies(tx) ? contractWithin(tx) : undefined
+    if (within !== undefined) ids.add(within.id)
     for (const action of tx.actions) {
       const id = isPlacing(action, block.height) ? firstArgument(action) : undefined
       if (id !== undefined) ids.add(id)

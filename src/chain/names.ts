@@ -9,6 +9,7 @@ const ACCOUNT = /^(?:[a-z0-9_]{5,11}|0x[0-9a-f]{40})$/
 const SYSTEM_CONTRACT = /^[a-z0-9_]{1,94}\.iost$/
 const USER_CONTRACT = /^Contract[1-9A-HJ-NP-Za-km-z]{1,91}$/
 const TOKEN = /^[a-z0-9_.]{1,64}$/
+const HOLDER = /^[ -,.-?A-~]{0,62}$/
 const ACTION = /^[A-Za-z0-9_]{1,32}$/
 const PUBLIC_KEY = /^[1-9A-HJ-NP-Za-km-z]{32,46}$/
 
@@ -35,6 +36,14 @@ export const isPublicKey = (text: string): boolean => {
   const length = base58Bytes(text)?.length
   return length === 32 || length === 33
 }
+
+/**
+ * Whether token.iost can keep an amount for a receiver. It keeps it under the key `TB` + name, and a key of a contract's storage has
+ * up to 64 printable ASCII characters, none of them `-` or `@` (go-iost `vm/host/db_handler.go` IsValidKey). Receivers are not asked
+ * for that: an issue takes any text, a transfer any that begins with `Contract` or ends with `.iost` (`host.go`
+ * IsValidAccount). What cannot be kept is gone without an error (`vm/native/token_v1.go` setBalance).
+ */
+export const canHoldTokens = (name: string): boolean => HOLDER.test(name)
 
 /** Who may own a balance or have a list: account, contract, public key, or `0` (witness of genesis). */
 export const isPossibleName = (text: string): boolean =>

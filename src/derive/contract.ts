@@ -1,4 +1,5 @@
 import { CONTRACT_AT, deployedFrom } from '#chain/contract-code.ts'
+import { contractWithin } from '#chain/effects.ts'
 import { parseExact } from '#chain/json.ts'
 import { isContractId, isSystemContract } from '#chain/names.ts'
 import { type ContractDoc, contracts } from '#indices/contract.ts'
@@ -35,6 +36,15 @@ export const applyCode = (at: TxScope, name: string, position: number): string |
     default:
       return undefined
   }
+}
+
+/** Applies that a contract had another one deployed, which the publisher owns. Gives its id and the position of the action. */
+export const applyCodeWithin = (at: TxScope): readonly [position: number, id: string] | undefined => {
+  const within = contractWithin(at.tx)
+  if (within === undefined) return undefined
+  const { id, position } = within
+  const made = deploy(at, { id, code: ofNode(at.scope, id), owner: at.tx.publisher })
+  return made === undefined ? undefined : [position, made]
 }
 
 const placeOf = ({ scope, position }: TxScope, action: number): NonNullable<Code['code_at']> => [

@@ -1,4 +1,4 @@
-import { unitsOf } from '#chain/amount.ts'
+import { unitsAsRead } from '#chain/amount.ts'
 import { GAS_LIMIT_PER_IOST, GAS_REWARD_PER_IOST, gasAt } from '#chain/gas.ts'
 import { type PledgeDoc, pledgeId, pledges } from '#indices/pledge.ts'
 import { type ResourceDoc, resources } from '#indices/resource.ts'
@@ -15,7 +15,7 @@ export const applyGas = (at: TxScope, said: Said): void => {
   if (said.name !== 'pledge' && said.name !== 'unpledge') return
   const pledger = textAt(said.args, 0)
   const beneficiary = textAt(said.args, 1)
-  const amount = unitsOf(textAt(said.args, 2) ?? '', IOST_DECIMALS)
+  const amount = unitsAsRead(textAt(said.args, 2) ?? '', IOST_DECIMALS)
   if (pledger === undefined || beneficiary === undefined || amount === undefined) return
   const signed = said.name === 'pledge' ? amount : -amount
   changeGas(at, beneficiary, signed)

@@ -9,7 +9,7 @@ import type { ListedRecord } from '#indices/record.ts'
 import type { Key, StateIndex } from '#indices/registry.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { type TokenDoc, tokens } from '#indices/token.ts'
-import { applyCode } from './contract.ts'
+import { applyCode, applyCodeWithin } from './contract.ts'
 import { dayDraft } from './day.ts'
 import { blockDocument } from './derive-block.ts'
 import type { Ledger } from './ledger.ts'
@@ -82,6 +82,8 @@ const effectsOf = (at: TxScope): Effects => {
     const id = contract === 'system.iost' ? applyCode(at, actionName, position) : undefined
     if (id !== undefined) deployed.set(position, id)
   })
+  const within = applyCodeWithin(at)
+  if (within !== undefined) deployed.set(...within)
   at.tx.receipt.receipts.forEach((receipt, position) => {
     const said = saidBy(receipt)
     if (said.contract === 'vote_producer.iost') applyProducer(at, said.name, said.args)

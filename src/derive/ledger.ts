@@ -1,5 +1,5 @@
 import type { Block } from '#chain/block.ts'
-import { isSystemContract } from '#chain/names.ts'
+import { canHoldTokens, isSystemContract } from '#chain/names.ts'
 import { Failure } from '#failure/failure.ts'
 import { type BalanceDoc, balanceId, balances, type Frozen } from '#indices/balance.ts'
 import { series, seriesOf } from '#indices/series.ts'
@@ -21,8 +21,8 @@ type Locked = { readonly amount: bigint; readonly until: bigint; readonly moveme
 /** Balances, tokens and wealth while a block is derived. Amounts in the token's smallest unit. */
 export type Ledger = {
   /**
-   * Adds to (or takes from) what is available, by a movement or for RAM. Throws Failure 'defect' when less than nothing
-   * would be left.
+   * Adds to (or takes from) what is available, by a movement or for RAM; what its owner cannot hold is gone. Throws
+   * Failure 'defect' when less than nothing would be left.
    */
   add(token: string, owner: string, change: Changed): void
   /** Locks an amount until a time (nanoseconds); available immediately when that is not after the block's time. */
@@ -68,6 +68,7 @@ export const ledger = (state: State, block: Block, past: SeriesDrafts): Ledger =
   }
   return {
     add: (symbol, owner, { change, by }) => {
+      if (!canHoldTokens(owner)) return
       const balance = draft(symbol, owner)
       past.note(balance.past, change, by)
       balance.amount += change

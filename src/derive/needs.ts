@@ -1,7 +1,7 @@
 import { isBase } from '#chain/base-transaction.ts'
 import type { LoadedBlock, Transaction } from '#chain/block.ts'
 import { applies, hasFailed, isMovement } from '#chain/effects.ts'
-import { isActionName, isContractId, isPossibleName, isSystemContract } from '#chain/names.ts'
+import { canHoldTokens, isActionName, isContractId, isPossibleName, isSystemContract } from '#chain/names.ts'
 import { accounts } from '#indices/account.ts'
 import { balanceId, balances } from '#indices/balance.ts'
 import { contracts } from '#indices/contract.ts'
@@ -152,8 +152,9 @@ const needMoved = (add: Add, said: Said, date: string): void => {
 }
 
 const needBalance = (add: Add, token: string, owner: string): void => {
-  const id = balanceId(token, owner)
   add(tokens, token)
+  if (!canHoldTokens(owner)) return
+  const id = balanceId(token, owner)
   add(balances, id)
   add(series, seriesOf.balance(id))
   if (token === 'iost' && !isSystemContract(owner)) add(wealth, owner)

@@ -1,9 +1,10 @@
+import { unitsAsRead } from '#chain/amount.ts'
 import type { Transaction } from '#chain/block.ts'
 import { AMOUNT_AT, isMovement } from '#chain/effects.ts'
 import { Exact, type ExactJson, writeJson } from '#chain/json.ts'
 import { isPossibleName } from '#chain/names.ts'
 import { argumentsOf, saidBy, textAt } from './receipt.ts'
-import { amountIn, type Movement } from './token.ts'
+import type { Movement } from './token.ts'
 
 export type Parties = { readonly from: string; readonly to: string }
 
@@ -137,7 +138,7 @@ const claimed = (
   const place = AMOUNT_AT.get(name)
   const places = decimals.get(textAt(args, 0) ?? '')
   if (place === undefined || places === undefined) return undefined
-  return amountIn(textAt(args, place) ?? '', places)
+  return unitsAsRead(textAt(args, place) ?? '', places)
 }
 
 /** Equal for equal arguments. `amount` replaces the text of the amount. */

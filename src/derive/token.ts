@@ -1,4 +1,4 @@
-import { toUnitsHistoric, unitsOf } from '#chain/amount.ts'
+import { unitsAsRead } from '#chain/amount.ts'
 import { AMOUNT_AT } from '#chain/effects.ts'
 import { Exact, type ExactJson, parseExact } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
@@ -43,7 +43,7 @@ const move = (at: TxScope, said: Said): Movement => {
   const symbol = textOf(at, said, 0)
   const token = ledger.token(symbol)
   const place = AMOUNT_AT.get(said.name) ?? 3
-  const amount = amountIn(textOf(at, said, place), token.decimal)
+  const amount = unitsAsRead(textOf(at, said, place), token.decimal)
   if (amount === undefined) throw malformed(at, said, place)
   const movement = { token: symbol, ...partiesIn(at, said), amount, decimals: token.decimal }
   const { from, to } = movement
@@ -69,10 +69,6 @@ const partiesIn = (at: TxScope, said: Said): Pick<Movement, 'from' | 'to'> => {
   if (said.name === 'issue') return { from: '', to: first }
   return { from: first, to: said.name === 'destroy' ? '' : textOf(at, said, 2) }
 }
-
-/** Today's texts are plain decimals; what token.iost 1.0.0 let through is read as it read it. undefined: no amount. */
-export const amountIn = (text: string, decimals: number): bigint | undefined =>
-  unitsOf(text, decimals) ?? (/^[0-9]/.test(text) ? toUnitsHistoric(text, decimals) : undefined)
 
 const create = ({ scope, tx }: TxScope, args: readonly ExactJson[]): void => {
   const symbol = textAt(args, 0) ?? ''
@@ -119,8 +115,11 @@ const wholeOf = (value: ExactJson | undefined): number | undefined => {
   return typeof value === 'number' ? Math.trunc(value) : undefined
 }
 
+/** As Go's int64 multiplies: a supply that is too large is refused, one far below zero is not, and wraps around. */
 const wholeUnits = (digits: string | undefined, decimals: number): bigint =>
-  digits !== undefined && /^-?\d+$/.test(digits) ? BigInt(digits) * 10n ** BigInt(decimals) : 0n
+  digits !== undefined && /^-?\d+$/.test(digits)
+    ? BigInt.asIntN(64, BigInt(digits) * 10n ** BigInt(decimals))
+    : 0n
 
 /** `updateTotalSupply [symbol, whole tokens]` emits no receipt (token.iost 1.0.4). */
 export const updateTotalSupply = ({ scope, tx }: TxScope, at: number): void => {

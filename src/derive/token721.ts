@@ -59,7 +59,7 @@ const create = ({ scope, tx }: TxScope, { args }: Said): void => {
     id: symbol,
     symbol,
     issuer: textAt(args, 1) ?? '',
-    total_supply: /^\d+$/.test(total) ? BigInt(total) : 0n,
+    total_supply: /^-?\d+$/.test(total) ? BigInt(total) : 0n,
     issued: 0,
     owner_count: 0,
     height: scope.block.height,

@@ -1,7 +1,7 @@
 import { applies } from '#chain/effects.ts'
 import { type ExactJson, writeJson } from '#chain/json.ts'
 import { applyAccount } from './account.ts'
-import { applyCode } from './contract.ts'
+import { applyCode, applyCodeWithin } from './contract.ts'
 import { SILENT_ACTIONS } from './eras.ts'
 import { applyGas, payGas } from './gas.ts'
 import {
@@ -57,6 +57,8 @@ const applyActions = (at: TxScope, deployed: Map<number, string>): void => {
     else if (genesis && contract === VOTE_PRODUCER && actionName === 'initProducer')
       applyProducer(at, actionName, argumentsOf(action) ?? [])
   })
+  const within = applyCodeWithin(at)
+  if (within !== undefined) deployed.set(...within)
 }
 
 const applyReceipts = (at: TxScope, movements: Map<number, Movement>): void => {

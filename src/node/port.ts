@@ -105,7 +105,8 @@ export type Node = {
     range: { readonly from: number; readonly to: number },
     signal?: AbortSignal,
   ): Promise<readonly RawHead[]>
-  contractCode(id: string, signal?: AbortSignal): Promise<ContractCode>
+  /** What a contract offers today; undefined: there is no such contract. */
+  contractCode(id: string, signal?: AbortSignal): Promise<ContractCode | undefined>
   /**
    * Rows of a contract's storage at the last irreversible block, keys ascending from `from` (inclusive) on:
    * `STORAGE_PAGE` of them, fewer at the end.

@@ -1,7 +1,8 @@
 import type { ContractCode, LoadedBlock } from '#chain/block.ts'
 import { decodeContract, decodeStorage } from '#chain/decode.ts'
-import { systemContractsIn } from '#chain/effects.ts'
+import { contractsToAskIn } from '#chain/effects.ts'
 import { decodeRawHeads, type RawHead } from '#chain/head.ts'
+import { isSystemContract } from '#chain/names.ts'
 import { type ProofLevel, USUAL_LEVEL } from '#chain/proof.ts'
 import { Failure } from '#failure/failure.ts'
 import { type Clock, systemClock } from '#time/clock.ts'
@@ -9,7 +10,7 @@ import { joinSignals } from '#time/signals.ts'
 import { blockStream, type StreamOptions } from './block-stream.ts'
 import { createBudget, type HeldMemory } from './budget.ts'
 import type { Range } from './bulk-answers.ts'
-import { type Asking, ask, type Question } from './call.ts'
+import { type Asking, ask, type Question, Refused } from './call.ts'
 import type { Endpoint } from './endpoint.ts'
 import { headsQuestion } from './fetch-heads.ts'
 import { type BlockEvent, createRangeSize, type Fetching } from './fetching.ts'
@@ -118,7 +119,7 @@ export const rpcNode = (options: RpcNodeOptions): Node => {
     hashes: async (height, signal) =>
       endpoints.length < 2 ? [] : await until(signal, ends => hashesOf(ends, height)),
     heads: ({ from, to }, signal) => until(signal, ends => ask(ends, rawHeadsQuestion({ from, to }))),
-    contractCode: (id, signal) => until(signal, ends => ask(ends, contractQuestion(id))),
+    contractCode: (id, signal) => until(signal, ends => codeOf(ends, id)),
     storage: (range, signal) => until(signal, ends => ask(ends, storageQuestion(range))),
     get: (path, { signal, withinMs = requestMs, body } = {}) =>
       until(signal, async ends => {
@@ -185,11 +186,14 @@ const untilAborted = async <T>(
 
 const NOTHING_STORED: StoredBlocks = { last: async () => undefined, hashAt: async () => undefined }
 
-/** The blocks with the code of the system contracts that they deploy. */
+/** The blocks with what only nodes have of the contracts that they bring. */
 async function* withSystemCode(asking: Asking, blocks: AsyncIterable<Proven>): AsyncGenerator<LoadedBlock> {
   for await (const { block, proof } of blocks) {
-    const systemCode = []
-    for (const id of systemContractsIn(block)) systemCode.push(await ask(asking, contractQuestion(id)))
+    const systemCode: ContractCode[] = []
+    for (const id of contractsToAskIn(block)) {
+      const code = await codeOf(asking, id)
+      if (code !== undefined) systemCode.push(code)
+    }
     yield { block, systemCode, proof }
   }
 }
@@ -198,6 +202,17 @@ const rawHeadsQuestion = (range: Range): Question<readonly RawHead[]> => ({
   ...headsQuestion(range),
   decode: decodeRawHeads,
 })
+
+/** A part of the chain itself is there; another contract may not be, though something names it. */
+const codeOf = async (asking: Asking, id: string): Promise<ContractCode | undefined> => {
+  try {
+    return await ask(asking, contractQuestion(id))
+  } catch (error) {
+    const isAbsent = error instanceof Refused && error.reason === 'contract not found'
+    if (isAbsent && !isSystemContract(id)) return undefined
+    throw error
+  }
+}
 
 const contractQuestion = (id: string): Question<ContractCode> => ({
   what: `contract ${id}`,

@@ -9,7 +9,10 @@ import { plainHeld, plainPast } from '#test/support/oracle/plain-past.ts'
 import { refusal } from '#test/support/refusal.ts'
 import { seeded } from '#test/support/seeded.ts'
 import { ask } from '#test/support/stores/ask.ts'
+import { commitRuns } from '#test/support/stores/commit-runs.ts'
+import { chainOf, genesis, receipt, transaction } from '#test/support/stores/hand-made.ts'
 import { loadedStore } from '#test/support/stores/loaded.ts'
+import { temporarySqlite } from '#test/support/stores/loading.ts'
 import { systemClock } from '#time/clock.ts'
 
 const blocks = (await recordedBlocks()).map(({ block }) => block)
@@ -86,6 +89,22 @@ describe('get-token-holder of the past', () => {
       const [sum = 0n, decimals = 0] = sumOf(answer.holders)
       expect(sum).toBe(sumOfUnits(expected.slice(0, 500), decimals, token))
     }
+  })
+
+  test('a holder that no row can name was there all the same', async () => {
+    const { store, destroy } = await temporarySqlite()
+    const gift = (name: string) => [
+      transaction({ receipts: [receipt('token.iost/transfer', ['iost', 'alice00', name, '1', ''])] }),
+    ]
+    const chain = chainOf([genesis()], gift(' .iost'), ...Array.from({ length: 9 }, () => gift('bob0000')))
+    await commitRuns(store, [chain], { lib: 10 })
+    const then = await ask('get-token-holder', { token: 'iost', at_block: '2' }, { deps: { store } })
+    expect(then.holders).toEqual([
+      { account: 'alice00', balance: '998', symbol: 'iost' },
+      { account: ' .iost', balance: '1', symbol: 'iost' },
+      { account: 'bob0000', balance: '1', symbol: 'iost' },
+    ])
+    await destroy()
   })
 
   test('what was found for one page is kept for the next one, by token and block', async () => {

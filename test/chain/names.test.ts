@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { oracle, recordedBlocks } from '#test/support/nodes/recording.ts'
 import {
+  canHoldTokens,
   isAccountName,
   isActionName,
   isContractId,
@@ -17,6 +18,11 @@ const ETH = '0x1a77584e7e8880584b18ce251b507273e9751903'
 
 type Row = readonly [(text: string) => boolean, readonly string[], readonly string[]]
 const ROWS: readonly Row[] = [
+  [
+    canHoldTokens,
+    ['', 'admin', '__proto__', 'token.iost', `Contract${HASH}`, KEY, ETH, ' a/b', '~'.repeat(62)],
+    ['a-b', 'a@b', 'é', 'a\n', '\u007f', 'x'.repeat(63)],
+  ],
   [
     isAccountName,
     ['admin', '__proto__', 'constructor', '12345', '_____', 'zzzzzzzzzzz', ETH],

@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
 import type { Block } from '#chain/block.ts'
-import { systemContractsIn } from '#chain/effects.ts'
+import { contractsToAskIn } from '#chain/effects.ts'
+import { action, chainOf, genesis as made, receipt, transaction } from '#test/support/stores/hand-made.ts'
 
 const genesis = async (): Promise<Block> => {
   const [first] = await recordedBlocks()
@@ -9,8 +10,8 @@ const genesis = async (): Promise<Block> => {
   return first.block
 }
 
-test('systemContractsIn: those of genesis in its order, none after it on the recorded chain', async () => {
-  const found = (await recordedBlocks()).map(({ block }) => systemContractsIn(block))
+test('contractsToAskIn: those of genesis in its order, none after it on the recorded chain', async () => {
+  const found = (await recordedBlocks()).map(({ block }) => contractsToAskIn(block))
   expect(found[0]).toEqual([
     'token.iost',
     'token721.iost',
@@ -28,7 +29,7 @@ test('systemContractsIn: those of genesis in its order, none after it on the rec
   expect(found.slice(1).flat()).toEqual([])
 })
 
-test('systemContractsIn: updateNativeCode counts when it succeeded, each contract once, nothing else', async () => {
+test('contractsToAskIn: updateNativeCode counts when it succeeded, each contract once, nothing else', async () => {
   const block = await genesis()
   const [transaction] = block.transactions
   if (transaction === undefined) throw new Error('Genesis has no transaction.')
@@ -54,6 +55,24 @@ test('systemContractsIn: updateNativeCode counts when it succeeded, each contrac
       { ...transaction, actions, receipt: { ...transaction.receipt, statusCode: 'RUNTIME_ERROR' } },
     ],
   }
-  expect(systemContractsIn(later)).toEqual(['token.iost'])
-  expect(systemContractsIn(failed)).toEqual([])
+  expect(contractsToAskIn(later)).toEqual(['token.iost'])
+  expect(contractsToAskIn(failed)).toEqual([])
+})
+
+test('contractsToAskIn: a contract that a contract had deployed is named by a return, by RAM or by a receipt of its own', () => {
+  const make = (told: (id: string) => Parameters<typeof transaction>[0], contract = 'ContractFactory') => {
+    const { hash } = transaction({ actions: [action(`${contract}/make`, [])] })
+    const id = `Contract${hash}`
+    return [id, transaction({ actions: [action(`${contract}/make`, [])], ...told(id), hash })] as const
+  }
+  const byReturn = make(id => ({ receipt: { returns: [`["[\\"${id}\\"]"]`] } }))
+  const byRam = make(id => ({ receipt: { ramUsage: [[id, 114n]] } }))
+  const byReceipt = make(id => ({ receipts: [receipt(`${id}/born`, 'yes')] }))
+  const failed = make(id => ({ receipt: { returns: [id], statusCode: 'RUNTIME_ERROR' } }))
+  const unnamed = make(() => ({}))
+  const ofChain = make(id => ({ receipt: { returns: [id] } }), 'auth.iost')
+  const set = make(id => ({ actions: [action('system.iost/setCode', [])], receipt: { returns: [id] } }))
+  const all = [byReturn, byRam, byReceipt, failed, unnamed, ofChain, set]
+  const [, loaded] = chainOf([made()], all.map(([, tx]) => tx))
+  expect(contractsToAskIn(loaded?.block as Block)).toEqual([byReturn[0], byRam[0], byReceipt[0]])
 })

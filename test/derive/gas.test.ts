@@ -50,6 +50,16 @@ test('applyGas: an unpledge lowers the limit and cuts the stock to it', () => {
   })
 })
 
+test.each(['90', '90.', '--90', '90.00000000abc'])('applyGas: an unpledge of "%s" is of 90', amount => {
+  // Its receipt has the text that a contract gave (go-iost `vm/native/gas.go` unpledge).
+  const state = derive(
+    [pledge('pledge', 'alice00', 'bob0000', '100')],
+    [pledge('unpledge', 'alice00', 'bob0000', amount)],
+  )
+  expect(gasOf(state, 'bob0000').gas_pledge).toBe(1_000_000_000n)
+  expect(state.all(pledges).map(({ amount: left }) => left)).toEqual([1_000_000_000n])
+})
+
 test('applyGas: cut hundredths of gas never add up in the limit', () => {
   const small = () => pledge('pledge', 'alice00', 'bob0000', '1.00000001')
   const state = derive([small(), small(), small(), small()])

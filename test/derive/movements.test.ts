@@ -1,9 +1,20 @@
 import { describe, expect, test } from 'bun:test'
 import { accounts } from '#indices/account.ts'
+import { balanceId, balances } from '#indices/balance.ts'
+import { contracts } from '#indices/contract.ts'
 import { listOf } from '#indices/list.ts'
 import { resources } from '#indices/resource.ts'
 import { tokens } from '#indices/token.ts'
-import { action, createToken, receipt, SECOND, transaction } from '#test/support/stores/hand-made.ts'
+import { deriveChain } from '#test/support/stores/derived-chain.ts'
+import {
+  action,
+  chainOf,
+  createToken,
+  genesis,
+  receipt,
+  SECOND,
+  transaction,
+} from '#test/support/stores/hand-made.ts'
 import {
   balance,
   count,
@@ -109,6 +120,45 @@ describe('movements', () => {
     expect(after(3)).toEqual({ amount: 99_100_000_000n, frozen: 0n, frozen_list: [], next_due: undefined })
   })
 
+  test('deriveBlock: what goes to a name that the contract cannot keep is gone, and the supply has it', () => {
+    const kept = ['', 'a/b', 'Contract x', 'x'.repeat(62)]
+    const gone = ['a-b', 'a@b', 'é', 'nul\0', 'x'.repeat(63), `Contract${'1'.repeat(600)}`]
+    const chain = derive(
+      [transaction({ receipts: [createToken('odd', 0)] })],
+      [...kept, ...gone].map(name =>
+        transaction({
+          receipts: [
+            receipt('token.iost/issue', ['odd', name, '1']),
+            transfer('iost', 'alice00', name, '1', ''),
+          ],
+        }),
+      ),
+    )
+    const held = chain.state.all(balances).filter(({ token }) => token === 'odd')
+    expect(held.map(({ owner, amount }) => [owner, amount])).toEqual(kept.map(name => [name, 1n]))
+    expect(chain.state.get(tokens, 'odd')).toMatchObject({ current_supply: 10n, holder_count: 4 })
+    expect(balance(chain, 'iost/alice00').amount).toBe(99_000_000_000n)
+    expect(chain.state.get(balances, balanceId('iost', 'a-b'))).toBeUndefined()
+  })
+
+  test('deriveBlock: a total supply far below zero is what is left of it in 64 bits', () => {
+    const config = Buffer.from('{"decimal":8}').toString('base64')
+    const totals = ['-5', '-9223372036854775808', '-9223372036854775807', '92233720368']
+    const { state } = derive([
+      transaction({
+        receipts: totals.map((total, at) =>
+          receipt('token.iost/create', `["t${at}","alice00",${total},"${config}"]`),
+        ),
+      }),
+    ])
+    expect(totals.map((_, at) => state.get(tokens, `t${at}`)?.total_supply)).toEqual([
+      -500_000_000n,
+      0n,
+      100_000_000n,
+      9_223_372_036_800_000_000n,
+    ])
+  })
+
   test('deriveBlock: taking more than there is stops the load', () => {
     expect(() =>
       derive([transaction({ receipts: [transfer('iost', 'bob0000', 'alice00', '1', '')] })]),
@@ -134,5 +184,44 @@ describe('movements', () => {
     expect(balance(chain, 'ram/alice00').amount).toBe(99_940n)
     expect(chain.state.get(resources, 'alice00')?.ram_used).toBe(60n)
     expect(chain.state.get(resources, 'auth.iost')).toBeUndefined()
+  })
+
+  test('deriveBlock: a contract that a contract had deployed is owned by the publisher, who pays its RAM', () => {
+    const make = (told: Parameters<typeof transaction>[0]) =>
+      transaction({ actions: [action('ContractFactory/make', ['code'])], ...told })
+    const byReturn = make({})
+    const id = `Contract${byReturn.hash}`
+    const byRam = make({})
+    const other = `Contract${byRam.hash}`
+    const [first, then] = chainOf(
+      [genesis()],
+      [
+        { ...byReturn, receipt: { ...byReturn.receipt, returns: [`["[\\"${id}\\"]"]`] } },
+        {
+          ...byRam,
+          receipt: {
+            ...byRam.receipt,
+            ramUsage: [
+              ['alice00', 142n],
+              [other, 114n],
+            ],
+          },
+        },
+        transaction({ publisher: 'bob0000', receipt: { ramUsage: [[id, 160n]] } }),
+      ],
+    )
+    const abis = [{ name: 'put', args: ['string'], amount_limit: [] }]
+    // The node tells of one of them.
+    const code = { id, language: 'javascript', version: '1.0.0', abis }
+    const chain = deriveChain([first, then].flatMap(one => (one ? [{ ...one, systemCode: [code] }] : [])))
+    expect(chain.state.get(contracts, id)).toMatchObject({ owner: 'alice00', language: 'javascript', abis })
+    expect(balance(chain, 'ram/alice00').amount).toBe(100_000n - 142n - 114n - 160n)
+    expect(chain.state.get(contracts, other)).toMatchObject({
+      owner: 'alice00',
+      publisher: 'alice00',
+      abis: [],
+    })
+    expect(rowsOf(chain, 1).map(({ deployed }) => deployed)).toEqual([id, other])
+    expect(count(chain, listOf.contracts)).toBe(7)
   })
 })

@@ -110,3 +110,13 @@ test('deriveBlock: an issuer that gives the right to issue away, as if it were a
   ])
   expect(after.get(holdings, countOfItems('bob0000'))?.count).toBe(1)
 })
+
+test('deriveBlock: a collection that can never have items says so as the chain does', () => {
+  const { state: after } = deriveChain(
+    chainOf(
+      [genesis()],
+      [transaction({ receipts: [receipt('token721.iost/create', ['none', 'alice00', -4])] })],
+    ),
+  )
+  expect(after.get(collections, 'none')).toMatchObject({ total_supply: -4n, issued: 0 })
+})

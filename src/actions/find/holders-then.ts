@@ -1,6 +1,6 @@
 import { PublicFailure } from '#failure/failure.ts'
 import { balanceId, balances } from '#indices/balance.ts'
-import { listOf, lists } from '#indices/list.ts'
+import { type ListDoc, listOf, lists } from '#indices/list.ts'
 import { series, seriesOf } from '#indices/series.ts'
 import type { View } from '#store/port.ts'
 import { rowsWithin } from '../list/numbered.ts'
@@ -33,8 +33,32 @@ export const holdersThen = (
 type Since = { readonly token: string; readonly height: number; readonly part: Part }
 
 const read = async (view: View, since: Since): Promise<readonly Ranked[]> => {
-  const { token, height, part } = since
-  const owners = [...(await ownersSince(view, since))]
+  const { token, height } = since
+  const movements = await movementsOf(view, since)
+  // RAM may be used up without a row that names its owner.
+  const [holders = 0n] = await sumsThen(view, [seriesOf.holders(token)], height)
+  for (const reach of reachesOf(token, movements)) {
+    const ranked = rankedBy(
+      await figuresOf(view, since, await ownersIn(view, since, { ...movements, reach })),
+    )
+    if (BigInt(ranked.length) === holders) return ranked
+  }
+  throw new PublicFailure(
+    'unavailable',
+    `The holders of token '${token}' at block ${height} are not known.`,
+    {
+      zh: `代币 '${token}' 在区块 ${height} 的持有者无法得知。`,
+      retryable: false,
+    },
+  )
+}
+
+/** What each of the owners had available then. */
+const figuresOf = async (
+  view: View,
+  { token, height, part }: Since,
+  owners: readonly string[],
+): Promise<readonly Ranked[]> => {
   const figures: Ranked[] = []
   for (let from = 0; from < owners.length; from += AT_ONCE) {
     const some = owners.slice(from, from + AT_ONCE)
@@ -43,27 +67,16 @@ const read = async (view: View, since: Since): Promise<readonly Ranked[]> => {
     figures.push(...some.map((owner, at): Ranked => [owner, held[at]?.available ?? 0n]))
     await part()
   }
-  const ranked = rankedBy(figures)
-  // RAM may be used up without a row that names its owner.
-  const [holders = 0n] = await sumsThen(view, [seriesOf.holders(token)], height)
-  if (BigInt(ranked.length) !== holders)
-    throw new PublicFailure(
-      'unavailable',
-      `The holders of token '${token}' at block ${height} are not known.`,
-      {
-        zh: `代币 '${token}' 在区块 ${height} 的持有者无法得知。`,
-        retryable: false,
-      },
-    )
-  return ranked
+  return figures
 }
 
-/**
- * All who can have held the token after a block: those who hold it now and the parties of every movement since, since
- * nobody loses the last of a token without one; or the parties of every movement until then, where these are fewer. The
- * contribute of blocks has no rows.
- */
-const ownersSince = async (view: View, { token, height, part }: Since): Promise<ReadonlySet<string>> => {
+/** Until then, or since then. */
+type Reach = 'until' | 'since'
+
+/** The rows of all movements of a token: how many there are, and how many until then. */
+type Movements = { readonly list: ListDoc | undefined; readonly count: number; readonly until: number }
+
+const movementsOf = async (view: View, { token, height }: Since): Promise<Movements> => {
   const list = await view.get(lists, listOf.token(token))
   const count = list?.count ?? 0
   const rows = {
@@ -72,20 +85,36 @@ const ownersSince = async (view: View, { token, height, part }: Since): Promise<
       list === undefined ? [] : reading.moments(list, ordinals),
   }
   const { total: until } = await rowsWithin(view, rows, { end_block: BigInt(height) })
-  const isFromStart = token !== 'contribute' && token !== 'ram' && until < count - until
+  return { list, count, until }
+}
+
+/**
+ * All who can have held the token after a block: those who hold it now and the parties of every movement since, since nobody
+ * loses the last of a token without one; or the parties of every movement until then, where these are fewer. The second lacks
+ * receivers that are no possible names, whom no row names. They can never give anything away, so the first has them. The
+ * contribute of blocks has no rows.
+ */
+const reachesOf = (token: string, { count, until }: Movements): readonly Reach[] =>
+  token !== 'contribute' && token !== 'ram' && until < count - until ? ['until', 'since'] : ['since']
+
+const ownersIn = async (
+  view: View,
+  { token, part }: Since,
+  { list, count, until, reach }: Movements & { readonly reach: Reach },
+): Promise<readonly string[]> => {
   const owners = new Set<string>()
-  if (!isFromStart)
+  if (reach === 'since')
     for await (const docs of orderInRuns(view, { index: balances, order: 'holders', group: token })) {
       for (const { owner } of docs) owners.add(owner)
       await part()
     }
-  const [first, last] = isFromStart ? [1, until] : [until + 1, count]
+  const [first, last] = reach === 'until' ? [1, until] : [until + 1, count]
   for (let from = first; list !== undefined && from <= last; from += ROWS) {
     for (const { from: giver, to } of await view.records(list, from, Math.min(last, from + ROWS - 1)))
       owners.add(giver).add(to)
     await part()
   }
-  return owners
+  return [...owners]
 }
 
 /** Rows read at once. */

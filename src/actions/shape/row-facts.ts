@@ -1,4 +1,4 @@
-import { fromUnits, unitsOf } from '#chain/amount.ts'
+import { fromUnits, unitsAsRead, unitsOf } from '#chain/amount.ts'
 import { Exact, type ExactJson, parseExact } from '#chain/json.ts'
 import type { ListedRecord } from '#indices/record.ts'
 import type { RowTexts } from '../find/overflow.ts'
@@ -76,8 +76,10 @@ const callFacts = ({ status_code }: Pick<ListedRecord, 'status_code'>, own: RowT
   if (kind === undefined || status_code !== 'SUCCESS' || own.return === '') return NOTHING
   const args = argumentsIn(own.data)
   const text = kind === 'bytes' ? digitsAt(args, 2) : textAt(args, 2)
-  const units = unitsOf(text, kind === 'bytes' ? 0 : IOST_DECIMALS)
-  return units === undefined ? NOTHING : { amount: fromUnits(units, kind === 'bytes' ? 0 : IOST_DECIMALS) }
+  const decimals = kind === 'bytes' ? 0 : IOST_DECIMALS
+  // gas.iost is a part of the node and reads as it does; the other contracts read as JavaScript does.
+  const units = (own.contract === 'gas.iost' ? unitsAsRead : unitsOf)(text, decimals)
+  return units === undefined ? NOTHING : { amount: fromUnits(units, decimals) }
 }
 
 const argumentsIn = (data: string): readonly ExactJson[] => {

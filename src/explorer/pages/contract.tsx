@@ -1,5 +1,6 @@
 /** @jsxImportSource @kitajs/html */
 import type { AnswerOf } from '#actions/ask.ts'
+import { getAccountBalance } from '#actions/get-account-balance.ts'
 import { getContractAbi } from '#actions/get-contract-abi.ts'
 import { getContractActivity } from '#actions/get-contract-activity.ts'
 import { getContractCode } from '#actions/get-contract-code.ts'
@@ -11,7 +12,7 @@ import { visible } from '../format/visible.ts'
 import { ifFound } from '../found.ts'
 import { titleOf } from '../known-names.ts'
 import { hrefTo, pathOf, pathOfStorage } from '../links.ts'
-import type { Html, Page, Visit } from '../page.ts'
+import type { Elsewhere, Html, Page, Visit } from '../page.ts'
 import { Abi } from '../part/abi.tsx'
 import { Activity } from '../part/activity.tsx'
 import { Card } from '../part/card.tsx'
@@ -33,12 +34,24 @@ type CodeAnswer = AnswerOf<typeof getContractCode>
 /** Letters of code that are shown: with its colours the page stays of a size that is read at once. */
 const MOST_CODE = 16_384
 
+/** A contract; of an id that tokens were sent to though nobody deployed it there is only what it has. */
+const detailOf = async (visit: Visit): Promise<AnswerOf<typeof getContractDetail> | Elsewhere> => {
+  try {
+    return await visit.ask(getContractDetail, { contract: visit.id })
+  } catch (error) {
+    const owner = await ifFound(visit.ask(getAccountBalance, { account: visit.id }))
+    if (owner === undefined) throw error
+    return { to: pathOf('account', owner.name) }
+  }
+}
+
 /** A contract: where it comes from, what it offers, and what was done with it. */
 export const contractPage: Page = {
   path: '/contract/{id}',
   show: async visit => {
     const { say, query } = visit
-    const detail = await visit.ask(getContractDetail, { contract: visit.id })
+    const detail = await detailOf(visit)
+    if ('to' in detail) return detail
     const { contract_id: contract } = detail
     const code = await visit.ask(getContractCode, { contract })
     if (isRaw(visit) && code.code !== '') return rawText(contract, code.code, 'plain')

@@ -1,5 +1,5 @@
 /** @jsxImportSource @kitajs/html */
-import { isAccountName, isContractId } from '#chain/names.ts'
+import { isAccountName, isContractId, isPossibleName } from '#chain/names.ts'
 import { shortened, visible } from '../format/visible.ts'
 import { knownName } from '../known-names.ts'
 import { hrefTo, type Kind, pathOf } from '../links.ts'
@@ -49,13 +49,22 @@ const Linked = ({ visit, kind, id, isWhole = false }: NameProps): Html => {
   )
 }
 
-/** An owner of tokens: an account, a contract, a public key or `0`; an empty id is nobody. */
-export const Owner = ({ visit, id }: { readonly visit: Visit; readonly id: string }): Html =>
-  id === '' ? (
-    <None />
-  ) : (
-    <Name visit={visit} kind={isContractId(id) ? 'contract' : 'account'} id={id} isExplained />
+/**
+ * An owner of tokens: an account, a contract, a public key or `0`; an empty id is nobody. The chain lets tokens and NFTs be
+ * issued to any other text, too, which has no page.
+ */
+export const Owner = ({ visit, id }: { readonly visit: Visit; readonly id: string }): Html => {
+  if (id === '') return <None />
+  if (isPossibleName(id))
+    return <Name visit={visit} kind={isContractId(id) ? 'contract' : 'account'} id={id} isExplained />
+  const name = visible(id)
+  const shown = shortened(name)
+  return (
+    <span class="name" title={shown === name ? undefined : name}>
+      <bdi safe>{shown}</bdi>
+    </span>
   )
+}
 
 type LabelProps = {
   readonly visit: Pick<Visit, 'lang' | 'site'>

@@ -103,10 +103,17 @@ export const documentCases = (open: Open): void => {
   })
 
   test('getMany: keeps order, doubles and gaps', async () => {
-    const ids = ['12345', 'no such', '__proto__', '12345', '']
+    const ids = ['12345', 'no such', '__proto__', '12345', '', '\udfff']
     const got = await opened.store.read(view => view.getMany(tokens, ids))
     const doc = (id: string) => odd.find(change => change.index === tokens && change.doc.id === id)?.doc
-    expect<unknown>(got).toEqual([doc('12345'), undefined, doc('__proto__'), doc('12345'), undefined])
+    expect<unknown>(got).toEqual([
+      doc('12345'),
+      undefined,
+      doc('__proto__'),
+      doc('12345'),
+      undefined,
+      undefined,
+    ])
     expect(await opened.store.read(view => view.getMany(tokens, []))).toEqual([])
   })
 
@@ -134,10 +141,12 @@ export const documentCases = (open: Open): void => {
     const other = await opened.reopen()
     await opened.store.close()
     const writer = await other.takeOver(identity)
-    const keys: readonly Key[] = [...keysOf(samples), { index: tokens, id: 'no such' }, ...keysOf(odd)]
+    // What signers wrote where a name belongs is looked for, too.
+    const unlikely = ['no such', '', 'y'.repeat(2000), '\ud800'].map(id => ({ index: tokens, id }))
+    const keys: readonly Key[] = [...keysOf(samples), ...unlikely, ...keysOf(odd)]
     expect<unknown>(await writer.getMany(keys)).toEqual([
       ...samples.map(({ doc }) => doc),
-      undefined,
+      ...unlikely.map(() => undefined),
       ...odd.map(({ doc }) => doc),
     ])
     expect(await writer.getMany([])).toEqual([])

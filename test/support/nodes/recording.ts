@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import type { ContractCode, LoadedBlock } from '#chain/block.ts'
 import { decodeBlock, decodeContract } from '#chain/decode.ts'
-import { systemContractsIn } from '#chain/effects.ts'
+import { contractsToAskIn } from '#chain/effects.ts'
 import { elementSpans, memberSpans } from '#chain/json-text.ts'
 import { LINKED } from '#chain/proof.ts'
 import { openRecording, type RecordedCall, type Recording } from '#test/replay/recording.ts'
@@ -68,7 +68,7 @@ export const recordedBlocks: () => Promise<readonly LoadedBlock[]> = once(async 
         return settle(this, 'block', decodeBlock(blockText(at) ?? ''))
       },
       get systemCode() {
-        return settle(this, 'systemCode', systemContractsIn(this.block).map(codeOf))
+        return settle(this, 'systemCode', contractsToAskIn(this.block).map(codeOf))
       },
       proof: LINKED,
     }),

@@ -1,4 +1,4 @@
-import type { Source } from '../schema/documents.ts'
+import { isPossibleId, type Source } from '../schema/documents.ts'
 import { beforeAgain, expected, parseAnswer } from './ask.ts'
 import type { Ref, SeqNo } from './bulk-item.ts'
 import type { Connection } from './connection.ts'
@@ -19,14 +19,29 @@ type Doc = {
 /** Documents per request; transactions of a few KB each make an answer of a few MB. */
 const AT_ONCE = 1000
 
+type Reading = { readonly realtime: boolean; readonly signal?: AbortSignal | undefined }
+
 /**
  * Documents by id, in that order; undefined for a missing one. With `realtime` false it sees what search sees (as of
- * the last refresh), with true the latest write.
+ * the last refresh), with true the latest write. Ids come from what signers wrote, and Elasticsearch refuses to look for one
+ * that no document can have: such a document is missing.
  */
 export const getMany = async (
   connection: Connection,
   refs: readonly Ref[],
-  { realtime, signal }: { readonly realtime: boolean; readonly signal?: AbortSignal | undefined },
+  reading: Reading,
+): Promise<readonly (Got | undefined)[]> => {
+  const possible = refs.filter(({ id }) => isPossibleId(id))
+  const found = await getPossible(connection, possible, reading)
+  if (possible.length === refs.length) return found
+  let next = 0
+  return refs.map(({ id }) => (isPossibleId(id) ? found[next++] : undefined))
+}
+
+const getPossible = async (
+  connection: Connection,
+  refs: readonly Ref[],
+  { realtime, signal }: Reading,
 ): Promise<readonly (Got | undefined)[]> => {
   const found: (Got | undefined)[] = []
   for (let from = 0, attempt = 0; from < refs.length; )

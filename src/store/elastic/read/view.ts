@@ -109,7 +109,6 @@ const ofHistory = <I extends AnyIndex>(
 
 /** undefined: no document with that id can be published. */
 const refOf = (reader: Reader, index: AnyIndex, id: string): Ref | undefined => {
-  if (id === '') return undefined
   if (index.kind === 'state') return { index: reader.names.state(index), id }
   const height = heightOf(id)
   if (height === undefined || height > reader.published.end.height) return undefined

@@ -19,11 +19,10 @@ const MAX_TERM_BYTES = 32_766
  * committed, none of its documents may be refused.
  */
 export const encode = (index: Index, doc: { readonly id: string }, at?: number): string => {
-  const idBytes = bytesUpTo(doc.id, MAX_ID_BYTES)
-  if (idBytes === 0 || idBytes > MAX_ID_BYTES)
+  if (!isPossibleId(doc.id))
     throw new Failure(
       'defect',
-      `Id '${doc.id}' of ${index.name} has ${idBytes} bytes; it must have 1 to ${MAX_ID_BYTES} bytes.`,
+      `Id '${doc.id}' of ${index.name} has ${Buffer.byteLength(doc.id)} bytes; it must have 1 to ${MAX_ID_BYTES} bytes of UTF-8.`,
     )
   const values = doc as unknown as Source
   const written: string[] = []
@@ -53,6 +52,10 @@ const entriesOf = (index: Index): Entries => {
   entries.set(index, made)
   return made
 }
+
+/** Whether Elasticsearch lets a document have this id. */
+export const isPossibleId = (id: string): boolean =>
+  id !== '' && bytesUpTo(id, MAX_ID_BYTES) <= MAX_ID_BYTES && id.isWellFormed()
 
 /** Bytes of UTF-8; for a text that is too short to have more than `limit`, its length. */
 const bytesUpTo = (text: string, limit: number): number =>
