@@ -77,21 +77,13 @@ const routesOf = (options: AppOptions, { service, gate, feeds, threads }: Parts)
   const { store, node, prices, priceHistory, profiles, rankingMs } = options
   const { defaults, basePath, clock, version, stallMs } = options
   const open = (route: string, handler: Handler) => respond(route, handler, service)
-  const deps = {
-    ...{
-      store,
-      node,
-      head: options.head,
-      prices,
-      priceHistory,
-      profiles,
-      clock,
-      rankings: keptRankings(),
-      dayEnds: keptDayEnds(),
-      rankingMs,
-    },
-    kept: keptOf(options, threads, service.counts),
+  // What is kept of the past serves callers and visitors alike.
+  const answering = {
+    ...{ store, node, head: options.head, prices, priceHistory, profiles, clock, rankingMs },
+    rankings: keptRankings(),
+    dayEnds: keptDayEnds(),
   }
+  const deps = { ...answering, kept: keptOf(options, threads, service.counts) }
   const assets = pageAssets()
   const site = siteOf(options, assets)
   const api = open('api', answerApi({ deps, gate, defaults, stallMs, feeds }))
@@ -109,7 +101,7 @@ const routesOf = (options: AppOptions, { service, gate, feeds, threads }: Parts)
     ...[...documentsOf(options, { site, files: assets.reference }), ...pagesForOperators(options, site)].map(
       ([path, { kind, handler }]) => [path, open(kind, handler)] as const,
     ),
-    ...explorerPages({ ...options, site }, { gate, feeds, service, start, unknown }),
+    ...explorerPages({ ...options, ...answering, site }, { gate, feeds, service, start, unknown }),
   ]
   return { all, unknown }
 }
