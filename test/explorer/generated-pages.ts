@@ -9,8 +9,13 @@ import { strayFigures } from './stray-figures.ts'
 /** Addresses of each kind that are opened. */
 const MOST = 4
 
-/** Pages that a form or a program leads to. */
-const UNLINKED: ReadonlySet<string> = new Set(['/search', '/suggest', '/sitemap.xml'])
+/** Pages that a form or a program leads to, and one that needs a node (`contract-storage.test.ts`). */
+const UNLINKED: ReadonlySet<string> = new Set([
+  '/search',
+  '/suggest',
+  '/sitemap.xml',
+  '/contract/{id}/storage',
+])
 /** Pages of the explorer: the reference and the status page have tests of their own. */
 const PAGE = /^\/(?!docs|status|api|openapi)/
 
