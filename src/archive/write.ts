@@ -52,7 +52,9 @@ export const writeArchive = async (
       file = undefined
       const { height, hash } = last
       const files = [...(manifest?.files ?? []), written]
-      manifest = { ...of, format: FORMAT, height, hash, time: String(last.time), files }
+      // The name that it began with stays: it is not known to whoever writes stored blocks without a node.
+      const net_name = manifest?.net_name || of.net_name
+      manifest = { ...of, net_name, format: FORMAT, height, hash, time: String(last.time), files }
       await replace(join(folder, MANIFEST), manifestText(manifest))
       onWritten({ name: written.name, height })
     }

@@ -1,15 +1,19 @@
-import { isContractId, isSystemContract } from '#chain/names.ts'
+import { applies } from '#chain/effects.ts'
+import { isContractId, isHash, isSystemContract } from '#chain/names.ts'
 import { Failure } from '#failure/failure.ts'
 import { contracts } from '#indices/contract.ts'
 import { changeResource, resourceOf } from './gas.ts'
 import { argumentsOf, digitsAt } from './receipt.ts'
 import type { Scope, TxScope } from './scope.ts'
+import { Missing, missTogether } from './state.ts'
 import type { Movement } from './token.ts'
 
 const MARKET = 'ram.iost'
 const FEE_TAKER = 'deadaddr'
 const RAM = 'ram'
 const IOST = 'iost'
+/** Ids of contracts of users: this, and the hash of the transaction that deployed them. */
+const USER_CONTRACT = 'Contract'
 /** IOST per byte of an untouched market (go-iost `config/genesis/contract/ram.js` _getInitialPrice). */
 const FIRST_PRICE = 0.005
 /** Smallest units of IOST in 0.01 IOST: ram.iost trades in hundredths. */
@@ -128,10 +132,46 @@ export const payRam = ({ scope, tx }: TxScope): void => {
   }
 }
 
-const ownerOf = ({ state, block }: Scope, payer: string): string => {
+const ownerOf = (scope: Scope, payer: string): string => {
   if (!isContractId(payer) || isSystemContract(payer)) return payer
-  const contract = state.get(contracts, payer)
-  if (contract === undefined)
-    throw new Failure('defect', `Block ${block.height} charges RAM to "${payer}", which was never deployed.`)
-  return contract.owner
+  const owner = scope.state.get(contracts, payer)?.owner ?? makerOf(scope, payer)
+  if (owner === undefined)
+    throw new Failure(
+      'defect',
+      `Block ${scope.block.height} charges RAM to "${payer}", which was never deployed.`,
+    )
+  return owner
+}
+
+/**
+ * Owner of a contract that a contract had deployed, when nothing else of that transaction names it: who published the
+ * transaction that it is named after, and that was carried out (go-iost `vm/native/system.go` setCode). RAM is charged to no
+ * contract that is not there (`vm/host/teller.go` DoPay). undefined: there is no such transaction.
+ */
+const makerOf = (scope: Scope, id: string): string | undefined => {
+  const { block, state } = scope
+  const hash = id.slice(USER_CONTRACT.length)
+  if (!isHash(hash)) return undefined
+  const within = block.transactions.find(tx => tx.hash === hash)
+  if (within !== undefined) return applies(within) ? within.publisher : undefined
+  try {
+    return state.publisherOf(hash)
+  } catch (error) {
+    if (!(error instanceof Missing)) throw error
+    // Of the whole block at once, or the block would be derived again for each.
+    missTogether([...unknownIn(scope)].map(other => () => state.publisherOf(other)))
+    throw error
+  }
+}
+
+/** Hashes that contracts are named after which RAM is charged to and nothing is known of. */
+const unknownIn = ({ block, state }: Scope): ReadonlySet<string> => {
+  const hashes = new Set<string>()
+  for (const { receipt } of block.transactions)
+    for (const [payer] of receipt.ramUsage) {
+      const hash = payer.startsWith(USER_CONTRACT) ? payer.slice(USER_CONTRACT.length) : ''
+      if (isHash(hash) && state.get(contracts, payer) === undefined) hashes.add(hash)
+    }
+  for (const { hash } of block.transactions) hashes.delete(hash)
+  return hashes
 }

@@ -50,6 +50,7 @@ export const rankedState = (state: State, sizes: SegmentSizes = SEGMENT_SIZES): 
         if (countedOf(index) !== undefined) remember(index, doc.id, undefined)
       },
       members: state.members,
+      publisherOf: state.publisherOf,
     },
     settle: () => {
       const asks: (() => void)[] = []

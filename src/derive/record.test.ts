@@ -15,6 +15,7 @@ const listsAfter = (...blocks: readonly (readonly [partition: number, keys: read
     },
     add: () => undefined,
     members: () => [],
+    publisherOf: () => undefined,
   } as State
   const figures = { list_count: 0 }
   const places = blocks.map(([partition, keys]) => {

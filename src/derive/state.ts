@@ -14,21 +14,27 @@ export type State = {
   add<I extends StateIndex>(index: I, doc: DocOf<I>): void
   /** Members of a counted order that are in the range now, best first. */
   members(range: StandingRange): readonly Standing[]
+  /** Who published the transaction of an earlier block that has this hash and was carried out; undefined: there is none. */
+  publisherOf(hash: string): string | undefined
 }
 
-/** Documents, or members of a ranking, that must be fetched before the block can be derived. */
+/** Documents, members of a ranking, or publishers of transactions, that must be fetched before the block can be derived. */
 export class Missing extends Error {
   readonly keys: readonly Key[]
   readonly ranges: readonly StandingRange[]
-  constructor(keys: readonly Key[], ranges: readonly StandingRange[] = []) {
+  /** Of transactions. */
+  readonly hashes: readonly string[]
+  constructor(keys: readonly Key[], ranges: readonly StandingRange[] = [], hashes: readonly string[] = []) {
     const named = [
       ...keys.map(({ index, id }) => `${index.name} ${id}`),
       ...ranges.map(({ index, group }) => `members of ${index.name} ${group ?? ''}`),
+      ...hashes.map(hash => `publisher of ${hash}`),
     ]
     super(`State not fetched: ${named.join(', ')}.`)
     this.name = 'Missing'
     this.keys = keys
     this.ranges = ranges
+    this.hashes = hashes
   }
 }
 
@@ -36,6 +42,7 @@ export class Missing extends Error {
 export const missTogether = (asks: Iterable<() => unknown>): void => {
   const keys: Key[] = []
   const ranges: StandingRange[] = []
+  const hashes: string[] = []
   for (const ask of asks)
     try {
       ask()
@@ -43,6 +50,7 @@ export const missTogether = (asks: Iterable<() => unknown>): void => {
       if (!(error instanceof Missing)) throw error
       keys.push(...error.keys)
       ranges.push(...error.ranges)
+      hashes.push(...error.hashes)
     }
-  if (keys.length + ranges.length > 0) throw new Missing(keys, ranges)
+  if (keys.length + ranges.length + hashes.length > 0) throw new Missing(keys, ranges, hashes)
 }

@@ -13,6 +13,9 @@ export type Lookup = (index: StateIndex, id: string) => Change['doc'] | undefine
 /** Documents of a counted order that stood in the range before the batch; `UNKNOWN`: they were not fetched. */
 export type LookupRange = (range: StandingRange) => Iterable<Change['doc']> | typeof UNKNOWN
 
+/** Publisher of a transaction of an earlier block that was carried out; `UNKNOWN`: it was not looked for. */
+export type LookupPublisher = (hash: string) => string | undefined | typeof UNKNOWN
+
 /** State of a batch in the making. */
 export type WorkingState = State & {
   /** A block begins: from here `rollback` takes everything back. */
@@ -59,7 +62,11 @@ const cellsOver = (lookup: Lookup) => {
 }
 
 /** A `State` over fetched documents: a document that was put is seen immediately, and taken back by `rollback`. */
-export const workingState = (lookup: Lookup, lookupRange: LookupRange = () => UNKNOWN): WorkingState => {
+export const workingState = (
+  lookup: Lookup,
+  lookupRange: LookupRange = () => UNKNOWN,
+  lookupPublisher: LookupPublisher = () => UNKNOWN,
+): WorkingState => {
   const { find, open, lookUp } = cellsOver(lookup)
   /** Those that were put, in the order in which each was put first. */
   const written = new Map<StateIndex, Cell[]>()
@@ -92,6 +99,11 @@ export const workingState = (lookup: Lookup, lookupRange: LookupRange = () => UN
       if (fetched === UNKNOWN) throw new Missing([], [range])
       const now = withChanges(range, fetched, docsIn(written.get(range.index as StateIndex)))
       return [...now.values()].map(doc => standingIn(range, doc)).sort(compareStandings)
+    },
+    publisherOf: hash => {
+      const publisher = lookupPublisher(hash)
+      if (publisher === UNKNOWN) throw new Missing([], [], [hash])
+      return publisher
     },
     mark: () => {
       undo = []

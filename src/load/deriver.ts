@@ -8,6 +8,7 @@ import { type ProducerDoc, producerKeys, producers } from '#indices/producer.ts'
 import type { Change, Key, StateIndex } from '#indices/registry.ts'
 import type { Writer } from '#store/port.ts'
 import { expiries } from './expiries.ts'
+import { knownPublishers } from './known-publishers.ts'
 import { type KnownState, knownState } from './known-state.ts'
 import type { Run } from './runs.ts'
 
@@ -26,8 +27,11 @@ export type Deriver = {
   prefetch(run: Run): void
   /** Fetches what a run needs and is not known yet. Its blocks are derived next. */
   begin(run: Run): Promise<void>
-  /** Documents of the next block of the run, derived over the state the block before it left. */
-  derive(loaded: LoadedBlock): Promise<BlockDocuments>
+  /**
+   * Documents of the next block of the run, derived over the state the block before it left. `commitAll` has the blocks
+   * before it committed: called when the block depends on a transaction that is not in the store.
+   */
+  derive(loaded: LoadedBlock, commitAll: () => Promise<void>): Promise<BlockDocuments>
   /** State as the blocks derived so far left it, in the order of `keys`. */
   read(keys: readonly Key[]): Promise<readonly (Change['doc'] | undefined)[]>
   /** Producer keys that changed hands or became free in the last block, and the producer that had each before. */
@@ -43,7 +47,9 @@ export type Deriver = {
 /** `partition`: the partition for the history of the next block. */
 export const deriver = (writer: Writer, partition: () => number): Deriver => {
   const known = knownState(writer)
-  let state = workingState(known.get, known.members)
+  const publishers = knownPublishers(writer)
+  const begin = () => workingState(known.get, known.members, publishers.get)
+  let state = begin()
   const due = expiries(writer.checkpoint?.time, range => writer.due(range))
   const fetching = new WeakMap<Run, Ahead>()
   const read: Deriver['read'] = async keys => {
@@ -69,7 +75,7 @@ export const deriver = (writer: Writer, partition: () => number): Deriver => {
       const isKnown = ahead !== undefined && ahead.losses === known.losses
       await known.fetch(isKnown ? inRun : [...inRun, ...keysOf(run, known)])
     },
-    derive: async loaded => {
+    derive: async (loaded, commitAll) => {
       const taken = due.take(loaded.block.time)
       if (taken.length > 0) await known.fetch(taken.map(id => ({ index: balances, id })))
       // Again from its start until everything that it needs is fetched.
@@ -86,6 +92,7 @@ export const deriver = (writer: Writer, partition: () => number): Deriver => {
           if (!(error instanceof Missing)) throw error
           await known.fetch(error.keys)
           await known.fetchMembers(error.ranges)
+          await publishers.fetch(error.hashes, commitAll)
         }
       }
     },
@@ -95,7 +102,7 @@ export const deriver = (writer: Writer, partition: () => number): Deriver => {
     cut: () => {
       const changes = state.changes()
       known.sent(changes)
-      state = workingState(known.get, known.members)
+      state = begin()
       return changes
     },
     settled: known.arrived,

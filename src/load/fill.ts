@@ -70,7 +70,7 @@ const store = async (
 ): Promise<void> => {
   for (const loaded of segment) {
     const since = clock.elapsed()
-    const documents = await deriver.derive(loaded)
+    const documents = await deriver.derive(loaded, () => batches.end(lib))
     onDerived?.(clock.elapsed() - since)
     await proof.derived(loaded)
     time.on('store')

@@ -1,6 +1,7 @@
 import type { BalanceDoc } from '#indices/balance.ts'
 import type { Change, Key } from '#indices/registry.ts'
 import type { StandingRange } from '#indices/standing.ts'
+import type { TransactionDoc } from '#indices/transaction.ts'
 import type { BatchBounds, BatchEnd, Filling, History } from './batch.ts'
 import type { Identity, Published } from './published.ts'
 import type { RepairWriter } from './repair-port.ts'
@@ -35,6 +36,8 @@ export type Writer = RepairWriter & {
   readonly bounds: BatchBounds
   /** State as of the last committed batch, in the order of `keys`. */
   getMany(keys: readonly Key[]): Promise<readonly (Change['doc'] | undefined)[]>
+  /** Transactions of committed batches that have one of these hashes, in no order. */
+  transactionsOf(hashes: readonly string[]): Promise<readonly TransactionDoc[]>
   /** Balances with `next_due` in (`after`, `until`], by next_due, then id. */
   due(range: {
     readonly after?: bigint

@@ -12,6 +12,7 @@ import { archiveNode } from '#node/archive-node.ts'
 import { createNode } from '#node/create-node.ts'
 import type { Replay } from '#test/replay/serve.ts'
 import { systemClock } from '#time/clock.ts'
+import { cliFolder } from '../support/processes/cli-process.ts'
 import { seeded, seedOf } from '../support/seeded.ts'
 import { audited } from '../support/stores/audited.ts'
 import { differences, dumpSqlite } from '../support/stores/dump.ts'
@@ -116,6 +117,24 @@ describe('writeArchive', () => {
       expect(await filesIn(stored)).toEqual(await filesIn(whole))
     } finally {
       client.close()
+      await at.destroy()
+    }
+  })
+
+  test('archive write names the chain as the node does, also out of a store; without a node the name stays', async () => {
+    await using cli = await cliFolder()
+    const at = await temporarySqlite()
+    const write = (to: number, ...more: readonly string[]) =>
+      cli.run(['archive', 'write', 'a', '--store', `sqlite:${at.path}`, '--to', String(to), ...more])
+    const manifest = async () => (await openArchive(join(cli.path, 'a'))).manifest
+    try {
+      await loadFrom(node.url, at.store, { to: 20 })
+      expect(await write(5, '--prove', 'linked', '--node', node.url)).toMatchObject({ code: 0 })
+      const { net_name } = await manifest()
+      expect(net_name).toBe((await openArchive(whole)).manifest.net_name)
+      expect(await write(9, '--prove', 'linked')).toMatchObject({ code: 0 })
+      expect(await manifest()).toMatchObject({ net_name, height: 9 })
+    } finally {
       await at.destroy()
     }
   })

@@ -5,7 +5,7 @@ import { type ArchiveOf, writeArchive } from '#archive/write.ts'
 import { USUAL_LEVEL } from '#chain/proof.ts'
 import { Failure } from '#failure/failure.ts'
 import type { Node } from '#node/port.ts'
-import type { Store } from '#store/port.ts'
+import type { Identity, Store } from '#store/port.ts'
 import { systemClock } from '#time/clock.ts'
 import type { Call, Command } from '../command.ts'
 import { connectNode, requireUsable, withStore } from '../compose.ts'
@@ -41,7 +41,7 @@ export const archiveWrite: Command = {
       if (values.store === undefined) return await written(call, await fromNode(node, prove, call))
       return await withStore(values, log, async store => {
         await requireUsable(store)
-        return written(call, await fromStore(store, node, prove))
+        return written(call, await fromStore(store, { node, proof: prove }, call))
       })
     } finally {
       node?.close()
@@ -50,6 +50,9 @@ export const archiveWrite: Command = {
 }
 
 type Level = ArchiveOf['proof']
+
+/** What a store does not keep comes from the node. */
+type Means = { readonly node: Node | undefined; readonly proof: Level }
 
 /** Where blocks come from, what chain they are of, and the last one there is. */
 type From = {
@@ -78,7 +81,7 @@ const fromNode = async (node: Node | undefined, proof: Level, { signal }: Call):
   }
 }
 
-const fromStore = async (store: Store, node: Node | undefined, proof: Level): Promise<From> => {
+const fromStore = async (store: Store, { node, proof }: Means, { signal }: Call): Promise<From> => {
   const [identity, published] = [await store.identity(), await store.published()]
   if (identity === undefined || published === undefined)
     throw new Failure('loading', `Nothing is loaded in ${store.name}.`, { retryable: false })
@@ -86,11 +89,28 @@ const fromStore = async (store: Store, node: Node | undefined, proof: Level): Pr
     throw new Failure('usage', 'The signatures of blocks are not stored; they come from a node.', {
       help: 'Set --node URL. (--prove linked writes an archive without signatures.)',
     })
+  const net_name = node === undefined ? '' : await netNameOf(node, identity, signal)
   return {
-    of: { chain_id: identity.chainId, net_name: '', genesis_hash: identity.genesis, proof },
+    of: { chain_id: identity.chainId, net_name, genesis_hash: identity.genesis, proof },
     last: published.height,
     blocks: range => storeBlocks(store, range, { node, signed: proof === 'signed' }),
   }
+}
+
+/** The name of the chain, which a store does not keep. An archive that begins later than the chain has no block 0. */
+const netNameOf = async (
+  node: Node,
+  { chainId, genesis }: Identity,
+  signal: AbortSignal,
+): Promise<string> => {
+  const info = await node.chainInfo(signal)
+  const first = (await node.blockHash(0, signal)) ?? genesis
+  if (info.chainId === chainId && first === genesis) return info.netName
+  throw new Failure(
+    'conflict',
+    `The node's chain is ${info.chainId} with genesis ${first}, the store's ${chainId} with ${genesis}.`,
+    { help: 'Give a node of the chain that is stored.' },
+  )
 }
 
 const written = async ({ values, words, signal, out, screen, log }: Call, from: From): Promise<0> => {

@@ -103,6 +103,7 @@ const countedWriter = (writer: Writer, counts: Counts, onBatch: (batch: CountedB
   }
   const counted: Partial<Writer> = {
     getMany: keys => begin('state')(writer.getMany(keys)),
+    transactionsOf: hashes => begin('state')(writer.transactionsOf(hashes)),
     due: range => begin('state')(writer.due(range)),
     members: range => begin('state')(writer.members(range)),
     append: history => {

@@ -1,5 +1,7 @@
+import { hash8 } from '#chain/hash.ts'
 import type { Change, Key, StateIndex } from '#indices/registry.ts'
 import type { Standing, StandingRange } from '#indices/standing.ts'
+import { type TransactionDoc, transactions } from '#indices/transaction.ts'
 import type { History, Writer } from '#store/port.ts'
 import { rankingOf } from '#store/ranking-page.ts'
 import { walkRange } from '#store/walk.ts'
@@ -7,7 +9,7 @@ import { appendedHistory, type BatchBounds, batchWith, checkBatch, NOTHING_FILLE
 import { writeBatch } from './commit.ts'
 import type { Connection } from './connection.ts'
 import { rankedRows } from './rank.ts'
-import { dueBalances, getById } from './read.ts'
+import { dueBalances, findByField, getById } from './read.ts'
 import { repairWriterOf } from './repair.ts'
 import { keepUndo } from './undo.ts'
 import type { WriteLock } from './write-lock.ts'
@@ -33,6 +35,8 @@ export const writerOf = (lock: WriteLock): Writer => {
     },
     bounds: BOUNDS,
     getMany: keys => lock.read(reader => snapshot(reader, () => keys.map(key => stateOf(reader, key)))),
+    transactionsOf: hashes =>
+      lock.read(reader => snapshot(reader, () => hashes.flatMap(transactionsOf(reader)))),
     due: range => lock.read(reader => dueBalances(reader, range)),
     members: range =>
       walkRange(range, (after, limit) => lock.read(reader => membersAfter(reader, range, { after, limit }))),
@@ -79,6 +83,13 @@ const membersAfter = (
   const docs: readonly object[] = rankedRows(reader, ranking, { range, skip: 0, limit })
   return docs as readonly Change['doc'][]
 }
+
+const transactionsOf =
+  (reader: Connection) =>
+  (hash: string): readonly TransactionDoc[] => {
+    const found = findByField(reader, transactions, { field: 'hash8', value: hash8(hash) })
+    return (found as readonly TransactionDoc[]).filter(doc => doc.hash === hash)
+  }
 
 const stateOf = (reader: Connection, { index, id }: Key) =>
   getById(reader, index, id) as Change['doc'] | undefined

@@ -1,12 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { hash8 } from '#chain/hash.ts'
 import { balances } from '#indices/balance.ts'
 import { blocks } from '#indices/block.ts'
-import { blockId } from '#indices/position.ts'
+import { blockId, transactionId } from '#indices/position.ts'
 import { records } from '#indices/record.ts'
 import { type Change, type Key, stateIndices } from '#indices/registry.ts'
 import { tokens } from '#indices/token.ts'
 import { transactions } from '#indices/transaction.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
+import { hashOf } from '#test/support/stores/hand-made.ts'
 import { batchOf, blockDoc, identity, MAX, MIN, recordDoc, timeOf, transactionDoc } from './fixture.ts'
 import type { Open, Opened } from './harness.ts'
 import { balanceDoc, oddIds, oddTexts, samples, tokenDoc } from './samples.ts'
@@ -25,13 +27,19 @@ const loneSurrogates: Change = {
   index: tokens,
   doc: tokenDoc('lone', { full_name: 'a\ud800b\udc00', issuer: '\udfff' }),
 }
+const HASH = hashOf('one')
 /** Written in block 0 with all optional fields, in block 1 with none; rows likewise. */
 const history = {
   blocks: [
     blockDoc(0, { gas_usage: MAX, base: '{"time":1}', base_hash8: MIN, info: '{"a":[1]}' }),
     blockDoc(1, { gas_usage: MIN, tx_count: Number.MAX_SAFE_INTEGER }),
   ],
-  transactions: oddTexts.map((body, tx) => transactionDoc(1, tx, { body })),
+  transactions: [
+    ...oddTexts.map((body, tx) => transactionDoc(1, tx, { body })),
+    transactionDoc(1, oddTexts.length, { hash: HASH, hash8: hash8(HASH) }),
+    // Another hash that begins with the same bytes.
+    transactionDoc(1, oddTexts.length + 1, { hash: hashOf('another'), hash8: hash8(HASH) }),
+  ],
   records: [
     recordDoc(0, 0, { amount: '0.00000001', creator: 'alice', receipt: 0, places: [MAX, 1n] }),
     recordDoc(1, 0, { overflow: true, contract: '', action_name: '', data: '', return: '' }),
@@ -137,7 +145,7 @@ export const documentCases = (open: Open): void => {
     expect<unknown>(got).toEqual(new Array(6).fill(undefined))
   })
 
-  test('writer.getMany: state of many indices in the order of the keys', async () => {
+  test('writer.getMany: state of many indices in the order of the keys; transactionsOf: transactions by their hashes', async () => {
     const other = await opened.reopen()
     await opened.store.close()
     const writer = await other.takeOver(identity)
@@ -150,6 +158,9 @@ export const documentCases = (open: Open): void => {
       ...odd.map(({ doc }) => doc),
     ])
     expect(await writer.getMany([])).toEqual([])
+    const found = await writer.transactionsOf([HASH, hashOf('no such')])
+    expect(found.map(({ id }) => id)).toEqual([transactionId(1, oddTexts.length)])
+    expect(await writer.transactionsOf([])).toEqual([])
     expect(writer.checkpoint?.time).toBe(timeOf(1))
     await writer.release()
   })

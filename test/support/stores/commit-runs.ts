@@ -24,17 +24,22 @@ export const commitRuns = async (
   const filling = () => writer.partitions?.filling ?? NOTHING_FILLED
   const derive = deriver(writer, () => filling().partition)
   for (const run of runs) {
-    const batch = batchBuilder(UNBOUNDED)
+    let batch = batchBuilder(UNBOUNDED)
     let { documents } = filling()
+    const commit = async (): Promise<void> => {
+      if (batch.empty) return
+      await writer.append(batch.takePart({ partition: 0, documents }))
+      await writer.commit({ end: batch.end(lib), changes: derive.cut() })
+      derive.settled()
+      batch = batchBuilder(UNBOUNDED)
+    }
     await derive.begin([run])
     for (const block of run) {
-      const each = await derive.derive(block)
+      const each = await derive.derive(block, commit)
       batch.add(each)
       documents += 1 + each.transactions.length + each.records.length
     }
-    await writer.append(batch.takePart({ partition: 0, documents }))
-    await writer.commit({ end: batch.end(lib), changes: derive.cut() })
-    derive.settled()
+    await commit()
     await onCommitted?.(run.at(-1)?.block.height ?? 0)
   }
   await writer.release()

@@ -1,4 +1,5 @@
 import type { LoadedBlock } from '#chain/block.ts'
+import { applies } from '#chain/effects.ts'
 import { type BlockDocuments, deriveBlock } from '#derive/derive-block.ts'
 import { needsOf, needsOfDue } from '#derive/needs.ts'
 import { withChanges } from '#derive/rankings.ts'
@@ -49,6 +50,9 @@ const storedState = (stored: ReadonlyMap<string, ReadonlyMap<string, Doc>>): Sto
     [...(stored.get(index.name)?.values() ?? [])] as unknown as readonly DocOf<I>[],
 })
 
+const publisherIn = (blocks: readonly LoadedBlock[], hash: string): string | undefined =>
+  blocks.flatMap(({ block }) => block.transactions).find(tx => tx.hash === hash && applies(tx))?.publisher
+
 /** Derives blocks as a loader does, over a store in memory, batch by batch. */
 export const deriveChain = (
   blocks: readonly LoadedBlock[],
@@ -76,6 +80,7 @@ export const deriveChain = (
     const state = workingState(
       (index, id) => (fetched.get(index.name)?.has(id) ? stored.get(index.name)?.get(id) : UNKNOWN),
       range => withChanges(range, [], stored.get(range.index.name)?.values() ?? []).values(),
+      hash => publisherIn(blocks.slice(0, documents.length), hash),
     )
     for (const loaded of run) {
       const due = dueAt(loaded.block.time)

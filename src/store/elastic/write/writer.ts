@@ -7,6 +7,7 @@ import { dueBalances } from '../read/due-balances.ts'
 import { OutOfDate } from '../read/out-of-date.ts'
 import { type Proving, provedDocs } from '../read/proved-docs.ts'
 import { membersOf } from '../read/ranking-members.ts'
+import { transactionsOf } from '../read/transactions-of.ts'
 import { lastDocuments, stampOf } from '../schema/checkpoint-record.ts'
 import type { Cluster } from '../schema/cluster.ts'
 import { decode } from '../schema/documents.ts'
@@ -93,6 +94,8 @@ export const openWriter = async (options: WriterOptions): Promise<Writer> => {
     takeBack: height => inTurn(() => requireRepair(repair).takeBack(height)),
     settle: settled => inTurn(() => requireRepair(repair).settle(settled)),
     getMany: keys => named(onWholeCopies(proving => stateOf(proving, keys))),
+    transactionsOf: hashes =>
+      named(onWholeCopies(proving => transactionsOf(proving, lease.checkpoint(), hashes))),
     due: range => named(onWholeCopies(proving => dueBalances(proving, range))),
     members: range => named(onWholeCopies(proving => membersOf(proving, range))),
     release: async () => {

@@ -1,0 +1,36 @@
+import { decodeTransaction } from '#chain/decode-transaction.ts'
+import { applies } from '#chain/effects.ts'
+import { type LookupPublisher, UNKNOWN } from '#derive/working-state.ts'
+import type { Writer } from '#store/port.ts'
+
+/** Publishers of transactions, by the hashes that were asked for. */
+export type KnownPublishers = {
+  readonly get: LookupPublisher
+  /** Looks for transactions in the store; if one is not there, `commitAll` brings those derived since, and it looks again. */
+  fetch(hashes: readonly string[], commitAll: () => Promise<void>): Promise<void>
+}
+
+/**
+ * What was found is kept: blocks that need it once, because a contract is known by nothing else, need it again. Each such
+ * contract has cost its owner more RAM on the chain than is kept of it here.
+ */
+export const knownPublishers = ({ transactionsOf }: Pick<Writer, 'transactionsOf'>): KnownPublishers => {
+  const known = new Map<string, string | undefined>()
+  const look = async (hashes: readonly string[]): Promise<readonly string[]> => {
+    for (const { hash, body } of await transactionsOf(hashes)) {
+      const tx = decodeTransaction(body)
+      known.set(hash, applies(tx) ? tx.publisher : undefined)
+    }
+    return hashes.filter(hash => !known.has(hash))
+  }
+  return {
+    get: hash => (known.has(hash) ? known.get(hash) : UNKNOWN),
+    fetch: async (hashes, commitAll) => {
+      if (hashes.length === 0) return
+      const unstored = await look(hashes)
+      if (unstored.length === 0) return
+      await commitAll()
+      for (const hash of await look(unstored)) known.set(hash, undefined)
+    },
+  }
+}

@@ -1,0 +1,109 @@
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import type { LoadedBlock, Transaction } from '#chain/block.ts'
+import { Failure } from '#failure/failure.ts'
+import { balances } from '#indices/balance.ts'
+import { contracts } from '#indices/contract.ts'
+import { blockSource } from '../support/nodes/block-source.ts'
+import { differences } from '../support/stores/dump.ts'
+import { elasticsearchUrl } from '../support/stores/elasticsearch.ts'
+import { action, chainOf, genesis, hashOf, transaction } from '../support/stores/hand-made.ts'
+import { loadOnce } from '../support/stores/loading.ts'
+import { elasticPlace, type Place, sqlitePlace } from '../support/stores/place.ts'
+
+// Elasticsearch makes a store in a second.
+setDefaultTimeout(120_000)
+
+/** The transaction with a text that says what it does, as the node gives it. */
+const told = (tx: Transaction): Transaction => {
+  const { hash, receipt } = tx
+  const body = {
+    ...{ hash, time: String(tx.time), expiration: String(tx.expiration), delay: String(tx.delay) },
+    ...{ gas_ratio: 1, gas_limit: 1_000_000, chain_id: tx.chainId, publisher: tx.publisher },
+    ...{ signers: [], amount_limit: [], referred_tx: '' },
+    actions: tx.actions.map(({ contract, actionName, data }) => ({
+      contract,
+      action_name: actionName,
+      data,
+    })),
+    tx_receipt: {
+      ...{ tx_hash: hash, gas_usage: 0, ram_usage: {}, message: '', receipts: [] },
+      ...{ status_code: receipt.statusCode, returns: receipt.returns },
+    },
+  }
+  return { ...tx, body: JSON.stringify(body) }
+}
+
+const make = (more: Parameters<typeof transaction>[0] = {}): Transaction =>
+  told(transaction({ actions: [action('ContractFactory/make', ['code'])], ...more }))
+const contractOf = ({ hash }: Pick<Transaction, 'hash'>): string => `Contract${hash}`
+/** Bob's calls charge RAM to these contracts. */
+const charge = (bytes: bigint, ...made: readonly Pick<Transaction, 'hash'>[]): Transaction =>
+  told(
+    transaction({
+      publisher: 'bob0000',
+      receipt: { ramUsage: made.map(tx => [contractOf(tx), bytes] as const) },
+    }),
+  )
+
+const [first, second, third] = [make(), make(), make()]
+/** A transaction of a block deploys for the same block, for the one after it, and for a later one. */
+const BLOCKS = chainOf(
+  [genesis()],
+  [first, charge(1n, first)],
+  [second],
+  [charge(10n, first, second), charge(100n, second)],
+  [third],
+  [],
+  [charge(1_000n, third), charge(10_000n, second, third)],
+)
+const PAID = 1n + 20n + 100n + 1_000n + 20_000n
+const UNBOUNDED = Number.MAX_SAFE_INTEGER
+
+const loading = (place: Place, blocks: readonly LoadedBlock[], documents = UNBOUNDED, to?: number) =>
+  loadOnce(blockSource(blocks), place.store, {
+    batch: { documents, bytes: UNBOUNDED },
+    ...(to === undefined ? {} : { to }),
+  })
+
+const contractsWithin = (open: () => Promise<Place>): void => {
+  test('RAM of a contract that nothing named when a contract deployed it is paid by the publisher, in batches of any size', async () => {
+    const [whole, stopped] = [await open(), await open()]
+    try {
+      await Promise.all([whole, stopped].map(({ store }) => store.create()))
+      await loading(whole, BLOCKS)
+      for (const to of [2, 5, 6]) await loading(stopped, BLOCKS, to === 5 ? 1 : UNBOUNDED, to)
+      const [ram, contract] = await whole.store.read(view =>
+        Promise.all([view.get(balances, 'ram/alice00'), view.get(contracts, contractOf(first))]),
+      )
+      expect([ram?.amount, contract]).toEqual([100_000n - PAID, undefined])
+      expect(differences(await stopped.dump(), await whole.dump())).toEqual([])
+    } finally {
+      await Promise.all([whole, stopped].map(place => place.destroy()))
+    }
+  })
+
+  test('RAM charged to a contract that no transaction can have deployed is refused', async () => {
+    const [failed, delayed] = [make({ receipt: { statusCode: 'RUNTIME_ERROR' } }), make({ delay: 1n })]
+    const begun = chainOf([genesis()], [failed, delayed], [])
+    const place = await open()
+    try {
+      await place.store.create()
+      await loading(place, begun)
+      for (const named of [{ hash: hashOf('no transaction') }, failed, delayed]) {
+        const blocks = [...begun, ...chainOf([genesis()], [], [], [charge(1n, named)]).slice(3)]
+        const refused = await loading(place, blocks).catch((error: unknown) => error)
+        expect(refused).toBeInstanceOf(Failure)
+        expect((refused as Failure).message).toContain(
+          `Block 3 charges RAM to "${contractOf(named)}", which was never deployed.`,
+        )
+      }
+    } finally {
+      await place.destroy()
+    }
+  })
+}
+
+describe('loading into SQLite', () => contractsWithin(sqlitePlace))
+describe.skipIf(elasticsearchUrl() === undefined)('loading into Elasticsearch', () =>
+  contractsWithin(() => elasticPlace(6)),
+)
