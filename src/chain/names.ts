@@ -5,7 +5,7 @@ import { hashBytes } from './hash.ts'
  * What texts can be names on this chain. Accounts such as `__proto__` or `12345` are real: a name is only ever a Map
  * key. Nothing here says that a thing exists.
  */
-const ACCOUNT = /^(?:[a-z0-9_]{5,11}|0x[ -,.0-?[-~]{40})$/
+const ACCOUNT = /^(?:[a-z0-9_]{5,11}|0x[0-9a-f]{40})$/
 const SYSTEM_CONTRACT = /^[a-z0-9_]{1,94}\.iost$/
 const USER_CONTRACT = /^Contract[1-9A-HJ-NP-Za-km-z]{1,91}$/
 const TOKEN = /^[a-z0-9_.]{1,64}$/
@@ -13,12 +13,7 @@ const HOLDER = /^[ -,.-?A-~]{0,62}$/
 const ACTION = /^[A-Za-z0-9_]{1,32}$/
 const PUBLIC_KEY = /^[1-9A-HJ-NP-Za-km-z]{32,46}$/
 
-/**
- * An account by its form: 5 to 11 of `a-z 0-9 _`, or `0x` and 40 characters. These are meant to be an Ethereum address, but the chain
- * only asks that none is an upper-case letter (go-iost `config/genesis/contract/account.js` _checkIdValid) and that its
- * storage can have them as a key (`vm/host/db_handler.go` IsValidKey); a first transfer brings the account into being. One
- * with a `/` among them is known to hold tokens and no more: keys of lists are divided by it.
- */
+/** An account by its form: 5 to 11 of `a-z 0-9 _`, or an Ethereum-style address in lower case. */
 export const isAccountName = (text: string): boolean => ACCOUNT.test(text)
 
 export const isTokenSymbol = (text: string): boolean => TOKEN.test(text)

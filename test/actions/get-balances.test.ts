@@ -118,7 +118,7 @@ describe('get-balances', () => {
   })
   test('get-balances: a refusal names the value that is wrong', async () => {
     const rule =
-      'an account name (5 to 11 characters of a-z, 0-9 and _, or 0x and 40 printable ASCII characters other than A-Z, @, - and /), a contract id, a base58 public key, or 0'
+      'an account name (5 to 11 characters of a-z, 0-9 and _, or 0x and 40 lower-case hexadecimal digits), a contract id, a base58 public key, or 0'
     const many = Array.from({ length: 51 }, () => 'admin').join(',')
     expect((await ask('get-balances', { accounts: many.slice('admin,'.length) })).balances).toHaveLength(50)
     for (const [accounts, message] of [

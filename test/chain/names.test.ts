@@ -25,10 +25,7 @@ const ROWS: readonly Row[] = [
   ],
   [
     isAccountName,
-    [
-      ...['admin', '__proto__', 'constructor', '12345', '_____', 'zzzzzzzzzzz'],
-      ...[ETH, `0x${'z'.repeat(40)}`, `0x ?%#&,'"<{}|~\`^[]\\.${'_'.repeat(21)}`],
-    ],
+    ['admin', '__proto__', 'constructor', '12345', '_____', 'zzzzzzzzzzz', ETH],
     [
       '',
       'abcd',
@@ -40,7 +37,6 @@ const ROWS: readonly Row[] = [
       ETH.toUpperCase(),
       `${ETH}0`,
       '0x1a77584e7e8',
-      ...['A', '@', '-', '/', 'é', '\u007f', '\n', '账'].map(odd => `0x${odd}${'z'.repeat(39)}`),
     ],
   ],
   [

@@ -6,7 +6,7 @@ import { severalOf, WHOLE_NUMBER, WHOLE_RULE, type Word, word } from './paramete
 /** The field words of the requests: one per kind of parameter, each reading itself strictly from text. */
 
 const BASE58 = '[1-9A-HJ-NP-Za-km-z]'
-const ACCOUNT = '(?:[a-z0-9_]{5,11}|0x[ -,.0-?\\[-~]{40})'
+const ACCOUNT = '(?:[a-z0-9_]{5,11}|0x[0-9a-f]{40})'
 const SYSTEM = '[a-z0-9_]{1,94}\\.iost'
 const USER_CONTRACT = `Contract${BASE58}{1,91}`
 /** A contract id without its prefix: the hash of the transaction that deployed it. */
@@ -31,8 +31,8 @@ const PAGE_ELSEWHERE = ['offset', 'p', 'page_no', 'pageno', 'page_num', 'pagenum
 const SIZE_ELSEWHERE = ['limit', 'per_page', 'perpage', 'page_size', 'pagesize', 'count', 'rows', 'take']
 
 const ACCOUNT_RULE: Text = {
-  en: 'an account name (5 to 11 characters of a-z, 0-9 and _, or 0x and 40 printable ASCII characters other than A-Z, @, - and /)',
-  zh: '账户名，由 5 至 11 个 a-z、0-9、_ 字符组成，或为 0x 加 40 个 A-Z、@、-、/ 以外的可打印 ASCII 字符',
+  en: 'an account name (5 to 11 characters of a-z, 0-9 and _, or 0x and 40 lower-case hexadecimal digits)',
+  zh: '账户名，由 5 至 11 个 a-z、0-9、_ 字符组成，或为 0x 加 40 位小写十六进制数字',
 }
 
 const NEWEST_FIRST: Text = {
@@ -66,8 +66,8 @@ export const owner = () =>
       zh: '账户名。也可以是合约 ID、持有代币的公钥或 0。',
     },
     rule: {
-      en: 'an account name (5 to 11 characters of a-z, 0-9 and _, or 0x and 40 printable ASCII characters other than A-Z, @, - and /), a contract id, a base58 public key, or 0',
-      zh: '账户名（由 5 至 11 个 a-z、0-9、_ 字符组成，或为 0x 加 40 个 A-Z、@、-、/ 以外的可打印 ASCII 字符）、合约 ID、base58 公钥或 0',
+      en: 'an account name (5 to 11 characters of a-z, 0-9 and _, or 0x and 40 lower-case hexadecimal digits), a contract id, a base58 public key, or 0',
+      zh: '账户名（由 5 至 11 个 a-z、0-9、_ 字符组成，或为 0x 加 40 位小写十六进制数字）、合约 ID、base58 公钥或 0',
     },
     pattern: `^(?:${ACCOUNT}|${CONTRACT}|${BASE58}{32,46}|0)$`,
     example: 'busyhub',

@@ -69,7 +69,7 @@ const cut = (amount: unknown, decimals: number): string => {
 
 const possible = (name: unknown): name is string =>
   typeof name === 'string' &&
-  /^(?:[a-z0-9_]{5,11}|0x[ -,.0-?[-~]{40}|Contract[1-9A-HJ-NP-Za-km-z]+|[a-z0-9_]+\.iost|[1-9A-HJ-NP-Za-km-z]{43,46}|0)$/.test(
+  /^(?:[a-z0-9_]{5,11}|0x[0-9a-f]{40}|Contract[1-9A-HJ-NP-Za-km-z]+|[a-z0-9_]+\.iost|[1-9A-HJ-NP-Za-km-z]{43,46}|0)$/.test(
     name,
   )
 
