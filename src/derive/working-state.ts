@@ -95,16 +95,10 @@ export const workingState = (
     },
     add: (index, doc) => write(index, find(index, doc.id) ?? open(index, doc.id, undefined), doc as Doc),
     members: range => {
-      const fetched = lookupRange(range)
-      if (fetched === UNKNOWN) throw new Missing([], [range])
-      const now = withChanges(range, fetched, docsIn(written.get(range.index as StateIndex)))
-      return [...now.values()].map(doc => standingIn(range, doc)).sort(compareStandings)
+      const changed = docsIn(written.get(range.index as StateIndex))
+      return standingsIn(range, lookupRange(range), changed)
     },
-    publisherOf: hash => {
-      const publisher = lookupPublisher(hash)
-      if (publisher === UNKNOWN) throw new Missing([], [], [hash])
-      return publisher
-    },
+    publisherOf: hash => known(lookupPublisher(hash), hash),
     mark: () => {
       undo = []
     },
@@ -114,11 +108,8 @@ export const workingState = (
         of.doc = before
       }
     },
-    changedSinceMark: <I extends StateIndex>(index: I) => {
-      const changed = new Set<Cell>()
-      for (const each of undo) if (each.index === index) changed.add(each.of)
-      return [...changed].map(({ doc }) => doc as unknown as DocOf<I>)
-    },
+    changedSinceMark: <I extends StateIndex>(index: I) =>
+      [...cellsIn(undo, index)].map(({ doc }) => doc as unknown as DocOf<I>),
     atMark: <I extends StateIndex>(index: I, id: string) => {
       const of = find(index, id)
       const first = undo.find(each => each.of === of)
@@ -130,6 +121,29 @@ export const workingState = (
     },
     changes: () => changesIn(written),
   }
+}
+
+/** Members of a range as they are after changes, best first. */
+const standingsIn = (
+  range: StandingRange,
+  fetched: ReturnType<LookupRange>,
+  changed: Iterable<Doc>,
+): readonly Standing[] => {
+  if (fetched === UNKNOWN) throw new Missing([], [range])
+  const now = withChanges(range, fetched, changed)
+  return [...now.values()].map(doc => standingIn(range, doc)).sort(compareStandings)
+}
+
+const known = (publisher: ReturnType<LookupPublisher>, hash: string): string | undefined => {
+  if (publisher === UNKNOWN) throw new Missing([], [], [hash])
+  return publisher
+}
+
+/** Cells of an index that were written since the mark, each once. */
+const cellsIn = (undo: readonly Undo[], index: StateIndex): ReadonlySet<Cell> => {
+  const changed = new Set<Cell>()
+  for (const each of undo) if (each.index === index) changed.add(each.of)
+  return changed
 }
 
 const changesIn = (written: ReadonlyMap<StateIndex, readonly Cell[]>): readonly Change[] => {

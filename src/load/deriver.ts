@@ -8,7 +8,7 @@ import { type ProducerDoc, producerKeys, producers } from '#indices/producer.ts'
 import type { Change, Key, StateIndex } from '#indices/registry.ts'
 import type { Writer } from '#store/port.ts'
 import { expiries } from './expiries.ts'
-import { knownPublishers } from './known-publishers.ts'
+import { type KnownPublishers, knownPublishers } from './known-publishers.ts'
 import { type KnownState, knownState } from './known-state.ts'
 import type { Run } from './runs.ts'
 
@@ -64,9 +64,8 @@ export const deriver = (writer: Writer, partition: () => number): Deriver => {
       fetched.catch(() => undefined)
     },
     begin: async run => {
-      const last = run.at(-1)?.at(-1)
+      const [last, ahead] = [run.at(-1)?.at(-1), fetching.get(run)]
       if (last === undefined) return
-      const ahead = fetching.get(run)
       await ahead?.fetched
       known.trim()
       await due.extend(last.block.time, unwritten(known, state))
@@ -90,9 +89,7 @@ export const deriver = (writer: Writer, partition: () => number): Deriver => {
         } catch (error) {
           state.rollback()
           if (!(error instanceof Missing)) throw error
-          await known.fetch(error.keys)
-          await known.fetchMembers(error.ranges)
-          await publishers.fetch(error.hashes, commitAll)
+          await fetchMissing(error, { known, publishers, commitAll })
         }
       }
     },
@@ -107,6 +104,21 @@ export const deriver = (writer: Writer, partition: () => number): Deriver => {
     },
     settled: known.arrived,
   }
+}
+
+type Fetching = {
+  readonly known: KnownState
+  readonly publishers: KnownPublishers
+  readonly commitAll: () => Promise<void>
+}
+
+const fetchMissing = async (
+  { keys, ranges, hashes }: Missing,
+  { known, publishers, commitAll }: Fetching,
+): Promise<void> => {
+  await known.fetch(keys)
+  await known.fetchMembers(ranges)
+  await publishers.fetch(hashes, commitAll)
 }
 
 /** What a run needs and is being fetched; `losses`: those of the known state when that began. */

@@ -21,7 +21,7 @@ const DOCUMENTS = [
 /** Flags of other programs and of scripts that the documents call. */
 const OTHERS = [
   ...['only', 'wait', 'from', 'quick', 'against', 'live', 'readers', 'unix-socket'],
-  ...['blocks', 'transactions', 'holders'],
+  ...['blocks', 'transactions', 'holders', 'minutes'],
 ]
 
 /** What stands as code: spans in backticks, lines of fenced and of indented blocks. */

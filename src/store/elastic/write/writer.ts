@@ -15,8 +15,7 @@ import { acquireLease, requireServed } from './acquire-lease.ts'
 import { batchCommitter } from './commit-batch.ts'
 import { HistoryAhead } from './history-ahead.ts'
 import { InventoryKeeper } from './inventory-keeper.ts'
-import type { Lease } from './keep-lease.ts'
-import { keepLease } from './keep-lease.ts'
+import { keepLease, type Lease } from './keep-lease.ts'
 import { recover } from './recover.ts'
 import { type RepairWriter, repairWriterOf } from './repair.ts'
 import { rewriteDocuments } from './rewrite-documents.ts'
@@ -60,16 +59,7 @@ export const openWriter = async (options: WriterOptions): Promise<Writer> => {
       throw await keeper.reasonFor(error)
     }
   }
-  /** Reads the state of the last batch; a copy that is out of date is passed over, by chance, for another one. */
-  const onWholeCopies = <T>(read: (proving: Cluster & Proving) => Promise<T>): Promise<T> =>
-    tryAgain(cluster, async () => {
-      try {
-        return { done: await read({ ...cluster, last: lastDocuments(lease.checkpoint()) }) }
-      } catch (error) {
-        if (error instanceof OutOfDate) return { again: error.message }
-        throw error
-      }
-    })
+  const onWholeCopies = wholeCopiesOf(cluster, lease)
   return {
     get checkpoint() {
       return lease.checkpoint().end
@@ -106,6 +96,19 @@ export const openWriter = async (options: WriterOptions): Promise<Writer> => {
     },
   }
 }
+
+/** Reads the state of the last batch; a copy that is out of date is passed over, by chance, for another one. */
+const wholeCopiesOf =
+  (cluster: Cluster, lease: Pick<Lease, 'checkpoint'>) =>
+  <T>(read: (proving: Cluster & Proving) => Promise<T>): Promise<T> =>
+    tryAgain(cluster, async () => {
+      try {
+        return { done: await read({ ...cluster, last: lastDocuments(lease.checkpoint()) }) }
+      } catch (error) {
+        if (error instanceof OutOfDate) return { again: error.message }
+        throw error
+      }
+    })
 
 /** Takes the lease; unless it is for a repair, brings the store to its checkpoint and makes sure that no data is lost. */
 const takeStore = async ({ cluster, identity, repair }: WriterOptions) => {
