@@ -1,31 +1,15 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { batchOf, identity, publishedAt, tellingBatch } from '#test/store/suite/fixture.ts'
+import { batchOf, identity, publishedAt } from '#test/store/suite/fixture.ts'
 import { failureOf } from '#test/store/suite/harness.ts'
 import { ask } from '#test/support/stores/ask-elastic.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
-import { elasticsearchUrl, openTestElastic, type TestElastic } from '#test/support/stores/elasticsearch.ts'
+import { elasticsearchUrl, type TestElastic } from '#test/support/stores/elasticsearch.ts'
+import { loadedTo, onLoaded } from './on-loaded.ts'
 
 const HEIGHT = 3
 
-/** A loaded store. */
-const loaded = async (): Promise<TestElastic> => {
-  const target = openTestElastic()
-  await target.store.create()
-  const writer = await target.store.takeOver(identity)
-  await commitBatch(writer, tellingBatch(0, HEIGHT))
-  await writer.release()
-  return target
-}
-
-/** A loaded store of its own for what changes it. */
-const onLoaded = async (work: (target: TestElastic) => Promise<void>): Promise<void> => {
-  const target = await loaded()
-  try {
-    await work(target)
-  } finally {
-    await target.destroy()
-  }
-}
+const loaded = () => loadedTo(HEIGHT)
+const onOwn = (work: (target: TestElastic) => Promise<void>) => onLoaded(loaded, work)
 
 const metaAt = ({ url, prefix }: TestElastic): string => `${url}/${prefix}-meta-0`
 const documentAt = (target: TestElastic, id: 'checkpoint' | 'published'): string =>
@@ -106,13 +90,13 @@ describe.skipIf(elasticsearchUrl() === undefined)('what is lost of meta', () => 
   })
 
   test('a meta index that is deleted while documents are there is never begun anew', () =>
-    onLoaded(async target => {
+    onOwn(async target => {
       await ask('DELETE', metaAt(target))
       await refusesToGoOn(target, /no checkpoint in .*-meta|missing.*meta/)
     }))
 
   test('a published height that is deleted is published again by the next loader', () =>
-    onLoaded(async target => {
+    onOwn(async target => {
       await ask('DELETE', documentAt(target, 'published'))
       const other = target.reopen()
       expect((await failureOf(other.read(async view => view.at))).kind).toBe('unavailable')

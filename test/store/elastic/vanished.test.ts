@@ -18,7 +18,8 @@ import {
 import { failureOf } from '#test/store/suite/harness.ts'
 import { ask } from '#test/support/stores/ask-elastic.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
-import { elasticsearchUrl, openTestElastic, type TestElastic } from '#test/support/stores/elasticsearch.ts'
+import { elasticsearchUrl, type TestElastic } from '#test/support/stores/elasticsearch.ts'
+import { loadedTo, onLoaded } from './on-loaded.ts'
 
 const HEIGHT = 3
 
@@ -138,24 +139,8 @@ const cases = damages.flatMap(damage =>
     .map(name => ({ damage, name })),
 )
 
-const loaded = async (): Promise<TestElastic> => {
-  const target = openTestElastic({ retryTimeoutMs: 2_000 })
-  await target.store.create()
-  const writer = await target.store.takeOver(identity)
-  await commitBatch(writer, tellingBatch(0, HEIGHT))
-  await writer.release()
-  return target
-}
-
-/** A loaded store of its own. */
-const withLoaded = async (body: (target: TestElastic) => Promise<void>): Promise<void> => {
-  const target = await loaded()
-  try {
-    await body(target)
-  } finally {
-    await target.destroy()
-  }
-}
+const loaded = () => loadedTo(HEIGHT, { retryTimeoutMs: 2_000 })
+const withLoaded = (body: (target: TestElastic) => Promise<void>) => onLoaded(loaded, body)
 
 let mended: Promise<TestElastic> | undefined
 

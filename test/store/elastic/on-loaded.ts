@@ -1,0 +1,28 @@
+import { identity, tellingBatch } from '#test/store/suite/fixture.ts'
+import { commitBatch } from '#test/support/stores/commit-batch.ts'
+import { openTestElastic, type TestElastic } from '#test/support/stores/elasticsearch.ts'
+
+type Options = Parameters<typeof openTestElastic>[0]
+
+/** A store that is loaded up to a height, and that nobody writes to. */
+export const loadedTo = async (height: number, options?: Options): Promise<TestElastic> => {
+  const target = openTestElastic(options)
+  await target.store.create()
+  const writer = await target.store.takeOver(identity)
+  await commitBatch(writer, tellingBatch(0, height))
+  await writer.release()
+  return target
+}
+
+/** Such a store for one piece of work, which may spoil it. */
+export const onLoaded = async (
+  loaded: () => Promise<TestElastic>,
+  work: (target: TestElastic) => Promise<void>,
+): Promise<void> => {
+  const target = await loaded()
+  try {
+    await work(target)
+  } finally {
+    await target.destroy()
+  }
+}
