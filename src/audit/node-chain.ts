@@ -2,6 +2,19 @@ import { Failure } from '#failure/failure.ts'
 import type { Node } from '#node/port.ts'
 import type { Identity, Published } from '#store/port.ts'
 
+/** What a node serves. */
+type Served = { readonly chainId: number; readonly genesis: string | undefined }
+
+/** Throws 'conflict' for a node of another chain than the stored one. */
+export const requireStored = ({ chainId, genesis }: Served, stored: Identity): void => {
+  if (chainId === stored.chainId && genesis === stored.genesis) return
+  throw new Failure(
+    'conflict',
+    `The node's chain is ${chainId} with genesis ${genesis}, the store's ${stored.chainId} with ${stored.genesis}.`,
+    { help: 'Give a node of the chain that is stored.' },
+  )
+}
+
 /**
  * A node can only be asked of its own chain. Returns its last irreversible block. Throws 'conflict' for another one, 'unavailable' for one that is
  * behind.
@@ -15,12 +28,7 @@ export const requireSameChain = async (
     await node.chainInfo(signal),
     await node.blockHash(0, signal),
   ] as const
-  if (chainId !== identity.chainId || genesis !== identity.genesis)
-    throw new Failure(
-      'conflict',
-      `The node's chain is ${chainId} with genesis ${genesis}, the store's ${identity.chainId} with ${identity.genesis}.`,
-      { help: 'Give a node of the chain that is stored.' },
-    )
+  requireStored({ chainId, genesis }, identity)
   if (libBlock < published.height)
     throw new Failure(
       'unavailable',

@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import type { ArchivedBlock } from '#archive/block-lines.ts'
 import { CHUNK_BLOCKS } from '#archive/chunk.ts'
 import { type ArchiveOf, writeArchive } from '#archive/write.ts'
+import { requireStored } from '#audit/node-chain.ts'
 import { USUAL_LEVEL } from '#chain/proof.ts'
 import { Failure } from '#failure/failure.ts'
 import type { Node } from '#node/port.ts'
@@ -98,19 +99,11 @@ const fromStore = async (store: Store, { node, proof }: Means, { signal }: Call)
 }
 
 /** The name of the chain, which a store does not keep. An archive that begins later than the chain has no block 0. */
-const netNameOf = async (
-  node: Node,
-  { chainId, genesis }: Identity,
-  signal: AbortSignal,
-): Promise<string> => {
-  const info = await node.chainInfo(signal)
-  const first = (await node.blockHash(0, signal)) ?? genesis
-  if (info.chainId === chainId && first === genesis) return info.netName
-  throw new Failure(
-    'conflict',
-    `The node's chain is ${info.chainId} with genesis ${first}, the store's ${chainId} with ${genesis}.`,
-    { help: 'Give a node of the chain that is stored.' },
-  )
+const netNameOf = async (node: Node, stored: Identity, signal: AbortSignal): Promise<string> => {
+  const { chainId, netName } = await node.chainInfo(signal)
+  const genesis = (await node.blockHash(0, signal)) ?? stored.genesis
+  requireStored({ chainId, genesis }, stored)
+  return netName
 }
 
 const written = async ({ values, words, signal, out, screen, log }: Call, from: From): Promise<0> => {
