@@ -22,8 +22,9 @@ export const contractStoragePage: Page = {
     const [key, field] = [query.get('key') ?? '', query.get('field') ?? '']
     const place = { contract, key, ...(field === '' ? {} : { field }) }
     const found = storage === undefined || key === '' ? undefined : await ifAnswered(read(storage, place))
+    const given = found instanceof Failure ? undefined : found
     const name = visible(contract)
-    if (isRaw(visit) && found !== undefined && 'value' in found) return rawText(name, found.value, 'plain')
+    if (isRaw(visit) && given !== undefined) return rawText(name, given.value, 'plain')
     const kind = say({ en: 'Contract storage', zh: '合约存储' })
     return {
       title: `${kind} ${titleOf(visit, contract)}`,
@@ -49,12 +50,8 @@ export const contractStoragePage: Page = {
             />
             <Outcome visit={visit} found={found} />
           </section>
-          {found !== undefined && 'value' in found ? <Value visit={visit} found={found} /> : ''}
-          {found !== undefined && 'value' in found && found.fields.length > 0 ? (
-            <MapFields visit={visit} found={found} />
-          ) : (
-            ''
-          )}
+          {given === undefined ? '' : <Value visit={visit} found={given} />}
+          {given === undefined || given.fields.length === 0 ? '' : <MapFields visit={visit} found={given} />}
         </>
       ),
     }

@@ -36,13 +36,12 @@ const MOST_CODE = 16_384
 
 /** A contract; of an id that tokens were sent to though nobody deployed it there is only what it has. */
 const detailOf = async (visit: Visit): Promise<AnswerOf<typeof getContractDetail> | Elsewhere> => {
-  try {
-    return await visit.ask(getContractDetail, { contract: visit.id })
-  } catch (error) {
-    const owner = await ifFound(visit.ask(getAccountBalance, { account: visit.id }))
-    if (owner === undefined) throw error
-    return { to: pathOf('account', owner.name) }
-  }
+  const detail = () => visit.ask(getContractDetail, { contract: visit.id })
+  const found = await ifFound(detail())
+  if (found !== undefined) return found
+  const owner = await ifFound(visit.ask(getAccountBalance, { account: visit.id }))
+  // Asked again, it says why there is none.
+  return owner === undefined ? detail() : { to: pathOf('account', owner.name) }
 }
 
 /** A contract: where it comes from, what it offers, and what was done with it. */
