@@ -1,5 +1,5 @@
 import type { Action, Block, Transaction } from './block.ts'
-import { isSystemContract } from './names.ts'
+import { contractIdOf, isSystemContract } from './names.ts'
 
 /** Whether a transaction failed. One that is delayed did not, though nothing of it is carried out yet. */
 export const hasFailed = (tx: { readonly receipt: { readonly statusCode: string } }): boolean =>
@@ -62,7 +62,7 @@ export type Within = { readonly id: string; readonly position: number }
 export const contractWithin = ({ actions, receipt, hash }: Transaction): Within | undefined => {
   const outer = actions.findIndex(({ contract }) => !isSystemContract(contract))
   if (outer < 0 || actions.some(isSetCode)) return undefined
-  const id = `Contract${hash}`
+  const id = contractIdOf(hash)
   const returned = receipt.returns.findIndex(text => text.includes(id))
   if (returned >= 0) return { id, position: returned }
   const isNamed =

@@ -8,6 +8,8 @@ import { hashBytes } from './hash.ts'
 const ACCOUNT = /^(?:[a-z0-9_]{5,11}|0x[0-9a-f]{40})$/
 const SYSTEM_CONTRACT = /^[a-z0-9_]{1,94}\.iost$/
 const USER_CONTRACT = /^Contract[1-9A-HJ-NP-Za-km-z]{1,91}$/
+/** Ids of contracts of users begin with it. */
+const CONTRACT = 'Contract'
 const TOKEN = /^[a-z0-9_.]{1,64}$/
 const HOLDER = /^[ -,.-?A-~]{0,62}$/
 const ACTION = /^[A-Za-z0-9_]{1,32}$/
@@ -29,6 +31,15 @@ export const isActionName = (text: string): boolean => ACTION.test(text)
 
 /** Hash of a block or transaction: base58 of 32 bytes. */
 export const isHash = (text: string): boolean => hashBytes(text) !== undefined
+
+/** Id of the contract that the transaction of this hash deploys. */
+export const contractIdOf = (hash: string): string => `${CONTRACT}${hash}`
+
+/** Hash of the transaction that a contract of a user is named after; undefined: the text is no such id. */
+export const deployerOf = (id: string): string | undefined => {
+  const hash = id.startsWith(CONTRACT) ? id.slice(CONTRACT.length) : ''
+  return isHash(hash) ? hash : undefined
+}
 
 /** Base58 of 32 (ed25519) or 33 (secp256k1) bytes. */
 export const isPublicKey = (text: string): boolean => {

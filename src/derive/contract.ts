@@ -1,7 +1,7 @@
 import { CONTRACT_AT, deployedFrom } from '#chain/contract-code.ts'
 import { contractWithin } from '#chain/effects.ts'
 import { parseExact } from '#chain/json.ts'
-import { isContractId, isSystemContract } from '#chain/names.ts'
+import { contractIdOf, isContractId, isSystemContract } from '#chain/names.ts'
 import { type ContractDoc, contracts } from '#indices/contract.ts'
 import { SYSTEM_CONTRACT, SYSTEM_OWNER } from './eras.ts'
 import { argumentsOf, textAt } from './receipt.ts'
@@ -60,7 +60,7 @@ const newId = ({ tx }: TxScope, position: number): string => {
     const id = Array.isArray(value) ? textAt(value, 0) : undefined
     if (id !== undefined && isContractId(id)) return id
   } catch {}
-  return `Contract${tx.hash}`
+  return contractIdOf(tx.hash)
 }
 
 /** What contracts state about themselves, and where the chain has their code. */

@@ -1,7 +1,14 @@
 import { isBase } from '#chain/base-transaction.ts'
 import type { LoadedBlock, Transaction } from '#chain/block.ts'
 import { applies, hasFailed, isMovement } from '#chain/effects.ts'
-import { canHoldTokens, isActionName, isContractId, isPossibleName, isSystemContract } from '#chain/names.ts'
+import {
+  canHoldTokens,
+  contractIdOf,
+  isActionName,
+  isContractId,
+  isPossibleName,
+  isSystemContract,
+} from '#chain/names.ts'
 import { accounts } from '#indices/account.ts'
 import { balanceId, balances } from '#indices/balance.ts'
 import { contracts } from '#indices/contract.ts'
@@ -277,7 +284,7 @@ const needCandidate = (add: Add, producer: string): void => {
 
 const needCode = (add: Add, { name, args }: Call, tx: Transaction): void => {
   const first = textAt(args ?? [], 0) ?? ''
-  const id = name === 'setCode' ? `Contract${tx.hash}` : first
+  const id = name === 'setCode' ? contractIdOf(tx.hash) : first
   if (name !== 'setCode' && name !== 'initSetCode' && name !== 'updateNativeCode') return
   add(contracts, id)
   add(lists, listOf.contracts)

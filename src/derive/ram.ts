@@ -1,5 +1,5 @@
 import { applies } from '#chain/effects.ts'
-import { isContractId, isHash, isSystemContract } from '#chain/names.ts'
+import { deployerOf, isContractId, isSystemContract } from '#chain/names.ts'
 import { Failure } from '#failure/failure.ts'
 import { contracts } from '#indices/contract.ts'
 import { changeResource, resourceOf } from './gas.ts'
@@ -12,8 +12,6 @@ const MARKET = 'ram.iost'
 const FEE_TAKER = 'deadaddr'
 const RAM = 'ram'
 const IOST = 'iost'
-/** Ids of contracts of users: this, and the hash of the transaction that deployed them. */
-const USER_CONTRACT = 'Contract'
 /** IOST per byte of an untouched market (go-iost `config/genesis/contract/ram.js` _getInitialPrice). */
 const FIRST_PRICE = 0.005
 /** Smallest units of IOST in 0.01 IOST: ram.iost trades in hundredths. */
@@ -150,8 +148,8 @@ const ownerOf = (scope: Scope, payer: string): string => {
  */
 const makerOf = (scope: Scope, id: string): string | undefined => {
   const { block, state } = scope
-  const hash = id.slice(USER_CONTRACT.length)
-  if (!isHash(hash)) return undefined
+  const hash = deployerOf(id)
+  if (hash === undefined) return undefined
   const within = block.transactions.find(tx => tx.hash === hash)
   if (within !== undefined) return applies(within) ? within.publisher : undefined
   try {
@@ -169,8 +167,8 @@ const unknownIn = ({ block, state }: Scope): ReadonlySet<string> => {
   const hashes = new Set<string>()
   for (const { receipt } of block.transactions)
     for (const [payer] of receipt.ramUsage) {
-      const hash = payer.startsWith(USER_CONTRACT) ? payer.slice(USER_CONTRACT.length) : ''
-      if (isHash(hash) && state.get(contracts, payer) === undefined) hashes.add(hash)
+      const hash = deployerOf(payer)
+      if (hash !== undefined && state.get(contracts, payer) === undefined) hashes.add(hash)
     }
   for (const { hash } of block.transactions) hashes.delete(hash)
   return hashes

@@ -98,7 +98,7 @@ export const workingState = (
       const changed = docsIn(written.get(range.index as StateIndex))
       return standingsIn(range, lookupRange(range), changed)
     },
-    publisherOf: hash => known(lookupPublisher(hash), hash),
+    publisherOf: hash => fetchedPublisher(lookupPublisher(hash), hash),
     mark: () => {
       undo = []
     },
@@ -134,7 +134,7 @@ const standingsIn = (
   return [...now.values()].map(doc => standingIn(range, doc)).sort(compareStandings)
 }
 
-const known = (publisher: ReturnType<LookupPublisher>, hash: string): string | undefined => {
+const fetchedPublisher = (publisher: ReturnType<LookupPublisher>, hash: string): string | undefined => {
   if (publisher === UNKNOWN) throw new Missing([], [], [hash])
   return publisher
 }

@@ -1,4 +1,4 @@
-import { isHash, isPublicKey } from '#chain/names.ts'
+import { contractIdOf, isHash, isPublicKey } from '#chain/names.ts'
 import { Failure } from '#failure/failure.ts'
 import { accounts } from '#indices/account.ts'
 import { balances } from '#indices/balance.ts'
@@ -122,7 +122,7 @@ const collectionOf = async (view: View, text: string): Promise<readonly Match[]>
 /** What a hash names. A node is asked only where the store has nothing: the hash of one thing is that of no other. */
 const ofHashOf = async (context: Context, hash: string): Promise<readonly Match[]> => {
   const stored = { ...context, node: undefined }
-  const contract = `Contract${hash}`
+  const contract = contractIdOf(hash)
   const [blocks, transactions, deployed] = await Promise.all([
     blockOf(stored, { hash }),
     transactionOf(stored, hash),

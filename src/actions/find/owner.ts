@@ -1,4 +1,4 @@
-import { isHash } from '#chain/names.ts'
+import { contractIdOf, isHash } from '#chain/names.ts'
 import { accounts } from '#indices/account.ts'
 import { balances } from '#indices/balance.ts'
 import { contracts } from '#indices/contract.ts'
@@ -20,7 +20,7 @@ export const ownerOf = async (context: Context, name: string): Promise<string> =
   const owner = (await ownersOf(context.view, [name])).get(name)
   if (owner !== undefined) return owner
   // A name that nobody has yet may be in the blocks above already.
-  const above = [name, withPrefix(name)].find(each => isListedAtHead(context.head, listOf.account(each)))
+  const above = [name, contractIdOf(name)].find(each => isListedAtHead(context.head, listOf.account(each)))
   if (above === undefined) throw unknown(context, 'owner', name)
   return above
 }
@@ -48,16 +48,14 @@ export const ownersOf = async (
 ): Promise<ReadonlyMap<string, string>> => {
   const known = await knownOf(view, new Set(names))
   const bare = names.filter(name => !known.has(name) && isHash(name))
-  const deployed = bare.length === 0 ? known : await knownOf(view, new Set(bare.map(withPrefix)))
+  const deployed = bare.length === 0 ? known : await knownOf(view, new Set(bare.map(contractIdOf)))
   const owners = new Map<string, string>()
   for (const name of names) {
     if (known.has(name)) owners.set(name, name)
-    else if (deployed.has(withPrefix(name))) owners.set(name, withPrefix(name))
+    else if (deployed.has(contractIdOf(name))) owners.set(name, contractIdOf(name))
   }
   return owners
 }
-
-const withPrefix = (id: string): string => `Contract${id}`
 
 /** Those of the names that signed up, were deployed, ever had a balance or an NFT, or occur in a transaction. */
 const knownOf = async (view: View, names: ReadonlySet<string>): Promise<ReadonlySet<string>> => {

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { isContractId, isHash, isPossibleName, isTokenSymbol } from '#chain/names.ts'
+import { contractIdOf, isContractId, isHash, isPossibleName, isTokenSymbol } from '#chain/names.ts'
 import type { Text } from '../text.ts'
 import { severalOf, WHOLE_NUMBER, WHOLE_RULE, type Word, word } from './parameters.ts'
 
@@ -259,7 +259,7 @@ export const actionName = () =>
 /** A contract id, with or without its prefix. */
 const contractOf = (text: string): string | undefined => {
   if (isContractId(text)) return text
-  return isHash(text) ? `Contract${text}` : undefined
+  return isHash(text) ? contractIdOf(text) : undefined
 }
 
 const readSize = (text: string): number | undefined => {
