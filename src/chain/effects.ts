@@ -51,13 +51,13 @@ const PLACING: ReadonlySet<string> = new Set(['initSetCode', 'updateNativeCode']
 const isPlacing = ({ contract, actionName }: Action, height: number): boolean =>
   contract === 'system.iost' && PLACING.has(actionName) && (actionName !== 'initSetCode' || height === 0)
 
-/** A contract that a contract had deployed, and the action that brought it into being. */
+/** A contract that another contract deployed, and the position of the action that led to it. */
 export type Within = { readonly id: string; readonly position: number }
 
 /**
- * The contract that a contract had deployed, by a call of system.iost that neither an action nor a receipt tells of. A
- * transaction deploys one contract at most, which is named after it (go-iost `vm/native/system.go` setCode); it is known by
- * what else of the transaction names it.
+ * The contract that another contract deployed, by a call of system.iost which no action and no receipt shows. A
+ * transaction deploys one contract at most, which is named after it (go-iost `vm/native/system.go` setCode). The evidence is
+ * its id among the transaction's return values, RAM payers or receipts.
  */
 export const contractWithin = ({ actions, receipt, hash }: Transaction): Within | undefined => {
   const outer = actions.findIndex(({ contract }) => !isSystemContract(contract))
@@ -77,7 +77,7 @@ const isSetCode = ({ contract, actionName }: Action): boolean =>
 /**
  * Ids of the contracts that a block brings or changes and whose ABI is not in the chain, in order, each once: what they
  * offer must be asked of a node. They are those of the chain itself (genesis `initSetCode`, successful `updateNativeCode`) and
- * those that contracts had deployed. Other contracts of users carry their ABI in the chain.
+ * those that contracts deployed. Other contracts of users carry their ABI in the chain.
  */
 export const contractsToAskIn = (block: Block): readonly string[] => {
   const ids = new Set<string>()

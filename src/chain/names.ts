@@ -50,8 +50,8 @@ export const isPublicKey = (text: string): boolean => {
 
 /**
  * Whether token.iost can keep an amount for a receiver. It keeps it under the key `TB` + name, and a key of a contract's storage has
- * up to 64 printable ASCII characters, none of them `-` or `@` (go-iost `vm/host/db_handler.go` IsValidKey). Receivers are not asked
- * for that: an issue takes any text, a transfer any that begins with `Contract` or ends with `.iost` (`host.go`
+ * up to 64 printable ASCII characters, none of them `-` or `@` (go-iost `vm/host/db_handler.go` IsValidKey). The chain does not
+ * require that of receivers: an issue takes any text, a transfer any that begins with `Contract` or ends with `.iost` (`host.go`
  * IsValidAccount). What cannot be kept is gone without an error (`vm/native/token_v1.go` setBalance).
  */
 export const canHoldTokens = (name: string): boolean => HOLDER.test(name)

@@ -38,7 +38,7 @@ export const applyCode = (at: TxScope, name: string, position: number): string |
   }
 }
 
-/** Applies that a contract had another one deployed, which the publisher owns. Gives its id and the position of the action. */
+/** Applies the deployment of a contract by another one; the publisher owns it. Gives its id and the position of the action. */
 export const applyCodeWithin = (at: TxScope): readonly [position: number, id: string] | undefined => {
   const within = contractWithin(at.tx)
   if (within === undefined) return undefined

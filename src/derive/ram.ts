@@ -142,8 +142,8 @@ const ownerOf = (scope: Scope, payer: string): string => {
 }
 
 /**
- * Owner of a contract that a contract had deployed, when nothing else of that transaction names it: who published the
- * transaction that it is named after, and that was carried out (go-iost `vm/native/system.go` setCode). RAM is charged to no
+ * Owner of a contract that another contract deployed, where nothing else in that transaction names it: the publisher of the
+ * transaction that it is named after, provided that it was carried out (go-iost `vm/native/system.go` setCode). RAM is charged to no
  * contract that is not there (`vm/host/teller.go` DoPay). undefined: there is no such transaction.
  */
 const makerOf = (scope: Scope, id: string): string | undefined => {
@@ -162,7 +162,7 @@ const makerOf = (scope: Scope, id: string): string | undefined => {
   }
 }
 
-/** Hashes that contracts are named after which RAM is charged to and nothing is known of. */
+/** Deploying transactions of the unknown contracts that this block charges RAM to. */
 const unknownIn = ({ block, state }: Scope): ReadonlySet<string> => {
   const hashes = new Set<string>()
   for (const { receipt } of block.transactions)

@@ -11,8 +11,8 @@ export type KnownPublishers = {
 }
 
 /**
- * What was found is kept: blocks that need it once, because a contract is known by nothing else, need it again. Each such
- * contract has cost its owner more RAM on the chain than is kept of it here.
+ * A publisher that was found is kept, since each later charge to the same contract needs it again. The deployment of such a
+ * contract cost more RAM on the chain than the entry takes here.
  */
 export const knownPublishers = ({ transactionsOf }: Pick<Writer, 'transactionsOf'>): KnownPublishers => {
   const known = new Map<string, string | undefined>()
