@@ -1,4 +1,5 @@
 import type { Block, Receipt, Transaction } from './block.ts'
+import { applies } from './effects.ts'
 import { compactJson, memberSpans } from './json-text.ts'
 
 /** Whether the transaction at a place, position `tx` of block `height`, is its block's base transaction, which is kept with the block. */
@@ -55,6 +56,24 @@ export const toBaseTransaction = ({ base, tx_hashes, time }: BaseBlock): string 
   const body = memberSpans(base).get('body')
   if (body !== undefined) return compactJson(base, body)
   return bodyOf(JSON.parse(base) as Difference, { hash: tx_hashes.split(' ', 1)[0] ?? '', time })
+}
+
+/** Who is paid by the base transaction of a block for its parent, and how much, as decimal text. */
+export type Paid = { readonly to: string; readonly amount: string }
+
+/** The payment of a block that has a base transaction with it, and nothing else at all; undefined: the block has more, or less. */
+export const contributeIn = (block: Block): Paid | undefined => {
+  const [tx] = block.transactions
+  if (tx === undefined || block.transactions.length > 1 || !isBase(block, 0) || !applies(tx)) return undefined
+  const [action] = tx.actions
+  const { receipts, ramUsage, gasUsage } = tx.receipt
+  if (tx.actions.length !== 1 || action?.contract !== 'base.iost' || action.actionName !== 'exec')
+    return undefined
+  const [receipt] = receipts
+  if (receipts.length !== 1 || receipt?.funcName !== 'token.iost/issue') return undefined
+  if (ramUsage.length > 0 || gasUsage !== 0n) return undefined
+  const [, to, amount] = CONTRIBUTE.exec(receipt.content) ?? []
+  return to === undefined || amount === undefined ? undefined : { to, amount }
 }
 
 const differenceOf = (tx: Transaction): Difference | undefined => {

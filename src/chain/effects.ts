@@ -79,18 +79,19 @@ const isSetCode = ({ contract, actionName }: Action): boolean =>
  * offer must be asked of a node. They are those of the chain itself (genesis `initSetCode`, successful `updateNativeCode`) and
  * those that contracts deployed. Other contracts of users carry their ABI in the chain.
  */
-export const contractsToAskIn = (block: Block): readonly string[] => {
-  const ids = new Set<string>()
-  for (const tx of block.transactions) {
-    if (hasFailed(tx)) continue
-    const within = applies(tx) ? contractWithin(tx) : undefined
-    if (within !== undefined) ids.add(within.id)
-    for (const action of tx.actions) {
-      const id = isPlacing(action, block.height) ? firstArgument(action) : undefined
-      if (id !== undefined) ids.add(id)
-    }
+export const contractsToAskIn = ({ height, transactions }: Block): readonly string[] => {
+  const ids: string[] = []
+  for (const tx of transactions) if (!hasFailed(tx)) pushToAsk(ids, tx, height)
+  return ids.length > 1 ? [...new Set(ids)] : ids
+}
+
+const pushToAsk = (ids: string[], tx: Transaction, height: number): void => {
+  const within = applies(tx) ? contractWithin(tx) : undefined
+  if (within !== undefined) ids.push(within.id)
+  for (const action of tx.actions) {
+    const id = isPlacing(action, height) ? firstArgument(action) : undefined
+    if (id !== undefined) ids.push(id)
   }
-  return [...ids]
 }
 
 /** Actions and receipts of vote_producer.iost that change who is a producer. */

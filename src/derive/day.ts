@@ -31,7 +31,10 @@ export const dayId = (time: bigint): string => {
 let last = { day: Number.NaN, id: '' }
 
 /** Puts the day of the block, after the figures of the chain were counted; `before` are those that it began with. */
-export const settleDay = ({ state, block, day, statistics: now }: Scope, before: StatisticsDoc): void => {
+export const settleDay = (
+  { state, block, day, statistics: now }: Pick<Scope, 'state' | 'block' | 'day' | 'statistics'>,
+  before: StatisticsDoc,
+): void => {
   const id = dayId(block.time)
   const { movements, moved, ramFees } = day
   const so = state.get(days, id) ?? firstOf(id)

@@ -1,17 +1,17 @@
-import { fromBaseTransaction, isBase } from '#chain/base-transaction.ts'
+import { isBase } from '#chain/base-transaction.ts'
 import type { Block, LoadedBlock } from '#chain/block.ts'
 import { hash8 } from '#chain/hash.ts'
 import type { BlockDoc } from '#indices/block.ts'
-import { blockId, transactionId } from '#indices/position.ts'
-import { producerKeys, producers } from '#indices/producer.ts'
+import { transactionId } from '#indices/position.ts'
 import type { RecordDoc } from '#indices/record.ts'
 import { STATISTICS, type StatisticsDoc, statistics } from '#indices/statistics.ts'
 import type { TransactionDoc } from '#indices/transaction.ts'
 import { RUN_LENGTH, runId, transactionRuns, withStretch } from '#indices/transaction-run.ts'
+import { blockDocument, countBlock, countTransactions } from './block-document.ts'
 import { foundSystem } from './contract.ts'
 import { dayDraft, settleDay, settleTokenDays } from './day.ts'
 import { ledger } from './ledger.ts'
-import { producerOf } from './producer.ts'
+import { deriveQuietBlock } from './quiet-block.ts'
 import { rankedState } from './rankings.ts'
 import { addRecords, listCounts } from './record.ts'
 import type { Scope, TxScope } from './scope.ts'
@@ -43,7 +43,15 @@ export type BlockPlan = {
  * state that was not fetched: fetch it, roll the state back and derive the block again. Throws Failure 'defect' or
  * 'bad_block' when the block cannot follow from the state.
  */
-export const deriveBlock = (
+export const deriveBlock = (loaded: LoadedBlock, state: State, plan: BlockPlan): BlockDocuments => {
+  const quiet = plan.due.length === 0 ? deriveQuietBlock(loaded.block, state) : undefined
+  return quiet === undefined
+    ? deriveAnyBlock(loaded, state, plan)
+    : { block: quiet, transactions: [], records: [] }
+}
+
+/** `deriveBlock` without the short way that quiet blocks take. */
+export const deriveAnyBlock = (
   loaded: LoadedBlock,
   state: State,
   { due, partition }: BlockPlan,
@@ -73,7 +81,7 @@ export const deriveBlock = (
   })
   const document = blockDocument(scope)
   countBlock(scope, document)
-  count(scope, transactions.length)
+  countTransactions(scope, transactions.length)
   settle(scope)
   ranked.settle()
   return { block: document, transactions, records: scope.records }
@@ -86,16 +94,6 @@ const found = (at: TxScope): void => {
   scope.statistics.genesis_tx = tx.hash
   scope.statistics.genesis_time = String(scope.block.time)
   foundSystem(at)
-}
-
-const NS_PER_SECOND = 1_000_000_000n
-
-const count = ({ block, statistics }: Scope, transactions: number): void => {
-  const second = Number(block.time / NS_PER_SECOND)
-  statistics.transaction_count += transactions
-  statistics.tps_count = second === statistics.tps_second ? statistics.tps_count + transactions : transactions
-  statistics.tps_second = second
-  if (statistics.tps_count > statistics.highest_tps) statistics.highest_tps = statistics.tps_count
 }
 
 const FIRST: StatisticsDoc = {
@@ -121,41 +119,6 @@ const FIRST: StatisticsDoc = {
   genesis_publisher: '',
   genesis_tx: '',
   genesis_time: '0',
-}
-
-/** The block's own document. Comes after its transactions: they may change whose key signed it. */
-export const blockDocument = ({ state, block }: Scope): BlockDoc => {
-  const [first] = block.transactions
-  const account = state.get(producerKeys, block.witness)?.account ?? ''
-  const gas = block.transactions.reduce((sum, { receipt }) => sum + receipt.gasUsage, 0n)
-  const base = first !== undefined && isBase(block, 0) ? first : undefined
-  return {
-    id: blockId(block.height),
-    height: block.height,
-    hash: block.hash,
-    hash8: hash8(block.hash),
-    version: block.version,
-    parent_hash: block.parentHash,
-    tx_merkle_hash: block.txMerkleHash,
-    tx_receipt_merkle_hash: block.txReceiptMerkleHash,
-    witness: block.witness,
-    witness_account: account === '' ? block.witness : account,
-    time: block.time,
-    gas_usage: gas,
-    tx_count: block.txCount,
-    info: block.info,
-    orig_info: block.origInfo,
-    tx_hashes: block.transactions.map(({ hash }) => hash).join(' '),
-    ...(base === undefined ? {} : { base: fromBaseTransaction(base), base_hash8: hash8(base.hash) }),
-  }
-}
-
-/** A producer signed one more block, by the mapping of keys valid at it. */
-const countBlock = (scope: Scope, { witness, witness_account }: BlockDoc): void => {
-  if (witness_account === witness) return
-  const producer = producerOf(scope.state, witness_account)
-  // Nothing that is counted in the table changes with it (`changeProducer`).
-  scope.state.put(producers, { ...producer, block_count: producer.block_count + 1 })
 }
 
 const beginBlock = (state: State, { block, systemCode }: LoadedBlock, partition: number): Scope => {

@@ -1,4 +1,4 @@
-import { isBase } from '#chain/base-transaction.ts'
+import { contributeIn, isBase } from '#chain/base-transaction.ts'
 import type { LoadedBlock, Transaction } from '#chain/block.ts'
 import { applies, hasFailed, isMovement } from '#chain/effects.ts'
 import {
@@ -28,7 +28,7 @@ import { dayId } from './day.ts'
 import { pledgedKey } from './gas.ts'
 import { accountsOf, type Call, partiesOf } from './parties.ts'
 import { paidByVotes, withdrawalsIn } from './producer.ts'
-import { argumentsOf, type Said, saidBy, textAt } from './receipt.ts'
+import { argumentsOf, repetitionsOf, type Said, saidBy, textAt } from './receipt.ts'
 import { needToken721 } from './token721.ts'
 
 type Add = (index: StateIndex, id: string) => void
@@ -50,10 +50,21 @@ export const needsOf = (
   const date = dayId(block.time)
   add(days, date)
   add(producerKeys, block.witness)
-  block.transactions.forEach((tx, position) => {
-    needTransaction(add, tx, { date, base: isBase(block, position) })
-  })
+  const paid = contributeIn(block)
+  if (paid !== undefined) needPaid(add, paid.to)
+  else
+    block.transactions.forEach((tx, position) => {
+      needTransaction(add, tx, { date, base: isBase(block, position) })
+    })
   return keys
+}
+
+/** What a block needs in which nothing happens but that a witness is paid. */
+const needPaid = (add: Add, witness: string): void => {
+  needBalance(add, 'contribute', witness)
+  add(series, seriesOf.holders('contribute'))
+  add(series, seriesOf.supply('contribute'))
+  add(producers, witness)
 }
 
 /** State that is needed to release what is due of a balance, by its id. */
@@ -100,19 +111,6 @@ const needReceipts = (add: Add, tx: Transaction, { date, base }: Of): void => {
     if (base || !isSaidByAction(said, receipt.content)) needRow(add, tx, { call: said, caller: undefined })
     if (said.contract === 'token.iost') needMoved(add, said, date)
   }
-}
-
-/** Most receipts repeat what an action says, which has named all lists of the row: no need to name them twice. */
-const repetitionsOf = ({ actions }: Transaction): ((said: Said, content: string) => boolean) => {
-  const [only] = actions
-  if (actions.length === 1 && only !== undefined)
-    return ({ contract, name }, content) =>
-      only.data === content && only.actionName === name && only.contract === contract
-  // There may be as many receipts as actions: comparing each with each would take the square of that.
-  const keys = new Set<string>()
-  for (const { contract, actionName, data } of actions)
-    if (isMovement(contract, actionName)) keys.add(`${contract}/${actionName}\0${data}`)
-  return ({ contract, name }, content) => keys.has(`${contract}/${name}\0${content}`)
 }
 
 const needRam = (add: Add, tx: Transaction): void => {

@@ -1,5 +1,5 @@
-import type { Action, Receipt } from '#chain/block.ts'
-import { partsOfFuncName } from '#chain/effects.ts'
+import type { Action, Receipt, Transaction } from '#chain/block.ts'
+import { isMovement, partsOfFuncName } from '#chain/effects.ts'
 import { Exact, type ExactJson, parseExact } from '#chain/json.ts'
 
 /** A receipt of a system contract, parsed. */
@@ -61,4 +61,17 @@ export const digitsAt = (args: readonly ExactJson[], at: number): string | undef
   const value = args[at]
   if (typeof value === 'number') return String(value)
   return value instanceof Exact ? value.text : undefined
+}
+
+/** Most receipts repeat what an action says, which has named all lists of the row: no need to name them twice. */
+export const repetitionsOf = ({ actions }: Transaction): ((said: Said, content: string) => boolean) => {
+  const [only] = actions
+  if (actions.length === 1 && only !== undefined)
+    return ({ contract, name }, content) =>
+      only.data === content && only.actionName === name && only.contract === contract
+  // There may be as many receipts as actions: comparing each with each would take the square of that.
+  const keys = new Set<string>()
+  for (const { contract, actionName, data } of actions)
+    if (isMovement(contract, actionName)) keys.add(`${contract}/${actionName}\0${data}`)
+  return ({ contract, name }, content) => keys.has(`${contract}/${name}\0${content}`)
 }

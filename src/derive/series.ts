@@ -58,7 +58,7 @@ export const seriesDrafts = (state: State, { height }: Pick<Block, 'height'>): S
   /** The part that the next change goes to. */
   const partOf = (of: OpenSeries): Draft => {
     const { key, newest } = of
-    if (newest !== undefined && newest.entries.length < FULL + sizeOf(newest.opening)) return newest
+    if (newest !== undefined && !isFull(newest)) return newest
     if (newest !== undefined) full.push({ key, draft: newest })
     const next = nextPart(key, height, newest)
     of.newest = next
@@ -106,12 +106,28 @@ export const seriesDrafts = (state: State, { height }: Pick<Block, 'height'>): S
   }
 }
 
+/**
+ * The newest part of a series after a block's payment for its parent, where that is its only change; undefined: the change
+ * begins another part.
+ */
+export const withContribute = (
+  before: SeriesDoc | undefined,
+  height: number,
+  change: bigint,
+): SeriesDoc | undefined => {
+  const draft = draftOf(before)
+  if (before === undefined || draft === undefined || isFull(draft)) return undefined
+  append(before.id, draft, { height, tx: 0, cause: OF_BLOCK, change, times: 1, more: NOTHING })
+  return docOf(before.id, draft)
+}
+
+const OF_BLOCK: Cause = { kind: 'block' }
 const NOTHING: readonly string[] = []
 
 const causeOf = (by: By, index: number | undefined): Cause => {
   if (!('movement' in by)) return by
   // The contribute of the block before is the one movement that has no row.
-  if (index === undefined) return { kind: 'block' }
+  if (index === undefined) return OF_BLOCK
   return { kind: by.until === undefined ? 'row' : 'freeze', index }
 }
 
@@ -142,6 +158,8 @@ const openingAfter = (key: string, draft: Draft): readonly string[] => {
     ? balanceAfter(opening, entriesIn(entries, height))
     : [String(gained - lost), '0']
 }
+
+const isFull = ({ entries, opening }: Draft): boolean => entries.length >= FULL + sizeOf(opening)
 
 const sizeOf = (opening: readonly string[]): number => {
   let size = 0

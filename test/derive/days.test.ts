@@ -36,7 +36,7 @@ for (const [name, blocks] of Object.entries(chains))
     const stretched = spreadDays(blocks)
     let cut: DerivedChain
     beforeAll(() => {
-      cut = deriveChain(stretched, batch => 1 + ((batch * 37) % 90))
+      cut = deriveChain(stretched, { sizeOf: batch => 1 + ((batch * 37) % 90) })
     })
 
     test('deriveBlock: so they are where batches cut days and days cut batches', () => {

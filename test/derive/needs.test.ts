@@ -63,10 +63,9 @@ const REASONS: Readonly<Record<string, (miss: Miss) => boolean>> = {
 const missedIn = (blocks: readonly LoadedBlock[]) => {
   const counts = new Map<string, number>()
   const forgotten: string[] = []
-  deriveChain(
-    blocks,
-    () => 1,
-    ({ keys, ...missed }) => {
+  deriveChain(blocks, {
+    sizeOf: () => 1,
+    onMissed: ({ keys, ...missed }) => {
       for (const key of keys) {
         const [reason] = Object.entries(REASONS).find(([, explains]) => explains({ ...missed, key })) ?? []
         if (reason === undefined)
@@ -74,7 +73,7 @@ const missedIn = (blocks: readonly LoadedBlock[]) => {
         else counts.set(reason, (counts.get(reason) ?? 0) + 1)
       }
     },
-  )
+  })
   return { forgotten, reasons: Object.fromEntries(counts) }
 }
 

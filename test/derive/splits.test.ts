@@ -14,7 +14,7 @@ let whole: DerivedChain
 
 beforeAll(async () => {
   blocks = (await recordedBlocks()).slice(0, BLOCKS)
-  whole = deriveChain(blocks, () => BLOCKS)
+  whole = deriveChain(blocks, { sizeOf: () => BLOCKS })
 }, MS)
 
 const stateOf = ({ state }: DerivedChain) =>
@@ -28,7 +28,7 @@ test(
     let retries = 0
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 400 }), { minLength: 1, maxLength: 20 }), sizes => {
-        const split = deriveChain(blocks, batch => sizes[batch % sizes.length] ?? 1)
+        const split = deriveChain(blocks, { sizeOf: batch => sizes[batch % sizes.length] ?? 1 })
         retries += split.retries
         expect(split.documents).toEqual(whole.documents)
         expect(stateOf(split)).toEqual(stateOf(whole))

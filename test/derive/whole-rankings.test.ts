@@ -74,7 +74,7 @@ const requirePlaces = ({ state }: DerivedChain, index: StateIndex, standings: re
 }
 
 test('deriveBlock: a thousand tokens stand where their holders put them, those without any at the end', () => {
-  const chain = deriveChain(chainOf([genesis()], ...tokenBlocks), batch => 1 + (batch % 4))
+  const chain = deriveChain(chainOf([genesis()], ...tokenBlocks), { sizeOf: batch => 1 + (batch % 4) })
   const docs = chain.state.all(tokens)
   expect(docs.length).toBeGreaterThan(MANY)
   expect(chain.state.get(statistics, STATISTICS)?.token_count).toBe(docs.length)
@@ -87,7 +87,7 @@ test('deriveBlock: a thousand tokens stand where their holders put them, those w
 })
 
 test('deriveBlock: a thousand producers stand by their votes while they are registered, and only then', () => {
-  const chain = deriveChain(chainOf([genesis()], ...producerBlocks), batch => 1 + (batch % 4))
+  const chain = deriveChain(chainOf([genesis()], ...producerBlocks), { sizeOf: batch => 1 + (batch % 4) })
   const table = chain.state.all(producers).filter(({ registered }) => registered)
   expect(table.length).toBe(MANY - MANY / 8)
   const figures = chain.state.get(statistics, STATISTICS)

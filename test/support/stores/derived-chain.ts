@@ -1,10 +1,10 @@
 import type { LoadedBlock } from '#chain/block.ts'
 import { applies } from '#chain/effects.ts'
-import { type BlockDocuments, deriveBlock } from '#derive/derive-block.ts'
+import { type BlockDocuments, type BlockPlan, deriveBlock } from '#derive/derive-block.ts'
 import { needsOf, needsOfDue } from '#derive/needs.ts'
 import { withChanges } from '#derive/rankings.ts'
 import { Missing } from '#derive/state.ts'
-import { UNKNOWN, workingState } from '#derive/working-state.ts'
+import { UNKNOWN, type WorkingState, workingState } from '#derive/working-state.ts'
 import { balances } from '#indices/balance.ts'
 import type { DocOf } from '#indices/define.ts'
 import type { Change, Key, StateIndex } from '#indices/registry.ts'
@@ -53,11 +53,16 @@ const storedState = (stored: ReadonlyMap<string, ReadonlyMap<string, Doc>>): Sto
 const publisherIn = (blocks: readonly LoadedBlock[], hash: string): string | undefined =>
   blocks.flatMap(({ block }) => block.transactions).find(tx => tx.hash === hash && applies(tx))?.publisher
 
+export type HowDerived = {
+  readonly sizeOf?: BatchSize
+  readonly onMissed?: (missed: Missed) => void
+  readonly derive?: (...of: [LoadedBlock, WorkingState, BlockPlan]) => BlockDocuments
+}
+
 /** Derives blocks as a loader does, over a store in memory, batch by batch. */
 export const deriveChain = (
   blocks: readonly LoadedBlock[],
-  sizeOf: BatchSize = () => 500,
-  onMissed: (missed: Missed) => void = () => {},
+  { sizeOf = () => 500, onMissed = () => {}, derive = deriveBlock }: HowDerived = {},
 ): DerivedChain => {
   const stored = new Map<string, Map<string, Doc>>()
   const documents: BlockDocuments[] = []
@@ -87,7 +92,7 @@ export const deriveChain = (
       for (;;) {
         state.mark()
         try {
-          documents.push(deriveBlock(loaded, state, { due, partition: 0 }))
+          documents.push(derive(loaded, state, { due, partition: 0 }))
           break
         } catch (error) {
           if (!(error instanceof Missing)) throw error

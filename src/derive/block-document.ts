@@ -1,0 +1,56 @@
+import { fromBaseTransaction, isBase } from '#chain/base-transaction.ts'
+import { hash8 } from '#chain/hash.ts'
+import type { BlockDoc } from '#indices/block.ts'
+import { blockId } from '#indices/position.ts'
+import { producerKeys, producers } from '#indices/producer.ts'
+import { producerOf } from './producer.ts'
+import type { Scope } from './scope.ts'
+
+/** The block's own document. Comes after its transactions: they may change whose key signed it. */
+export const blockDocument = ({ state, block }: Pick<Scope, 'state' | 'block'>): BlockDoc => {
+  const [first] = block.transactions
+  const account = state.get(producerKeys, block.witness)?.account ?? ''
+  const gas = block.transactions.reduce((sum, { receipt }) => sum + receipt.gasUsage, 0n)
+  const base = first !== undefined && isBase(block, 0) ? first : undefined
+  return {
+    id: blockId(block.height),
+    height: block.height,
+    hash: block.hash,
+    hash8: hash8(block.hash),
+    version: block.version,
+    parent_hash: block.parentHash,
+    tx_merkle_hash: block.txMerkleHash,
+    tx_receipt_merkle_hash: block.txReceiptMerkleHash,
+    witness: block.witness,
+    witness_account: account === '' ? block.witness : account,
+    time: block.time,
+    gas_usage: gas,
+    tx_count: block.txCount,
+    info: block.info,
+    orig_info: block.origInfo,
+    tx_hashes: block.transactions.map(({ hash }) => hash).join(' '),
+    ...(base === undefined ? {} : { base: fromBaseTransaction(base), base_hash8: hash8(base.hash) }),
+  }
+}
+
+/** A producer signed one more block, by the mapping of keys valid at it. */
+export const countBlock = ({ state }: Pick<Scope, 'state'>, { witness, witness_account }: BlockDoc): void => {
+  if (witness_account === witness) return
+  const producer = producerOf(state, witness_account)
+  // Nothing that is counted in the table changes with it (`changeProducer`).
+  state.put(producers, { ...producer, block_count: producer.block_count + 1 })
+}
+
+const NS_PER_SECOND = 1_000_000_000n
+
+/** Counts the transactions of a block, base ones left out, in the figures of the chain. */
+export const countTransactions = (
+  { block, statistics }: Pick<Scope, 'block' | 'statistics'>,
+  transactions: number,
+): void => {
+  const second = Number(block.time / NS_PER_SECOND)
+  statistics.transaction_count += transactions
+  statistics.tps_count = second === statistics.tps_second ? statistics.tps_count + transactions : transactions
+  statistics.tps_second = second
+  if (statistics.tps_count > statistics.highest_tps) statistics.highest_tps = statistics.tps_count
+}

@@ -1,0 +1,82 @@
+import { expect, test } from 'bun:test'
+import { contributeIn } from '#chain/base-transaction.ts'
+import type { Block, Transaction } from '#chain/block.ts'
+import { deriveAnyBlock } from '#derive/derive-block.ts'
+import { deriveQuietBlock } from '#derive/quiet-block.ts'
+import type { WorkingState } from '#derive/working-state.ts'
+import { type StateIndex, stateIndices } from '#indices/registry.ts'
+import { recordedBlocks } from '#test/support/nodes/recording.ts'
+import { deriveChain } from '#test/support/stores/derived-chain.ts'
+
+const MS = 300_000
+
+/** What was put since the block began. */
+const changesOf = (state: WorkingState): ReadonlyMap<string, unknown> =>
+  new Map(
+    stateIndices.flatMap((index: StateIndex) =>
+      state.changedSinceMark(index).map(doc => [`${index.name}/${doc.id}`, doc] as const),
+    ),
+  )
+
+test(
+  'the short way of quiet blocks comes to what the general one comes to, for every block of the recording',
+  async () => {
+    let quiet = 0
+    const blocks = await recordedBlocks()
+    deriveChain(blocks, {
+      derive: (loaded, state, plan) => {
+        const block = deriveQuietBlock(loaded.block, state)
+        const changes = changesOf(state)
+        state.rollback()
+        const general = deriveAnyBlock(loaded, state, plan)
+        if (block === undefined) expect(changes.size).toBe(0)
+        else if (plan.due.length === 0) {
+          quiet += 1
+          expect({ block, transactions: [], records: [] }).toEqual(general as never)
+          expect(changes).toEqual(changesOf(state))
+        }
+        return general
+      },
+    })
+    expect(quiet).toBeGreaterThan(blocks.length / 4)
+  },
+  MS,
+)
+
+test('a block is quiet only where its base transaction pays for the parent, and does nothing else', async () => {
+  const found = (await recordedBlocks()).find(({ block }) => contributeIn(block) !== undefined)
+  if (found === undefined) throw new Error('The recording has no quiet block.')
+  const { block } = found
+  const [base] = block.transactions
+  if (base === undefined) throw new Error('It has no base transaction.')
+  const withBase = (change: Partial<Transaction>): Block => ({
+    ...block,
+    transactions: [{ ...base, ...change }],
+  })
+  const withReceipt = (change: Partial<Transaction['receipt']>): Block =>
+    withBase({ receipt: { ...base.receipt, ...change } })
+  const [action] = base.actions
+  const [receipt] = base.receipt.receipts
+  if (action === undefined || receipt === undefined) throw new Error('It has no action or receipt.')
+  const others: readonly Block[] = [
+    { ...block, height: 0 },
+    { ...block, transactions: [] },
+    { ...block, transactions: [base, base] },
+    withBase({ publisher: 'admin' }),
+    withBase({ delay: 1n }),
+    withBase({ actions: [] }),
+    withBase({ actions: [action, action] }),
+    withBase({ actions: [{ ...action, contract: 'system.iost' }] }),
+    withBase({ actions: [{ ...action, actionName: 'other' }] }),
+    withReceipt({ statusCode: 'RUNTIME_ERROR' }),
+    withReceipt({ gasUsage: 1n }),
+    withReceipt({ ramUsage: [['admin', 1n]] }),
+    withReceipt({ receipts: [] }),
+    withReceipt({ receipts: [receipt, receipt] }),
+    withReceipt({ receipts: [{ ...receipt, funcName: 'token.iost/transfer' }] }),
+    withReceipt({ receipts: [{ ...receipt, content: receipt.content.replace('contribute', 'iost') }] }),
+    withReceipt({ receipts: [{ ...receipt, content: receipt.content.replace('["', '[ "') }] }),
+  ]
+  expect(contributeIn(withBase({}))).toEqual(contributeIn(block))
+  expect(others.filter(other => contributeIn(other) !== undefined)).toEqual([])
+})
