@@ -2,10 +2,10 @@ import { Failure } from '#failure/failure.ts'
 import { blocks } from '#indices/block.ts'
 import type { Index } from '#indices/define.ts'
 import { records } from '#indices/record.ts'
-import type { Change } from '#indices/registry.ts'
 import { transactions } from '#indices/transaction.ts'
 import { KEPT } from '../../batch.ts'
 import type { Batch } from '../../port.ts'
+import { changesByTable } from '../commit.ts'
 import { packed } from './document-message.ts'
 import { failureFrom } from './failure-message.ts'
 import type { FromWriting, ToWriting } from './write-in-thread.ts'
@@ -135,14 +135,7 @@ function* slicesOf(batch: Batch): Generator<readonly [Index, readonly object[]],
   yield* sliced(blocks, batch.blocks)
   yield* sliced(transactions, batch.transactions)
   yield* sliced(records, batch.records)
-  for (const run of runsOf(batch.changes)) {
-    const [first] = run
-    if (first === undefined) continue
-    yield* sliced(
-      first.index,
-      run.map(({ doc }) => doc),
-    )
-  }
+  for (const [index, docs] of changesByTable(batch.changes)) yield* sliced(index, docs)
 }
 
 function* sliced(
@@ -150,16 +143,6 @@ function* sliced(
   docs: readonly object[],
 ): Generator<readonly [Index, readonly object[]], void, void> {
   for (let at = 0; at < docs.length; at += SLICE) yield [index, docs.slice(at, at + SLICE)]
-}
-
-/** Runs of changes of one index. */
-function* runsOf(changes: readonly Change[]): Generator<readonly Change[], void, void> {
-  let from = 0
-  for (let at = 1; at <= changes.length; at += 1)
-    if (changes[at]?.index !== changes[from]?.index || at === changes.length) {
-      yield changes.slice(from, at)
-      from = at
-    }
 }
 
 const died = (name: string, reason: string): Failure =>
