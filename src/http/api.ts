@@ -126,16 +126,11 @@ export const linkHeader = (
   ] as const
   const pairs = repeatedOf(query, repeated)
   // The text around the number of the page, which stands in its place or at the end.
-  const at = pairs.findIndex(([name]) => name === 'page')
-  const texts = pairs.map(pairText)
-  const ahead = (at < 0 ? texts : texts.slice(0, at)).map(text => `${text}&`).join('')
-  const behind =
-    at < 0
-      ? ''
-      : texts
-          .slice(at + 1)
-          .map(text => `&${text}`)
-          .join('')
+  let [ahead, behind, isBehind] = ['', '', false]
+  for (const pair of pairs)
+    if (isBehind) behind += `&${pairText(pair)}`
+    else if (pair[0] === 'page') isBehind = true
+    else ahead += `${pairText(pair)}&`
   const links: string[] = []
   for (const [relation, number] of pages) {
     if (number <= 0n) continue

@@ -90,6 +90,7 @@ const partsOf = (piece: string): readonly [name: string, value: string] => {
 
 /** undefined: a broken escape, or bytes that are not UTF-8. */
 const decoded = (text: string): string | undefined => {
+  if (!/[+%]/.test(text)) return text
   const spaced = text.replaceAll('+', ' ')
   if (!spaced.includes('%')) return spaced
   if (/%(?![0-9A-Fa-f]{2})/.test(spaced)) return undefined

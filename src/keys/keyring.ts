@@ -1,3 +1,4 @@
+import { hash as digest } from 'node:crypto'
 import { Failure } from '#failure/failure.ts'
 import type { KeyStore, StoredKey } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
@@ -22,7 +23,7 @@ const WAIT_MS = { believed: 100, needed: 1_000 } as const
 export const KEY_MAX_LENGTH = 100
 
 /** SHA-256 of a key's text, hexadecimal: all that is stored of it. */
-export const hashOfKey = (key: string): string => new Bun.CryptoHasher('sha256').update(key).digest('hex')
+export const hashOfKey = (key: string): string => digest('sha256', key, 'hex')
 
 /** Id of the shared test key's caller; a stored key's id is ten hexadecimal digits. */
 export const TEST_KEY_ID = 'test'

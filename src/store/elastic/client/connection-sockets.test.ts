@@ -125,10 +125,11 @@ test('send: ignores proxies of the environment and asks for no compression', asy
   const before = process.env['HTTP_PROXY']
   process.env['HTTP_PROXY'] = proxy.url.origin
   try {
-    for (const method of ['GET', 'POST', 'PUT', 'DELETE'] as const)
-      expect(
-        await connection.send({ method, path: '/', ...(method === 'GET' ? {} : { body: '{}' }) }),
-      ).toEqual({ status: 200, text: '{}' })
+    for (const method of ['GET', 'POST', 'PUT', 'DELETE'] as const) {
+      const body = method === 'GET' ? {} : { body: '{}' }
+      const { status, text } = await connection.send({ method, path: '/', ...body })
+      expect({ status, text }).toEqual({ status: 200, text: '{}' })
+    }
   } finally {
     if (before === undefined) delete process.env['HTTP_PROXY']
     else process.env['HTTP_PROXY'] = before
