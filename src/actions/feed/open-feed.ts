@@ -31,7 +31,7 @@ import { openSearchedFeed } from './searched-feed.ts'
 export const openFeed = async (deps: AnswerDeps, call: FeedCall, options: FeedOptions): Promise<Feed> => {
   const { action, params } = readCall(call)
   const isSearched = action.source?.isSearched?.(params) === true
-  requireFeed(action, call.query, isSearched)
+  requireFeed(action, { query: call.query, params }, isSearched)
   const reading = { deps, action, params, call, ...options }
   if (isSearched) return openSearchedFeed(reading, call.last && rowIdIn(call.last))
   const last = call.last && seqIn(call.last)

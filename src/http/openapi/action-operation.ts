@@ -53,14 +53,14 @@ export const actionOperation = (action: Action, described: Described): Json => {
 }
 
 /**
- * A list that is given whole has no pages and only irreversible rows; a feed has no pages, no end and one order; only CSV
- * has columns to choose.
+ * A list that is given whole has no pages and only irreversible rows; a feed has no pages, no end, one order and no steps;
+ * only CSV has columns to choose.
  */
 const leftOut = ({ export: exported }: Form): readonly string[] => {
   if (exported === undefined) return ['csv']
   const paging = ['page', 'size']
   return exported === FEED_FORMAT
-    ? [...paging, 'csv', 'sort', ...RANGE_NAMES.filter(name => name !== 'start_seq')]
+    ? [...paging, 'csv', 'sort', 'step', ...RANGE_NAMES.filter(name => name !== 'start_seq')]
     : [...paging, 'head', ...(exported === 'csv' ? [] : ['csv'])]
 }
 
