@@ -162,6 +162,18 @@ test.each([
   },
 )
 
+test('home: names the head block only while a node is heard that has one', async () => {
+  const home = async (headBlock: number | undefined) => {
+    const heard = () => (headBlock === undefined ? undefined : { libBlock: 4_851, headBlock })
+    const node = { heard, heardAgo: () => 0, whyUnfit: () => undefined } as never
+    const { ask } = serviceOn(await loadedStore(), { explorer: true, node })
+    return await (await ask('/?lang=en', BROWSER)).text()
+  }
+  expect(await home(undefined)).not.toContain('ahead')
+  expect(await home(4_852)).toContain('1 block ahead')
+  expect(await home(4_900)).toContain('49 blocks ahead')
+})
+
 test('a slash at the end of an address leads to the page without it', async () => {
   const { ask } = await explorerOn({ basePath: '/iost' })
   for (const [path, to] of [
