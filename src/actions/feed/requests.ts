@@ -14,15 +14,29 @@ export const requireFeed = (
   isSearched: boolean,
 ): void => {
   if (source?.isFeed !== true) throw refused('format', list === undefined ? NO_LIST : notFollowed())
-  const starts = isSearched ? SEARCHED_STARTS : ['start_seq']
-  for (const name of ['page', 'size', 'after', ...RANGE_NAMES])
-    if (!starts.includes(name) && oneOf(query, name) !== undefined) throw refused(name, useless(name))
+  for (const name of uselessNames(isSearched))
+    if (oneOf(query, name) !== undefined) throw refused(name, useless(name))
   if (oneOf(query, 'sort') === 'desc') throw refused('sort', DESCENDING)
   if ('step' in params) throw refused('step', STEPS)
 }
 
+/** Parameters that do not go with any feed of an action. */
+export const neverOfFeed = ({ source }: Pick<Action, 'source'>): readonly string[] => {
+  const names = uselessNames(false)
+  return [
+    ...(source?.isSearched === undefined ? names : names.filter(name => uselessNames(true).includes(name))),
+    ...['sort', 'step', 'csv'],
+  ]
+}
+
+/** Parameters of pages and ranges that a feed has no use for. */
+const uselessNames = (isSearched: boolean): readonly string[] => {
+  const starts = isSearched ? SEARCHED_STARTS : ['start_seq']
+  return ['page', 'size', 'after', ...RANGE_NAMES].filter(name => !starts.includes(name))
+}
+
 /** Where a feed of rows that are searched for may begin: they have no number. */
-const SEARCHED_STARTS: readonly string[] = ['after', 'start_block', 'start_time', 'start_date']
+export const SEARCHED_STARTS: readonly string[] = ['after', 'start_block', 'start_time', 'start_date']
 
 /** The last event of a reader of a list that is searched, of one whose rows have numbers. Throws 'bad_request'. */
 export const rowIdIn = (last: LastId | RowId): RowId => {
@@ -64,8 +78,8 @@ const NO_LIST: Text = {
 }
 
 const useless = (name: string): Text => ({
-  en: `Parameter '${name}' does not go with format=sse, which returns every row from start_seq on and has no end; leave it out.`,
-  zh: `参数 '${name}' 不能与 format=sse 同时使用：该格式从 start_seq 起持续返回每条记录，没有终点；请去掉此参数。`,
+  en: `Parameter '${name}' does not go with format=sse, which returns every row from its start on and has no end; leave it out.`,
+  zh: `参数 '${name}' 不能与 format=sse 同时使用：该格式从起点开始持续返回每条记录，没有终点；请去掉此参数。`,
 })
 
 const DESCENDING: Text = {
