@@ -29,7 +29,7 @@ export const findNear = async (
   running: { readonly signal: AbortSignal; readonly turn: Turn },
 ): Promise<Near> => {
   const text = decoded(path.slice(path.lastIndexOf('/') + 1))
-  // A block that is not there is like no other block, nor is a name that its number begins with.
+  // The number of a block that does not exist is not cut: blocks and names with its first digits have nothing to do with it.
   const beginnings = BLOCK_BY_NUMBER.test(path) ? [text] : beginningsOf(text)
   return askTogether(
     { ...deps, node: undefined },
