@@ -36,7 +36,7 @@ export type Context = {
   readonly compat: Compat
   /** All rows are asked for, as an export: the work for it has no limit. */
   readonly isWhole?: true
-  /** Only refusals count: what takes long is left out. */
+  /** The call is made only to see whether it is refused: work that takes long is left out. */
   readonly isLook?: true
   readonly signal: AbortSignal
   readonly clock: Clock

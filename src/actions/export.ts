@@ -107,7 +107,7 @@ const readWhole = async (
   return { ...openedOf(listing, at, work => work(NO_VIEW)), ...(columns === undefined ? {} : { columns }) }
 }
 
-/** What is in memory reads nothing. */
+/** For rows that are in memory: no view is read. */
 const NO_VIEW = undefined as unknown as View
 
 /**
@@ -138,7 +138,7 @@ const hold = async (
   { state }: ListSource,
   { signal, turn, open }: Ways & { readonly open: Open },
 ): Promise<Opened> => {
-  // What is refused is refused as in any answer, also where nothing is found because data is lost.
+  // Refusals are those of any answer, also where nothing is found because data is lost.
   await inTurn(turn, ({ apart }) => store.read(view => open(view, apart, true), { signal }))
   const held = await inTurn(turn, () => store.hold({ state, signal }))
   try {
@@ -218,7 +218,7 @@ const noList = (format: ExportFormat): Failure =>
     { parameter: 'format' },
   )
 
-/** Whoever takes a whole list keeps it: rows that may still be replaced have no place in it. */
+/** A whole list is kept by its reader, so rows that may still be replaced are not in it. */
 const noHead = (format: ExportFormat): Failure =>
   badRequest(
     {

@@ -79,8 +79,8 @@ const checkBook = ({
   if (accounts === undefined || csv === undefined) return
   throw badRequest(
     {
-      en: `Parameter 'csv' is '${csv}', whose file is of one account; give 'account' in place of 'accounts', and take a file for each.`,
-      zh: `参数 'csv' 的值为 '${csv}'，其文件只属于一个账户；请用 'account' 代替 'accounts'，并为每个账户各取一份文件。`,
+      en: `Parameter 'csv' is '${csv}', which is for a single account; give 'account' in place of 'accounts', and request one file per account.`,
+      zh: `参数 'csv' 的值为 '${csv}'，仅适用于单个账户；请用 'account' 代替 'accounts'，并为每个账户分别请求文件。`,
     },
     { parameter: 'accounts' },
   )

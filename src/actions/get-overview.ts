@@ -9,8 +9,7 @@ import { ramPricesOf } from './shape/ram-market.ts'
 import { count, described, exact, shape, sourced, sourcedCount, text } from './shape/results.ts'
 import { doubleOf, iostOf } from './shape/values.ts'
 
-/** Reward pools of the chain and the address that no one can spend from: their IOST does not circulate. */
-/** Owners whose IOST are no part of the circulating supply. */
+/** Owners whose IOST does not circulate: the reward pools of the chain, and the address that no one can spend from. */
 export const NOT_CIRCULATING: readonly string[] = [
   'bonus.iost',
   'issue.iost',
@@ -104,7 +103,7 @@ export const getOverview = defineAction({
   example: {},
 })
 
-/** Of the branch whose rows lists have with head=1; while there is none, as a node was heard last. */
+/** The head of the branch whose rows lists return with head=1; without such a branch, the head that a node last reported. */
 const headOf = ({ view, node, branch }: Pick<Context, 'view' | 'node' | 'branch'>): number =>
   branch.height ?? Math.max(view.at.height, node?.heard()?.headBlock ?? 0)
 

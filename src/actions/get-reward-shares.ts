@@ -52,7 +52,7 @@ const WEIGHT_DECIMALS = 17
 const CUT = 18
 const SECONDS = 9
 
-/** What a payout to voters goes by. */
+/** The shares by which a payout to voters is divided. */
 export const getRewardShares = defineList({
   module: 'producer',
   action: 'get-reward-shares',

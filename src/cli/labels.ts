@@ -1,5 +1,6 @@
 import type { Text } from '#actions/text.ts'
 import { isPossibleName } from '#chain/names.ts'
+import { shownLine } from './shown-line.ts'
 
 /** More would make each search of pages long. */
 const MOST = 10_000
@@ -12,7 +13,7 @@ const HEAD = /^name,label(?:,label_zh)?$/i
 /**
  * An operator's names for accounts and contracts: lines `exchange01,Some Exchange` or `exchange01,Some Exchange,某交易所`, the
  * third cell for Chinese pages, optionally below a line `name,label` or `name,label,label_zh`. No cell has a comma or is in
- * quotes. Throws at the first line that is none, with its number and the rule.
+ * quotes. Throws at the first line that has another form, with its number and the rule.
  */
 export const parseLabels = (text: string): ReadonlyMap<string, Text> => {
   const labels = new Map<string, Text>()
@@ -26,7 +27,7 @@ export const parseLabels = (text: string): ReadonlyMap<string, Text> => {
       more.length > 0 || !line.includes(',')
         ? 'is not NAME,LABEL or NAME,LABEL,CHINESE LABEL; a label has no comma'
         : (faultOfName(name, labels) ?? faultOfLabel(en) ?? faultOfLabel(zh))
-    if (fault !== undefined) throw new RangeError(`line ${at + 1}, ${shown(line)}, ${fault}`)
+    if (fault !== undefined) throw new RangeError(`line ${at + 1}, ${shownLine(line)}, ${fault}`)
     labels.set(name, { en, zh })
   }
   return labels
@@ -45,7 +46,3 @@ const faultOfLabel = (label: string): string | undefined => {
   if (UNSEEN.test(label)) return 'has a label with a character that cannot be seen'
   return [...label].length > LONGEST ? `has a label of more than ${LONGEST} characters` : undefined
 }
-
-const MOST_SHOWN = 60
-const shown = (text: string): string =>
-  JSON.stringify(text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text)

@@ -47,7 +47,7 @@ export const callOf = (address: Address | SocketPath, path: string): string =>
 /** An address that is kept for threads until they listen on it. */
 export type Reservation = { readonly address: Address; release(): void }
 
-/** How those are answered who ask before the threads listen. */
+/** Answers requests that come before the threads listen. */
 type Answer = (request: Request) => Response | Promise<Response>
 
 /**
@@ -69,7 +69,7 @@ export const reserve = (address: Address, answer: Answer): Reservation => {
   const held = open(true)
   return {
     address: { host: address.host, port: held.port ?? address.port },
-    // Who has connected by now is answered.
+    // Requests of connections that are open by now are answered.
     release: () => void held.stop(),
   }
 }

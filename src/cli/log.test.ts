@@ -7,6 +7,7 @@ const logged = (format: 'plain' | 'json') => {
   const log = createLog({ level: 'info', format, write: line => lines.push(line), now })
   log('debug', 'Not shown.')
   log('info', 'Loaded blocks.', { height: 5, node: 'http://user:word@n/', reason: 'two words\nand "more"' })
+  log('info', 'Opened the store.', { store: 'http://user:w@rd@es:9200/main' })
   log('error', 'Refused a call.', { path: '/api/?apikey=il_secret&module=base' })
   return lines
 }
@@ -14,6 +15,7 @@ const logged = (format: 'plain' | 'json') => {
 test('createLog: plain lines stay one line each and carry no secret', () => {
   expect(logged('plain')).toEqual([
     '2026-11-21T08:00:00.000Z info  Loaded blocks. height=5 node=http://***@n/ reason="two words\\nand \\"more\\""',
+    '2026-11-21T08:00:00.000Z info  Opened the store. store=http://***@es:9200/main',
     '2026-11-21T08:00:00.000Z error Refused a call. path="/api/?apikey=***&module=base"',
   ])
 })
@@ -27,6 +29,12 @@ test('createLog: JSON lines carry the same', () => {
       height: 5,
       node: 'http://***@n/',
       reason: 'two words\nand "more"',
+    },
+    {
+      time: '2026-11-21T08:00:00.000Z',
+      level: 'info',
+      message: 'Opened the store.',
+      store: 'http://***@es:9200/main',
     },
     {
       time: '2026-11-21T08:00:00.000Z',

@@ -1,5 +1,6 @@
 import type { PriceHistory } from '#actions/define.ts'
 import { dayOfDate } from '#chain/time.ts'
+import { shownLine } from './shown-line.ts'
 
 const DATE = /^\d{4}-\d\d-\d\d$/
 const PRICE = /^(?:0|[1-9]\d{0,17})(?:\.\d{1,18})?$/
@@ -8,7 +9,7 @@ const CURRENCY_DEFAULT = 'USD'
 
 /**
  * Prices of IOST by UTC day as an operator gives them: lines `2026-11-21,0.0051`, optionally below one of `date,price` or
- * `date,EUR`. All digits are kept. Throws at the first line that is none, with its number and the rule.
+ * `date,EUR`. All digits are kept. Throws at the first line that has another form, with its number and the rule.
  */
 export const parsePriceHistory = (text: string): NonNullable<ReturnType<PriceHistory['get']>> => {
   const [first = '', ...others] = text.replace(/^\ufeff/, '').split(/\r?\n/)
@@ -22,7 +23,7 @@ export const parsePriceHistory = (text: string): NonNullable<ReturnType<PriceHis
       ? faultOf(date, price, byDay)
       : 'is not a date and a price with one comma between them'
     if (fault !== undefined)
-      throw new RangeError(`line ${at + (head === undefined ? 1 : 2)}, ${shown(line)}, ${fault}`)
+      throw new RangeError(`line ${at + (head === undefined ? 1 : 2)}, ${shownLine(line)}, ${fault}`)
     byDay.set(date, price)
   }
   if (byDay.size === 0) throw new RangeError('it has no line with a date and a price')
@@ -42,10 +43,6 @@ const currencyIn = (head: string | undefined): string => {
   if (head === undefined || /^price$/i.test(head)) return CURRENCY_DEFAULT
   const currency = head.toUpperCase()
   if (!CURRENCY.test(currency))
-    throw new RangeError(`line 1 names ${shown(head)}, which is not price or a currency of three letters`)
+    throw new RangeError(`line 1 names ${shownLine(head)}, which is not price or a currency of three letters`)
   return currency
 }
-
-const MOST_SHOWN = 60
-const shown = (text: string): string =>
-  JSON.stringify(text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text)

@@ -14,6 +14,10 @@ test.each([
   ['{"usd":-1,"cny":1,"rank":1,"time":"2026-11-21T08:00:00Z"}', 'usd -1 is not a decimal number'],
   ['{"usd":1,"cny":1,"rank":0,"time":"2026-11-21T08:00:00Z"}', 'rank 0 is not a whole number from 1'],
   ['{"usd":1,"cny":1,"rank":1,"time":"yesterday"}', 'time yesterday is not an ISO-8601 time'],
+  [
+    '{"usd":1,"cny":1,"rank":1,"time":"2026-11-21T08:00:00"}',
+    'time 2026-11-21T08:00:00 is not an ISO-8601 time with a zone',
+  ],
 ])('parsePrices: refuses %s', (text, message) => {
   expect(() => parsePrices(text)).toThrow(message)
 })

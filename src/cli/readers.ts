@@ -166,7 +166,18 @@ const nodeUrl = (text: string): string | undefined => {
 const httpUrl = (text: string): URL | undefined => {
   if (!/^https?:\/\//.test(text) || !URL.canParse(text)) return undefined
   const url = new URL(text)
-  return url.search === '' && url.hash === '' ? url : undefined
+  if (url.search !== '' || url.hash !== '') return undefined
+  return [url.username, url.password].every(isDecodable) ? url : undefined
+}
+
+/** A `%` that begins no escape is left as it is by `URL`, and refused by `decodeURIComponent`. */
+const isDecodable = (text: string): boolean => {
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** Addresses of proxies, and ranges of them; `unix`: whoever connects to the Unix socket. */

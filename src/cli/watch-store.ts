@@ -3,10 +3,10 @@ import type { Log } from '#failure/log.ts'
 import type { Store } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
 
-/** Between two checks, in milliseconds: what was deleted or replaced is in the log after a second or two. */
+/** Between two checks, in milliseconds: a deleted or replaced store is in the log after a second or two. */
 const EVERY_MS = 1_000
 
-/** For what is out of reach; a failure that knows a remedy has its own. */
+/** The help for a store that is out of reach; a failure that knows a remedy has its own. */
 const HELP = "The service goes on checking. Run 'iostlens doctor' if the store does not come back by itself."
 
 type Trouble = { readonly reason: string; readonly help: string }

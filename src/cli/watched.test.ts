@@ -54,6 +54,16 @@ test('watch: a file is read again every minute; the last value stays when it can
   }
 })
 
+test('watch: a URL that does not answer at the start is tried again', async () => {
+  const lines: unknown[] = []
+  const log = (_level: string, line: string): void => void lines.push(line)
+  const source = { url: 'http://127.0.0.1:1/prices.json' }
+  const watched = await watch({ source, what: 'Prices', parse, log, clock: handClock() })
+  expect(watched.get()).toBeUndefined()
+  expect(lines).toEqual(['Prices could not be read; the next attempt is in a minute.'])
+  watched.close()
+})
+
 test('watch: a file that cannot be read at the start is bad usage', async () => {
   const source = { path: '/nowhere/prices.json' }
   const watching = watch({ source, what: 'Prices', parse, log: () => undefined, clock: handClock() })

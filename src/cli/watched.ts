@@ -48,11 +48,10 @@ export const watch = async <T>(options: {
     mark = found
     onChange()
   }
-  const warn = (error: unknown): void =>
-    log('warn', `${what} could not be read; the last ones read remain in use.`, {
-      source: name,
-      reason: reasonOf(error),
-    })
+  const warn = (error: unknown): void => {
+    const now = value === undefined ? 'the next attempt is in a minute' : 'the last ones read remain in use'
+    log('warn', `${what} could not be read; ${now}.`, { source: name, reason: reasonOf(error) })
+  }
 
   try {
     await read()

@@ -5,13 +5,13 @@ import { ifFound } from './found.ts'
 import type { Visit } from './page.ts'
 import type { Transaction } from './part/transaction-facts.tsx'
 
-/** The owners among the arguments of a transaction that have a page; `all`: whatever they name is on the chain. */
+/** The owners among the arguments of a transaction that have a page; `all`: every one that is named. */
 export type KnownOwners = ReadonlySet<string> | 'all'
 
 /** Owners that are asked for: one call answers them all. */
 const MOST = 50
 
-/** What a successful transaction names is there. What a failed one names may not be, so it is asked for. */
+/** Owners that a successful transaction names exist. Those of a failed one may not, so they are asked for. */
 export const knownOwners = async (
   visit: Pick<Visit, 'ask'>,
   transaction: Transaction,

@@ -1,6 +1,8 @@
 import type { AnswerDeps, Turn } from '#actions/answer.ts'
 import { type AnswerOf, askTogether } from '#actions/ask.ts'
+import { BEHIND } from '#actions/find/loading.ts'
 import { search } from '#actions/search.ts'
+import type { Published } from '#store/port.ts'
 import { decoded } from './decoded.ts'
 import { ifFound } from './found.ts'
 
@@ -9,9 +11,10 @@ export type Near = {
   /** The text that was looked for. */
   readonly text: string
   readonly matches: AnswerOf<typeof search>['matches']
-  /** The last block that is loaded, and the last irreversible one that is known. */
+  /** The last block that is loaded. */
   readonly height: number
-  readonly lib: number
+  /** The last irreversible block; undefined: no node was heard lately that knows of later ones. */
+  readonly lib: number | undefined
 }
 
 /** Shorter beginnings are those of too many names. */
@@ -26,12 +29,12 @@ export const findNear = async (
   running: { readonly signal: AbortSignal; readonly turn: Turn },
 ): Promise<Near> => {
   const text = decoded(path.slice(path.lastIndexOf('/') + 1))
-  // A block that is not there is like no other block, nor is a name that its number begins with.
+  // The number of a block that does not exist is not cut: blocks and names with its first digits have nothing to do with it.
   const beginnings = BLOCK_BY_NUMBER.test(path) ? [text] : beginningsOf(text)
   return askTogether(
     { ...deps, node: undefined },
     async ({ ask, at }) => {
-      const near = { text, height: at.height, lib: Math.max(at.lib, deps.node?.heard()?.libBlock ?? 0) }
+      const near = { text, height: at.height, lib: lastIrreversible(at, deps.node) }
       for (const beginning of beginnings) {
         const found = await ifFound(ask(search, { text: beginning }))
         if (found !== undefined && found.matches.length > 0) return { ...near, matches: found.matches }
@@ -40,6 +43,15 @@ export const findNear = async (
     },
     running,
   )
+}
+
+const lastIrreversible = (
+  { height, lib }: Pick<Published, 'height' | 'lib'>,
+  node: AnswerDeps['node'],
+): number | undefined => {
+  const heard = node?.heard()?.libBlock ?? 0
+  // A node far behind the store knows as little of later blocks as one that is silent.
+  return lib > height || heard >= height - BEHIND ? Math.max(lib, heard) : undefined
 }
 
 /** Beginnings of a text to search for, longest first; names of accounts and tokens have small letters. */

@@ -76,7 +76,7 @@ const KEY_LIKE = /il_[0-9a-z]{12,}/gi
 
 const masked = (text: string): string =>
   text
-    .replace(/([a-z][a-z0-9+.-]*:\/\/)[^\s/@]+@/gi, '$1***@')
+    .replace(/([a-z][a-z0-9+.-]*:\/\/)[^\s/]+@/gi, '$1***@')
     .replace(/([?&]apikey=)[^&\s#]*/gi, '$1***')
     .replace(KEY_LIKE, '***')
 

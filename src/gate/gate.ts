@@ -27,7 +27,7 @@ export type Arrival = {
   readonly client?: { readonly network: string } | undefined
   /** Values of `apikey`, in order. */
   readonly keys: readonly string[]
-  /** What is wrong with the text of the query; thrown only after the key was accepted. */
+  /** The failure of a query that cannot be read; thrown only after the key was accepted. */
   readonly fault: Failure | undefined
   /** Headers of the answer; admission adds those of the plan. */
   readonly headers: Record<string, string>
@@ -75,7 +75,7 @@ export const admit = async (
     turns: turnsOf(queues, { key: caller.id, plan: planOf(caller, rates, clock) }),
     /** Gives back what counted under the plan when the request was refused for lack of room after all. */
     refused: (error: unknown): void => {
-      // What counted as more than the plan has left was refused, too.
+      // 'rate_limited': its answer would count as more requests than the plan has left.
       if (error instanceof Busy || (error instanceof Failure && error.kind === 'rate_limited'))
         rates.giveBack(caller, rate)
     },

@@ -28,7 +28,10 @@ export type Places = {
   /** Takes a place among those that wait, or that of a key which waits in this thread; false: there is none. */
   enter(key: string, instead?: string): boolean
   quit(key: string): void
-  /** To be passed to `sleep` after it was seen what may start, so that nothing that becomes free in between is missed. */
+  /**
+   * A mark to be taken before looking for a free place, and passed to `sleep`: a place that becomes free in between is not
+   * missed.
+   */
   mark(): number
   /** Calls `wake` once when another thread has made a place free; never where only this thread can. */
   sleep(mark: number, wake: () => void): void

@@ -13,7 +13,7 @@ import { follow, localUses, nextTime, pass, type Ring, takeBack, type Use, type 
 const EARLY_MS = 200
 /** The same for a request that this process itself was late to handle, together with others of its key. */
 const MOST_EARLY_MS = 1_200
-/** What work that goes on may take of the requests of a second. */
+/** The part of a key's requests per second that long work, such as an export, may take. */
 const SHARE = 0.75
 
 /** Who asks, and how much that one may ask. */
@@ -146,7 +146,7 @@ const takeOne = (use: Use, plan: Plan, lateness: Pick<Lateness, 'ms'>): RateAnsw
   return answerOf(plan, use, { allowed, early })
 }
 
-/** Throws 'unavailable' where there is none. */
+/** The requests of the last second of a key. Throws 'unavailable' when the key has no ring, since too many are in use. */
 const ringOf = ({ ring }: Use): Ring => {
   if (ring !== undefined) return ring
   throw new Failure('unavailable', 'The service is busy: too many API keys are in use at once.', {
@@ -206,7 +206,7 @@ const refuse = (use: Use): void => {
   use.refused = use.time
 }
 
-/** A caller that asks for much more than the plan allows is let wait for nothing. */
+/** Whether a key was refused so often within the last second that its early requests are refused, too, instead of waiting. */
 const isRushing = ({ time, refused, refusals }: Use, perSecond: number): boolean =>
   time - refused < SECOND_MS && refusals > perSecond / 2
 

@@ -174,7 +174,7 @@ export class SharedUses implements Uses {
     return this.#ring(number).fill(0)
   }
 
-  /** A ring whose key asked nothing for as long as a ring spans, or one more; 0: there is none. */
+  /** A ring that is free, or whose key asked nothing for as long as a ring spans, else a new one; 0: there is room for none. */
   #findRing(time: number): number {
     const head = this.#head
     const rings = head[RINGS] ?? 0

@@ -91,7 +91,7 @@ export const headHeaders = (
         ...(head.height === undefined ? {} : { 'X-Head-Height': String(head.height) }),
       }
 
-/** What of a request its links may repeat. */
+/** Decides which parameters of a request its links repeat. */
 type Repeated = {
   /** Whether the action reads a parameter of this name. */
   readonly takes: (name: string) => boolean
@@ -100,8 +100,8 @@ type Repeated = {
 }
 
 /**
- * Pairs that nobody reads are left out from this many letters on, as they stand in the header: it repeats them four times,
- * and proxies take a few thousand letters of all headers together.
+ * A parameter that the action does not read is left out when it has more letters than this in the header, or all of them
+ * together have: the header repeats them four times, and proxies take a few thousand letters of all headers together.
  */
 const UNREAD_LETTERS = 128
 const ALL_UNREAD_LETTERS = 512

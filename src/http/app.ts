@@ -107,8 +107,8 @@ const routesOf = (options: AppOptions, { service, gate, feeds, threads }: Parts)
 }
 
 /**
- * Refuses a request for which there is no room, before the routes are looked at. It answers within the call: a service that
- * is overrun has most of its work with those it turns away. undefined: the request is let through.
+ * Refuses a request for which there is no room, before the routes are looked at. It answers within the call: a service with
+ * far too many requests spends most of its time on refusals. undefined: the request is let through.
  */
 const crowdRefusal = (gate: Gate, service: Service) => {
   const [apiPath, rpcPath] = crowdedPaths(service.basePath)

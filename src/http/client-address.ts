@@ -70,7 +70,7 @@ export type Trusted = IpRange | 'unix'
 
 /**
  * The address of the client behind proxies that are trusted: the last one in `X-Forwarded-For`, or else in `Forwarded`
- * (RFC 7239), that is none of theirs. What stands before it anybody may have written. An address that cannot be read
+ * (RFC 7239), that is no trusted proxy's. The addresses before it may be invented. An address that cannot be read
  * counts as the proxy that sent it. undefined: the peer is unknown. 'unix': nobody who is trusted has named an address.
  */
 export const clientBehind = (

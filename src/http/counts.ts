@@ -121,7 +121,7 @@ export type Answered = {
 export const countAnswer = (counts: HttpCounts, answered: Answered): void => {
   const { route, named, status, ms, bytes, reason } = answered
   const full = `${route}/${named.module ?? ''}/${named.action ?? ''}`
-  // An action of another module is none.
+  // An action under a module that does not have it counts as no action.
   const asked = known.has(full) ? full : `${route}//`
   counts.requests.add(1, asked, String(status))
   counts.durations.observe(ms / 1_000, asked)

@@ -78,7 +78,7 @@ export const parse = (
     route,
     path: pathBehind(basePath, path),
     id: newId(),
-    // Of a connection that is closed by the end of the answer nobody knows the address any more.
+    // Read now: once a connection is closed, its address is not known any more.
     client: clientOf(request),
     manner: { lang, format: formatFor(parsed.query, defaults), secrets: [...parsed.keys, header ?? ''] },
     headers: {},

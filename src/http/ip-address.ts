@@ -19,7 +19,7 @@ export const ipRangeIn = (text: string): IpRange | undefined => {
   const address = ipAddressIn(name)
   if (address === undefined || more.length > 0) return undefined
   if (digits === undefined) return { ...address, length: address.bits }
-  // What was written as IPv6 has its length counted so, too.
+  // The prefix length of an address that was written as IPv6 counts the 96 bits before the IPv4 part, too.
   const length = Number(digits) - (name.includes(':') && address.bits === 32 ? 96 : 0)
   return /^\d{1,3}$/.test(digits) && length >= 0 && length <= address.bits
     ? { ...address, length }

@@ -3,15 +3,17 @@ import { IGNORED } from '#actions/request/query.ts'
 import { badRequest, shown } from '#actions/request/refusals.ts'
 import type { Exchange } from './exchange.ts'
 
-/** For paths without parameters of their own: only what every call of this service knows is let pass. */
+const OPTIONS = Object.keys(OPTION_VALUES)
+
+/** For paths without parameters of their own: refuses all but the options that every call may have. */
 export const refuseParameters = ({ query }: Pick<Exchange, 'query'>, path: string): void => {
-  const known = [...Object.keys(OPTION_VALUES), ...IGNORED]
+  const names = ['apikey', ...OPTIONS]
   for (const [name] of query)
-    if (!known.includes(name))
+    if (!OPTIONS.includes(name) && !IGNORED.includes(name))
       throw badRequest(
         {
-          en: `Unknown parameter ${shown(name)}; ${path} takes only 'apikey'.`,
-          zh: `未知参数 ${shown(name)}；${path} 只接受 'apikey'。`,
+          en: `Unknown parameter ${shown(name)}; ${path} takes ${names.join(', ')}.`,
+          zh: `未知参数 ${shown(name)}；${path} 的参数为 ${names.join('、')}。`,
         },
         { parameter: 'apikey' },
       )

@@ -42,8 +42,8 @@ export type Keyring = {
   /** The same without waiting; undefined where the list would have to be read, or `check` might refuse the key. */
   known(key: string): Caller | undefined
   /**
-   * Why the keys with some hashes (`hashOfKey`) are refused now, undefined for those that are good: for what goes on after
-   * the check. undefined: that cannot be said, because the list of keys was not read lately.
+   * For feeds, which go on after the check: gives for the hash of a key (`hashOfKey`) why it is refused now, or
+   * undefined for a good one. undefined in place of the function: the list of keys was not read lately.
    */
   standing(): ((hash: string) => Failure | undefined) | undefined
 }

@@ -78,7 +78,8 @@ test('up: /metrics is exact over all threads, and tells what is loaded and when 
     value('iostlens_exports_open'),
     value('iostlens_feeds_open'),
     value('iostlens_live_pages_open'),
-  ]).toEqual([0, 0, 1, TO, 2, 0, 0, 0])
+    value('iostlens_downloads_open'),
+  ]).toEqual([0, 0, 1, TO, 2, 0, 0, 0, 0])
   expect(sum('iostlens_node_calls_total', { call: 'getChainInfo', outcome: 'ok' })).toBeGreaterThan(0)
   expect(sum('iostlens_store_calls_total', { call: 'commit', outcome: 'ok' })).toBe(
     value('iostlens_load_batches_total') ?? -1,

@@ -146,6 +146,34 @@ test('loading: a page of what may come yet says how far the service is', async (
     expect([path, (await ask(`${path}?lang=en`, BROWSER)).status]).toEqual([path, 200])
 })
 
+test.each([
+  ['not known', undefined, 'The last loaded block is 4851.'],
+  ['not known by a node that is far behind', 3_000, 'The last loaded block is 4851.'],
+  ['loaded', 4_851, 'All irreversible blocks are loaded; the last one is 4851.'],
+])(
+  'not found: says that all irreversible blocks are loaded only where that is known; the last one is %s',
+  async (_, libBlock, said) => {
+    const heard = () => (libBlock === undefined ? undefined : { libBlock })
+    const node = { heard, heardAgo: () => 0, whyUnfit: () => undefined } as never
+    const { ask } = serviceOn(await loadedStore(), { explorer: true, node })
+    const response = await ask('/account/nobodyhere', BROWSER)
+    const text = (await response.text()).replaceAll(/<[^>]*>/g, '').replaceAll(/\s+/g, ' ')
+    expect([response.status, text]).toEqual([404, expect.stringContaining(said)])
+  },
+)
+
+test('home: names the head block only while a node is heard that has one', async () => {
+  const home = async (headBlock: number | undefined) => {
+    const heard = () => (headBlock === undefined ? undefined : { libBlock: 4_851, headBlock })
+    const node = { heard, heardAgo: () => 0, whyUnfit: () => undefined } as never
+    const { ask } = serviceOn(await loadedStore(), { explorer: true, node })
+    return await (await ask('/?lang=en', BROWSER)).text()
+  }
+  expect(await home(undefined)).not.toContain('ahead')
+  expect(await home(4_852)).toContain('1 block ahead')
+  expect(await home(4_900)).toContain('49 blocks ahead')
+})
+
 test('a slash at the end of an address leads to the page without it', async () => {
   const { ask } = await explorerOn({ basePath: '/iost' })
   for (const [path, to] of [

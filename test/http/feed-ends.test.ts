@@ -1,4 +1,6 @@
 import { expect, test } from 'bun:test'
+import { nameOf } from '#actions/define.ts'
+import { actions } from '#actions/registry.ts'
 import { stoppingService } from '#http/stopping.ts'
 import { createKey } from '#keys/key.ts'
 import { keyring } from '#keys/keyring.ts'
@@ -85,8 +87,16 @@ test('feeds: what has no feed, and what a feed has no use for, is refused', asyn
   expect((await refusal(await open('', { headers: { 'last-event-id': 'x' } })))[1]).toStartWith(
     "Header Last-Event-ID is 'x'",
   )
+  for (const list of [
+    'account/get-balance-history?account=busyhub',
+    'producer/get-reward-history?producer=admin',
+  ]) {
+    const steps = await ask(`/api/${list}&step=day&format=sse&apikey=${key}`)
+    expect(await refusal(steps)).toEqual([400, expect.stringContaining("Parameter 'step' does not go")])
+  }
   const wealth = await ask(`/api/base/get-wealth-list?format=sse&apikey=${key}`)
-  expect((await refusal(wealth))[0]).toBe(400)
+  const feeds = actions.filter(({ source }) => source?.isFeed === true).map(nameOf)
+  expect(await refusal(wealth)).toEqual([400, expect.stringContaining(`: ${feeds.join(', ')}. `)])
 })
 
 test('feeds: as many of a key and in all as there are places, which those who leave give back', async () => {

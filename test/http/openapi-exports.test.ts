@@ -103,3 +103,14 @@ test.each([
     }
   },
 )
+
+test('openapi: the document of feeds has the parameters with which some feed of the action can be opened', async () => {
+  const { paths } = await documentFor('format=sse')
+  const namesOf = (path: string) => paths[`/api/${path}`]?.get.parameters.map(({ name }) => name) ?? []
+  const asked = ['start_seq', 'start_block', 'end_block', 'after', 'page', 'sort', 'step', 'csv']
+  const taken = (path: string) => asked.filter(name => namesOf(path).includes(name))
+  expect(taken('base/get-block-list')).toEqual(['start_seq'])
+  expect(taken('producer/get-reward-history')).toEqual(['start_seq'])
+  // With filters its rows are searched for, and have no seq.
+  expect(taken('account/get-account-tx')).toEqual(['start_seq', 'start_block', 'after'])
+})

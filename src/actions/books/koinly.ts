@@ -27,7 +27,7 @@ export const koinly = (prices: ReturnType<PriceHistory['get']>): Layout => ({
     return [
       `${booking.time.slice(0, 'YYYY-MM-DDThh:mm:ss'.length).replace('T', ' ')} UTC`,
       ...(isSent ? [...moved, '', ''] : ['', '', ...moved]),
-      // What a transaction costs is gas, which is no token.
+      // A transaction costs gas, which is no token.
       ...['', ''],
       ...(worth === undefined ? ['', ''] : [new Exact(worth.amount), worth.currency]),
       labelOf(booking),

@@ -29,8 +29,9 @@ export type Group = Progress & {
 /** Hands new rows to the readers of a thread: each new height is read once for all lists, each row is written once. */
 export type FeedHub = {
   /**
-   * From now on the follower's outbox gets each new row, until it is told that it is behind, or `leave`. `end`, `count`:
-   * the height at which it read its list, and how many rows that had. false: the hub is beyond that height, or reading.
+   * From now on the follower's outbox gets each new row, until a message 'behind' is put into it, or `leave`. `end`, `count`:
+   * the height at which the follower read its list, and how many rows the list had. false: the hub is beyond that height,
+   * or reading.
    */
   join(follower: Follower, read: { readonly end: Published; readonly count: number }): boolean
   leave(follower: Follower): void

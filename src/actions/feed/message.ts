@@ -25,7 +25,7 @@ export type FeedEnd =
   /** The feed cannot go on. */
   | { readonly kind: 'end'; readonly failure: Failure }
 
-/** How far the blocks above are known. */
+/** How far the blocks above the irreversible ones are known. */
 export type HeadNow = Pick<HeadAt, 'status' | 'height'>
 
 /**

@@ -31,7 +31,7 @@ import { openSearchedFeed } from './searched-feed.ts'
 export const openFeed = async (deps: AnswerDeps, call: FeedCall, options: FeedOptions): Promise<Feed> => {
   const { action, params } = readCall(call)
   const isSearched = action.source?.isSearched?.(params) === true
-  requireFeed(action, call.query, isSearched)
+  requireFeed(action, { query: call.query, params }, isSearched)
   const reading = { deps, action, params, call, ...options }
   if (isSearched) return openSearchedFeed(reading, call.last && rowIdIn(call.last))
   const last = call.last && seqIn(call.last)
@@ -44,8 +44,8 @@ export const openFeed = async (deps: AnswerDeps, call: FeedCall, options: FeedOp
   })
   const first = start === undefined ? count + 1 : Math.max(1, Number(start))
   const place = params['head'] === 1 ? last?.place : undefined
-  // Rows that the client has, or had no wish for, must not change behind its back. One that begins beyond the end of the
-  // list has said nothing about the rows before.
+  // Rows before the first one to be sent must not be replaced unnoticed: the client has them or skipped them. A client that
+  // begins beyond the end of the list has said nothing about the rows before.
   const had = last !== undefined ? Number(last.seq) : first <= count + 1 ? first - 1 : 0
   return {
     ...{ action, at, first, head },
@@ -63,7 +63,7 @@ const openList = async (reading: Reading, read: InView, range: object = {}) => {
   return { at: read.view.at, listing, followed, count: Math.min(stored, total), head }
 }
 
-/** Readers of equal names are sent the same bytes: whatever changes the row of a list is in the name. */
+/** Readers of lists of the same name are sent the same bytes, so the name has everything that the bytes of a row depend on. */
 const feedListOf = (
   { action: { module, action }, params, call: { options } }: Reading,
   { followed, rows }: Pick<FeedList, 'followed' | 'rows'>,

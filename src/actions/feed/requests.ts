@@ -1,22 +1,42 @@
-import type { Action } from '../define.ts'
+import { type Action, nameOf } from '../define.ts'
 import type { RowId } from '../list/row-id.ts'
+import { actions } from '../registry.ts'
 import { oneOf, type Query } from '../request/query.ts'
 import { RANGE_NAMES } from '../request/range.ts'
 import { badRequest } from '../request/refusals.ts'
 import type { Text } from '../text.ts'
 import type { LastId } from './head-position.ts'
 
-/** Refuses an action whose list cannot be followed, and parameters that a feed has no use for ('bad_request'). */
-export const requireFeed = ({ source, list }: Action, query: Query, isSearched: boolean): void => {
-  if (source?.isFeed !== true) throw refused('format', list === undefined ? NO_LIST : NOT_FOLLOWED)
-  const starts = isSearched ? SEARCHED_STARTS : ['start_seq']
-  for (const name of ['page', 'size', 'after', ...RANGE_NAMES])
-    if (!starts.includes(name) && oneOf(query, name) !== undefined) throw refused(name, useless(name))
+/** Refuses an action whose list cannot be followed, and parameters that do not go with a feed ('bad_request'). */
+export const requireFeed = (
+  { source, list }: Action,
+  { query, params }: { readonly query: Query; readonly params: object },
+  isSearched: boolean,
+): void => {
+  if (source?.isFeed !== true) throw refused('format', list === undefined ? NO_LIST : notFollowed())
+  for (const name of uselessNames(isSearched))
+    if (oneOf(query, name) !== undefined) throw refused(name, useless(name))
   if (oneOf(query, 'sort') === 'desc') throw refused('sort', DESCENDING)
+  if ('step' in params) throw refused('step', STEPS)
+}
+
+/** Parameters that do not go with any feed of an action. */
+export const neverOfFeed = ({ source }: Pick<Action, 'source'>): readonly string[] => {
+  const names = uselessNames(false)
+  return [
+    ...(source?.isSearched === undefined ? names : names.filter(name => uselessNames(true).includes(name))),
+    ...['sort', 'step', 'csv'],
+  ]
+}
+
+/** Parameters of pages and ranges that a feed has no use for. */
+const uselessNames = (isSearched: boolean): readonly string[] => {
+  const starts = isSearched ? SEARCHED_STARTS : ['start_seq']
+  return ['page', 'size', 'after', ...RANGE_NAMES].filter(name => !starts.includes(name))
 }
 
 /** Where a feed of rows that are searched for may begin: they have no number. */
-const SEARCHED_STARTS: readonly string[] = ['after', 'start_block', 'start_time', 'start_date']
+export const SEARCHED_STARTS: readonly string[] = ['after', 'start_block', 'start_time', 'start_date']
 
 /** The last event of a reader of a list that is searched, of one whose rows have numbers. Throws 'bad_request'. */
 export const rowIdIn = (last: LastId | RowId): RowId => {
@@ -44,9 +64,12 @@ const FOLLOWED_ONLY: Text = {
   zh: "参数 'format' 的值 'sse' 仅适用于可持续跟踪的列表",
 }
 
-const NOT_FOLLOWED: Text = {
-  en: `${FOLLOWED_ONLY.en}: get-account-tx, get-contract-tx, get-token-tx, get-vote-history, get-reward-history, get-block-list and get-transaction-list. For all rows of this list use ndjson or csv.`,
-  zh: `${FOLLOWED_ONLY.zh}：get-account-tx、get-contract-tx、get-token-tx、get-vote-history、get-reward-history、get-block-list 和 get-transaction-list。如需此列表的全部记录，请使用 ndjson 或 csv。`,
+const notFollowed = (): Text => {
+  const names = actions.filter(({ source }) => source?.isFeed === true).map(nameOf)
+  return {
+    en: `${FOLLOWED_ONLY.en}: ${names.join(', ')}. For all rows of this list use ndjson or csv.`,
+    zh: `${FOLLOWED_ONLY.zh}：${names.join('、')}。如需此列表的全部记录，请使用 ndjson 或 csv。`,
+  }
 }
 
 const NO_LIST: Text = {
@@ -55,11 +78,16 @@ const NO_LIST: Text = {
 }
 
 const useless = (name: string): Text => ({
-  en: `Parameter '${name}' does not go with format=sse, which returns every row from start_seq on and has no end; leave it out.`,
-  zh: `参数 '${name}' 不能与 format=sse 同时使用：该格式从 start_seq 起持续返回每条记录，没有终点；请去掉此参数。`,
+  en: `Parameter '${name}' does not go with format=sse, which returns every row from its start on and has no end; leave it out.`,
+  zh: `参数 '${name}' 不能与 format=sse 同时使用：该格式从起点开始持续返回每条记录，没有终点；请去掉此参数。`,
 })
 
 const DESCENDING: Text = {
   en: "Parameter 'sort' is 'desc', but format=sse returns rows in chain order; use asc, or leave it out.",
   zh: "参数 'sort' 的值为 'desc'，而 format=sse 按链上顺序返回记录；请使用 asc 或去掉此参数。",
+}
+
+const STEPS: Text = {
+  en: "Parameter 'step' does not go with format=sse, which returns each change as a row; leave it out.",
+  zh: "参数 'step' 不能与 format=sse 同时使用：该格式逐条返回变动；请去掉此参数。",
 }

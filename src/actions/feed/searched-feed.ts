@@ -9,6 +9,7 @@ import { inParts, searchBehind } from '../list/search.ts'
 import type { Search, Searched } from '../list/searched.ts'
 import { type Feed, type InView, inView, openSource, type Reading } from './feed.ts'
 import type { Message, Part } from './message.ts'
+import { SEARCHED_STARTS } from './requests.ts'
 
 /** How far a feed of rows that are searched for is. */
 type Position = {
@@ -28,7 +29,7 @@ type Position = {
  */
 export const openSearchedFeed = async (reading: Reading, last: RowId | undefined): Promise<Feed> => {
   const { params, action } = reading
-  const isBegun = last !== undefined || STARTS.some(name => params[name] !== undefined)
+  const isBegun = last !== undefined || SEARCHED_STARTS.some(name => params[name] !== undefined)
   const position = await inView(reading, async (read): Promise<Position> => {
     const { at } = read.view
     const begin = isBegun ? last : endOf(at)
@@ -45,8 +46,6 @@ export const openSearchedFeed = async (reading: Reading, last: RowId | undefined
     messages: () => messagesOf(reading, position),
   }
 }
-
-const STARTS = ['after', 'start_block', 'start_time', 'start_date']
 
 /** Behind all rows of a block. */
 const endOf = ({ height, hash }: Published): RowId => ({

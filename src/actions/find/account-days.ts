@@ -57,7 +57,7 @@ export const daysOfAccount = async (
 
 type Balance = { readonly name: string; readonly symbol: string }
 
-/** Who gave to an owner or got from it between each two heights; undefined: more rows than are read say it. */
+/** The accounts that gave to an owner or got from it between each two heights; undefined: that takes more rows than are read. */
 const counterpartiesOf = async (
   { view, clock, signal }: Pick<Context, 'view' | 'clock' | 'signal'>,
   { name, symbol }: Balance,
@@ -88,7 +88,7 @@ const counterpartiesOf = async (
   return days
 }
 
-/** The day, from one on, that a height is in; the last one for whatever a repair has put behind it meanwhile. */
+/** The day, from one on, that a height is in; the last one where a repair has meanwhile put the row behind it. */
 const dayWith = (height: number, ends: readonly number[], from: number): number => {
   const later = ends.findIndex((end, at) => at > from && height <= end)
   return later < 0 ? ends.length - 2 : later - 1

@@ -94,7 +94,7 @@ const docsOf = (view: View, from: number, to: number): Promise<readonly (DayDoc 
     Array.from({ length: to - from + 1 }, (_, at) => dateOf(from + at)),
   )
 
-/** What did not happen on a day without blocks. */
+/** The figures of a day without blocks. */
 const NOTHING = {
   blocks: 0,
   transactions: 0,

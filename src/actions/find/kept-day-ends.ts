@@ -16,7 +16,10 @@ export type KeptDayEnds = {
 /** The last block before a day, by the day. */
 type DayEnds = ReadonlyMap<number, number>
 
-/** What one service keeps for its store. It is of the chain that has a certain block, whatever the store has later. */
+/**
+ * The day ends that one service keeps for its store. They are those of the chain with a certain block, also when the store
+ * has another chain later.
+ */
 export const keptDayEnds = (): KeptDayEnds => {
   let kept: { readonly at: End; readonly ends: DayEnds } | undefined
   return {

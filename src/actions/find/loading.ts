@@ -8,7 +8,7 @@ export const BEHIND = 1000
 
 type Standing = Pick<Context, 'view' | 'node'>
 
-/** Whether things that exist may be missing: all that answers out of the store depend on of a node. */
+/** Whether things that exist may be missing. Answers out of the store depend on a node in this alone. */
 export const isFarBehind = (standing: Standing): boolean => loadingOf(standing).isBehind
 
 /** Loaded height and the last irreversible block, while the load is so far behind it that things may be missing. */

@@ -20,11 +20,11 @@ export const OVERFLOW_BUDGET = 16 * 1024 * 1024
 /** Transactions fetched at once: a few megabytes. */
 const CHUNK = 16
 
-/** What a caller can ask for less of where the texts are too long. */
+/** A parameter by which a caller can ask for less where the texts are too long. */
 type Asked = {
   /** The parameter that says how much is asked for. */
   readonly parameter: string
-  /** How much of it these rows are. */
+  /** How much was asked for to get these rows. */
   countOf(docs: readonly ListedRecord[]): number
   /** The refusal, behind the name of the parameter: the limit, and how much would fit. */
   refusal(limit: string, most: number): Text
@@ -115,7 +115,7 @@ const textsIn = (body: string | undefined, doc: ListedRecord): RowTexts => {
   }
 }
 
-/** How many are asked for, and how many have long texts up to the one that is too much. */
+/** How many rows are asked for, and how many with long texts were read until the budget was exceeded. */
 type Counts = { readonly all: number; readonly read: number }
 
 /** The refusal of a page whose texts exceed the budget of one answer. */

@@ -64,7 +64,7 @@ const knownOf = async (view: View, names: ReadonlySet<string>): Promise<Readonly
     view.getMany(accounts, all),
     view.getMany(contracts, all),
     view.getMany(lists, all.map(listOf.account)),
-    // What is given inside contracts makes no row that would name its owner.
+    // NFTs that are given inside contracts make no row that would name their owner.
     view.getMany(holdings, all.map(countOfItems)),
   ])
   const known = new Set(all.filter((_name, at) => found.some(docs => docs[at] !== undefined)))

@@ -47,8 +47,8 @@ type PastWork<T> = {
 type Asked = Working & Pick<Context, 'view' | 'isWhole' | 'rankingMs' | 'prolong'>
 
 /**
- * Does work on the past within the limit of the service for a page, and in whatever time it takes for an export. It goes on
- * while later heights are published. Throws 'unavailable' beyond the limit, and where a repair takes the block back.
+ * Does work on the past: for a page within the service's limit of time, for an export without one. It goes on while later
+ * heights are published. Throws 'unavailable' beyond the limit, and where a repair takes the block back.
  */
 const doneThen = async <T>(context: Asked, { what, height, state, make }: PastWork<T>): Promise<T> => {
   const { view, isWhole, rankingMs, prolong } = context
@@ -85,7 +85,7 @@ export const rankingOf = async <T extends object>(
   const { name, height } = ranking
   const key = `${name}/${height}/${(await blockAt(view, height)).hash}`
   const known = rankings?.get(key)
-  // What is kept by a name is of the kind that has the name.
+  // A value that was kept under a name has the type of the rankings of that name.
   if (known !== undefined) return known.value as readonly T[]
   if (isLook === true) return []
   const found = await doneThen(context, ranking)

@@ -87,7 +87,7 @@ export const partsAt = async (
   return series.parts(Array.from({ length: to.part - from.part + 1 }, (_, at) => from.part + at))
 }
 
-/** Whether a part begins with a change up to a height. */
+/** Whether a part begins at a height or before. */
 export const isBy =
   (height: number) =>
   (part: SeriesDoc): boolean =>
@@ -184,7 +184,7 @@ export type Flows = {
   readonly losses: number
 }
 
-/** Of a series that nothing ever changed. */
+/** The flows of a series without changes. */
 export const NO_FLOWS: Flows = { gained: 0n, lost: 0n, gains: 0, losses: 0 }
 
 /** For each of some heights what a series gained and lost until then; -1: before the chain. */
@@ -214,7 +214,7 @@ const flowsIn = (part: SeriesDoc, changes: readonly Entry[], height: number): Fl
   let [gained, lost] = [numberIn(part.gained), numberIn(part.lost)]
   let { gains, losses } = part
   for (const entry of changes) {
-    // What came due was there before, and is part of neither sum.
+    // An amount that came due was there before, frozen, so neither sum has it.
     if (entry.cause.kind === 'due') continue
     const later = Math.min(entry.times, Math.max(0, entry.height + entry.times - 1 - height))
     const all = entry.change * BigInt(later)

@@ -42,7 +42,7 @@ const checkMoves = (contract: string, parameter: string, moving: string): void =
   )
 }
 
-/** The same for the rows of a contract, and for a direction that nobody is there to see. */
+/** The same for the rows of a contract, where `direction` needs a `counterparty`, too. */
 export const checkContractFilters = (contract: string, filters: RecordFilters): void => {
   checkFilters(filters)
   const moving = MOVING.find(name => filters[name] !== undefined)
@@ -89,7 +89,7 @@ const notSearched = (name: string, { en, zh }: Text) =>
   )
 
 const HEAD: Text = {
-  en: 'only irreversible rows are found so; leave it out, or ask with a single filter.',
+  en: 'such a search finds irreversible rows only; leave it out, or ask with a single filter.',
   zh: '这种方式只能查到不可逆的记录；请去掉此参数，或只使用一个筛选条件。',
 }
 const PAGE: Text = {

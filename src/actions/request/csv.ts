@@ -19,7 +19,7 @@ export const csvLayout = <const L extends CsvLayout>(...layouts: readonly L[]) =
       rule: isWhole
         ? { en: layouts.join(' or '), zh: layouts.join(' 或 ') }
         : {
-            en: 'koinly; ledger, which has balances, is of get-balance-history',
+            en: 'koinly; ledger, which has balances, belongs to get-balance-history',
             zh: 'koinly；带余额的 ledger 由 get-balance-history 提供',
           },
       pattern: `^(?:${layouts.join('|')})$`,

@@ -33,7 +33,7 @@ const plainOf = (text: string): string => {
 export const badRequest = (text: Text, details: Readonly<Record<string, string | number>> = {}): Failure =>
   new Failure('bad_request', text.en, { zh: text.zh, details })
 
-/** One edit in this number of letters is a typing error; more of them make another word, and its name would mislead. */
+/** A typing error has at most one edit for this many letters. With more it is another word, and a suggestion would mislead. */
 const LETTERS_PER_EDIT = 3
 
 /**

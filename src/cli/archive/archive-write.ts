@@ -52,7 +52,7 @@ export const archiveWrite: Command = {
 
 type Level = ArchiveOf['proof']
 
-/** What a store does not keep comes from the node. */
+/** The node gives what the store does not keep. */
 type Means = { readonly node: Node | undefined; readonly proof: Level }
 
 /** Where blocks come from, what chain they are of, and the last one there is. */

@@ -66,7 +66,7 @@ const noteCall = (
 const outcomeOf = (error: unknown): string =>
   error instanceof Failure && FAILED.has(error.kind) ? 'failed' : 'cancelled'
 
-/** Of whatever else a read throws, the store is not the cause. */
+/** The kinds of failures that the store causes; a read may throw others. */
 const FAILED: ReadonlySet<string> = new Set(['unavailable', 'damaged', 'conflict', 'defect', 'usage'])
 
 type Pending = { blocks: number; transactions: number; records: number }
@@ -111,7 +111,7 @@ const countedWriter = (writer: Writer, counts: Counts, onBatch: (batch: CountedB
       return begin('append')(writer.append(history))
     },
     commit: async end => {
-      // What is appended from here on belongs to the next batch.
+      // Rows that are appended from here on belong to the next batch.
       const committed = pending
       pending = nothing()
       const since = performance.now()

@@ -142,6 +142,9 @@ const queueReadings = (queues: QueuePlaces): readonly Reading[] => {
       queues.live.running(),
     ),
     gauge('iostlens_exports_open', 'Exports that are being sent.', () => queues.exports.running()),
+    gauge('iostlens_downloads_open', 'Downloads of the explorer that are being sent.', () =>
+      queues.downloads.running(),
+    ),
   ]
 }
 

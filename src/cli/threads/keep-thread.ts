@@ -27,7 +27,7 @@ export type Keeping = {
   readonly clock: Clock
 }
 
-/** The first comes at once after a while without a death; whatever kills each one at its start gets no busy loop. */
+/** The pause before a new thread, short after a while without a death. Threads that die at their start make no busy loop. */
 const PAUSE: Backoff = { firstMs: 100, longestMs: 10_000 }
 /** A thread that has lived this long died of something new. */
 const LONG_LIFE_MS = 60_000

@@ -58,7 +58,7 @@ const factOf = async (
   }
   if (type === 'contract') return { iso: (await ask(getContractDetail, { contract: id })).created_at }
   if (type === 'block') return { iso: isoOf((await ask(getBlockDetail, { number: id })).block.time) }
-  // What waits in a pool has no block, so no time that the chain agreed on.
+  // A transaction in the pool has no block, so no time that the chain agreed on.
   if (status === 'PENDING') return undefined
   const { transaction } = await ask(getTransactionDetail, { tx_hash: id })
   const { status_code } = transaction.tx_receipt

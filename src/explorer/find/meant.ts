@@ -20,7 +20,7 @@ export const matchesMeant = async (
 ): Promise<readonly Match[]> => {
   const labelled = await matchesLabelled(visit, text)
   if (labelled.length === 0) return matchesNamed(visit, text)
-  // What a label leads to is found, whatever the names on the chain say.
+  // With a label found, a search for names that is refused is no failure.
   const named = (await ifFound(matchesNamed(visit, text))) ?? []
   const isNew = ({ type, id }: Match): boolean => !labelled.some(each => each.type === type && each.id === id)
   return [...labelled, ...named.filter(isNew)]

@@ -5,7 +5,7 @@ type Made = { readonly number: string | number; readonly time: string; readonly 
 
 /**
  * Transactions a second over the time between the first and the last of some blocks that stand beside each other, newest
- * first, with one decimal; the one that a chain puts into each block itself is none. undefined: no time went by.
+ * first, with one decimal, without the base transaction that the chain puts into each block. undefined: no time went by.
  */
 export const rateOf = (blocks: readonly Made[]): string | undefined => {
   const [newest] = blocks

@@ -95,7 +95,7 @@ export const memoOf = (name: string, args: readonly unknown[]): string => {
   return typeof memo === 'string' ? memo : ''
 }
 
-/** When what was frozen by a transferFreeze comes free, in nanoseconds since 1970; undefined: it is none. */
+/** When the amount of a transferFreeze comes free, in nanoseconds since 1970; undefined: another action, or no such time. */
 export const frozenUntil = (name: string, args: readonly unknown[]): string | undefined => {
   if (name !== 'transferFreeze') return undefined
   const time = args[4]

@@ -57,23 +57,27 @@ export const failurePage = (frame: Frame, { kind, message, zh }: Failure, near?:
 /** Says how far loading has come: nothing later can be found yet. */
 const Loaded = ({ frame, near }: { readonly frame: Frame; readonly near: Near }): Html => {
   const { say } = frame
-  const [height, lib] = [grouped(String(near.height)), grouped(String(near.lib))]
-  return near.height < near.lib ? (
+  const { height, lib } = near
+  return lib !== undefined && height < lib ? (
     <p class="warn" safe>
       {say({
-        en: `The service is still loading: it has reached block ${height} of ${lib}.`,
-        zh: `服务仍在加载：已到区块 ${height}，最新的不可逆区块为 ${lib}。`,
+        en: `The service is still loading: it has reached block ${grouped(String(height))} of ${grouped(String(lib))}.`,
+        zh: `服务仍在加载：已到区块 ${grouped(String(height))}，最新的不可逆区块为 ${grouped(String(lib))}。`,
       })}
     </p>
   ) : (
     <p>
       <span safe>
-        {say({
-          en: 'All irreversible blocks are loaded; the last one is ',
-          zh: '全部不可逆区块均已加载，最新的为 ',
-        })}
+        {say(
+          lib === undefined
+            ? { en: 'The last loaded block is ', zh: '最新的已加载区块为 ' }
+            : {
+                en: 'All irreversible blocks are loaded; the last one is ',
+                zh: '全部不可逆区块均已加载，最新的为 ',
+              },
+        )}
       </span>
-      <Name visit={frame} kind="block" id={near.height} />
+      <Name visit={frame} kind="block" id={height} />
       <span safe>{say({ en: '.', zh: '。' })}</span>
     </p>
   )

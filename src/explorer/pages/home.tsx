@@ -74,6 +74,7 @@ type Overview = AnswerOf<typeof getOverview>
 const factsOf = (visit: Visit, overview: Overview, tps: string | undefined): readonly Fact[] => {
   const { say, at } = visit
   const { usd_price } = overview
+  const ahead = BigInt(overview.head_block) - BigInt(at.height)
   return [
     [
       say({ en: 'Irreversible block', zh: '不可逆区块' }),
@@ -86,15 +87,17 @@ const factsOf = (visit: Visit, overview: Overview, tps: string | undefined): rea
     ],
     [
       say({ en: 'Head block', zh: '链头区块' }),
-      <span class="stack">
-        <Count value={overview.head_block} />
-        <small safe>
-          {say({
-            en: `${BigInt(overview.head_block) - BigInt(at.height)} blocks ahead`,
-            zh: `领先 ${BigInt(overview.head_block) - BigInt(at.height)} 个区块`,
-          })}
-        </small>
-      </span>,
+      // The head of a chain is above its last irreversible block: equal heights mean that no node was heard.
+      ahead <= 0n ? (
+        <None />
+      ) : (
+        <span class="stack">
+          <Count value={overview.head_block} />
+          <small safe>
+            {say({ en: `${ahead} ${ahead === 1n ? 'block' : 'blocks'} ahead`, zh: `领先 ${ahead} 个区块` })}
+          </small>
+        </span>
+      ),
     ],
     [
       say({ en: 'Transactions per second', zh: '每秒交易数' }),

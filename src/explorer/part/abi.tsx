@@ -16,7 +16,6 @@ type AbiProps = {
   readonly visit: Visit
   readonly contract: string
   readonly abis: AnswerOf<typeof getContractAbi>['abis']
-  /** undefined: it names nothing. */
   readonly code: AnswerOf<typeof getContractCode>
 }
 

@@ -16,8 +16,11 @@ export const pageGiven = ({
   size: String(PAGE_SIZE),
 })
 
-/** The number of the page that the address asks for; 1 where that is no number. */
-const numberOf = ({ query }: Pick<Visit, 'query'>): number => Math.max(1, Number(query.get('page') ?? 1) || 1)
+/** The number of the page that the address asks for; 1 where that is no whole number. */
+const numberOf = ({ query }: Pick<Visit, 'query'>): number => {
+  const page = query.get('page') ?? ''
+  return /^\d+$/.test(page) ? Math.max(1, Number(page)) : 1
+}
 
 /** The last page of a list of `total` rows. */
 const lastOf = (total: number): number => Math.max(1, Math.ceil(total / PAGE_SIZE))

@@ -15,11 +15,11 @@ import {
 /** A list whose new rows come by themselves: from `start_seq` on, else from now on, over connections that break off. */
 export type FollowedList<P, D, R> = NumberedList<P, D, R> & {
   readonly follow: (
-    ...args: Args<Omit<P, 'page' | 'size' | 'sort' | 'head'>>
+    ...args: Args<Omit<P, 'page' | 'size' | 'sort' | 'head' | 'step'>>
   ) => AsyncGenerator<R & Seq, void>
   /** The same with the rows of blocks that may still be replaced. */
   readonly followHead: (
-    ...args: Args<Omit<P, 'page' | 'size' | 'sort' | 'head'>>
+    ...args: Args<Omit<P, 'page' | 'size' | 'sort' | 'head' | 'step'>>
   ) => AsyncGenerator<HeadEvent<R>, void>
 }
 

@@ -85,7 +85,10 @@ export const visitorTurn = (
 /** Visits are no exports. */
 const NO_PLAN: Turns['plan'] = { more: async () => undefined, require: () => undefined }
 
-/** Where an address leads that is none of a page: home without a slash at its end, others with one, and home in the browser's language. */
+/**
+ * Where an address redirects to: home without a slash at its end, another page with one, and home where the browser wants
+ * the other language.
+ */
 const elsewhere = ({ path, query, request }: Exchange): string | undefined => {
   const target = targetOf(request.url)
   const search = target.query === '' ? '' : `?${target.query}`

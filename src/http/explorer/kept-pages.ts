@@ -73,6 +73,6 @@ export const keptPages = (clock: Pick<Clock, 'elapsed'>) => {
 const keyOf = ({ lang, path, query, origin, isOriginKnown }: Asking): string =>
   `${lang} ${isOriginKnown} ${origin} ${path}?${query}`
 
-/** The height that a page is true for; where there is none it is so for any. */
+/** The height that a page is true for; one without a height is true for any. */
 const heightOf = (page: Document): number =>
   'text' in page ? (page.height ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY

@@ -65,6 +65,7 @@ export const openFeeds = ({
         if (feeds.size > 0) return
         watching?.stop()
         watching = undefined
+        doubts = 0
       }
     },
   }

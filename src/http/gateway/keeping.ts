@@ -5,7 +5,7 @@ import type { NodeAnswer } from '#node/port.ts'
  * a reader hears nothing older than from a node that is one block behind.
  */
 export const FRESH_MS = 500
-/** The same of what is final: it stays true, but a node that is replaced by a better one is to be asked again some day. */
+/** The same for a final answer: it stays true, but when a better node is used, that one is to be asked again some day. */
 export const FINAL_MS = 60_000
 /** A larger answer is not kept: it would drive out many others. */
 const MAX_BYTES = 1024 * 1024

@@ -3,7 +3,7 @@ import type { SharedAnswer, Taken } from './shared-answer.ts'
 
 /** Answers of nodes that are given again, by path, in a bounded number of bytes. */
 export type KeptAnswers = {
-  /** undefined: there is none that may be given now. */
+  /** The answer that was kept for a path; undefined: none, or it may not be given any more. */
   take(path: string): Taken | undefined
   /** Keeps an answer that the node was asked for at `since`, by the clock, unless there is a later one. */
   keep(path: string, answer: SharedAnswer, since: number): void
@@ -19,7 +19,7 @@ type Entry = {
   readonly since: number
   readonly own: Taken
   readonly bytes: number
-  /** Whether it can not change any more; undefined: nobody has asked for it after `FRESH_MS` yet. */
+  /** Whether the answer cannot change any more; undefined: not looked at, since it was never asked for after `FRESH_MS`. */
   isFinal: boolean | undefined
 }
 

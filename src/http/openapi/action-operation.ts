@@ -1,10 +1,10 @@
 import type { Action } from '#actions/define.ts'
 import { ID_PATTERN } from '#actions/feed/head-position.ts'
+import { neverOfFeed } from '#actions/feed/requests.ts'
 import { ROW_ID_PATTERN } from '#actions/list/row-id.ts'
 import { FEED_FORMAT, OPTION_TEXTS, OPTION_VALUES } from '#actions/request/options.ts'
 import { MOST_DIGITS, type Word } from '#actions/request/parameters.ts'
 import { type Parameter, parametersOf } from '#actions/request/query.ts'
-import { RANGE_NAMES } from '#actions/request/range.ts'
 import { dataRef, schemaName } from './answer-schema.ts'
 import {
   chosenParameters,
@@ -39,7 +39,7 @@ export const actionOperation = (action: Action, described: Described): Json => {
     'x-description-zh': action.summary.zh,
     parameters: [
       ...parametersOf(action.params)
-        .filter(({ name }) => !leftOut(form).includes(name))
+        .filter(({ name }) => !leftOut(form, action).includes(name))
         .map(parameter => ownParameter(parameter, exampleOf(described, action))),
       ...formParameters(described),
       ...(form.export === FEED_FORMAT ? [LAST_EVENT_ID] : []),
@@ -53,15 +53,13 @@ export const actionOperation = (action: Action, described: Described): Json => {
 }
 
 /**
- * A list that is given whole has no pages and only irreversible rows; a feed has no pages, no end and one order; only CSV
- * has columns to choose.
+ * A list that is given whole has no pages and only irreversible rows; a feed has no pages, no end, one order and no steps;
+ * only CSV has columns to choose.
  */
-const leftOut = ({ export: exported }: Form): readonly string[] => {
+const leftOut = ({ export: exported }: Form, action: Action): readonly string[] => {
   if (exported === undefined) return ['csv']
-  const paging = ['page', 'size']
-  return exported === FEED_FORMAT
-    ? [...paging, 'csv', 'sort', ...RANGE_NAMES.filter(name => name !== 'start_seq')]
-    : [...paging, 'head', ...(exported === 'csv' ? [] : ['csv'])]
+  if (exported === FEED_FORMAT) return neverOfFeed(action)
+  return ['page', 'size', 'head', ...(exported === 'csv' ? [] : ['csv'])]
 }
 
 const LAST_EVENT_ID: Json = {

@@ -4,7 +4,10 @@ import type { FEED_FORMAT, Options } from '#actions/request/options.ts'
 /** A part of the document. */
 export type Json = Readonly<Record<string, unknown>>
 
-/** Options that change the answers' form, or give all rows of a list instead, or as they come: the document describes exactly the answers that one gets with them. */
+/**
+ * Options by which answers have another form, give all rows of a list, or are a feed. A document describes the answers of
+ * one such choice.
+ */
 export type Form = Pick<Options, 'format' | 'compat' | 'numbers'> & {
   readonly export?: NonNullable<Options['export']> | typeof FEED_FORMAT
 }
