@@ -4,7 +4,7 @@ import { blocks } from '#indices/block.ts'
 import { lists } from '#indices/list.ts'
 import { blockId } from '#indices/position.ts'
 import { DERIVATION, historyIndices, stateIndices } from '#indices/registry.ts'
-import { collector } from '#load/collect.ts'
+import { type Collect, collector } from '#load/collect.ts'
 import { NO_SUCH_CALL, Refused } from '#node/call.ts'
 import type { Node } from '#node/port.ts'
 import { OTHER_DERIVATION } from '#store/identity.ts'
@@ -48,6 +48,8 @@ export type AuditOptions = {
   readonly signal: AbortSignal
   readonly onFinding: (finding: Finding) => void
   readonly onProgress: (looked: AuditProgress) => void
+  /** Absent: the memory of the process is kept flat. */
+  readonly collect?: Collect
 }
 
 export type Audited = {
@@ -66,7 +68,8 @@ const NEAR = 5_000
  * every document and every row at one published height. Uses bounded memory; the scratch store takes about as much
  * space as the embedded store of the same chain.
  */
-export const audit = async (parts: AuditParts, options: AuditOptions): Promise<Audited> => {
+export const audit = async (parts: AuditParts, given: AuditOptions): Promise<Audited> => {
+  const options = { collect: collector(), ...given }
   const { store, node } = parts
   const identity = await store.identity()
   const published = await store.published()
@@ -86,7 +89,12 @@ export const audit = async (parts: AuditParts, options: AuditOptions): Promise<A
   }
   const levelAt = (height: number): ProofLevel => parts.prove ?? recordedLevel(published, height)
   const source: Source = { store, node, lib, levelAt, sampled, signal: options.signal, onUnproved }
-  const scratch = await openScratch(parts.scratch, { audited: store, source, identity })
+  const scratch = await openScratch(parts.scratch, {
+    audited: store,
+    source,
+    identity,
+    collect: options.collect,
+  })
   try {
     const audited = await auditOver(parts, options, { scratch, source, published, identity })
     return { ...audited, notes: [...audited.notes, ...unprovedNote(unproved)] }
@@ -112,7 +120,7 @@ type Begun = {
 
 const auditOver = async (
   parts: AuditParts,
-  options: AuditOptions,
+  options: Required<AuditOptions>,
   { scratch, source, published, identity }: Begun,
 ): Promise<Audited> => {
   const { store } = parts
@@ -187,19 +195,19 @@ const damaged = async (
 const compareAll = async (
   parts: AuditParts,
   { stored, identity }: { readonly stored: Audit; readonly identity: Identity },
-  options: AuditOptions,
+  options: Required<AuditOptions>,
 ): Promise<void> => {
   const { scratch, writer, clock } = parts
-  const { onFinding, onProgress, signal } = options
+  const { onFinding } = options
   const expected = await scratch.audit()
   const corrections = correctionsOf(writer)
   try {
     for (const index of [...historyIndices, ...stateIndices]) {
-      const looked = counting(index.name, onProgress, signal)
+      const looked = counting(index.name, options)
       const sides: Sides = { stored, expected, scratch, corrections, found: onFinding, onProgress: looked }
       await compareIndex(sides, index)
       if (index === lists) {
-        const rows = counting('rows of lists', onProgress, signal)
+        const rows = counting('rows of lists', options)
         await compareRows({ ...sides, onProgress: rows })
       }
     }
@@ -217,10 +225,8 @@ const compareAll = async (
 /** Counts up, keeps memory flat, and ends the work when it is asked to stop. */
 const counting = (
   stage: string,
-  onProgress: AuditOptions['onProgress'],
-  signal: AbortSignal,
+  { onProgress, signal, collect }: Required<AuditOptions>,
 ): ((count: number) => void) => {
-  const collect = collector()
   let done = 0
   return count => {
     signal.throwIfAborted()
@@ -234,7 +240,7 @@ const counting = (
 const compareWithNode = async (
   { store, writer, node }: AuditParts,
   stored: Audit,
-  options: AuditOptions,
+  options: Required<AuditOptions>,
 ): Promise<readonly string[]> => {
   if (node === undefined) return []
   if (writer === undefined) return await compareStorage(node, stored, options)
@@ -249,13 +255,14 @@ const compareWithNode = async (
 const compareStorage = async (
   node: Node,
   stored: Audit,
-  { onFinding, onProgress, signal }: AuditOptions,
+  options: Required<AuditOptions>,
 ): Promise<readonly string[]> => {
+  const { onFinding, signal } = options
   const sides = (stage: string): NodeSides => ({
     node,
     stored,
     found: onFinding,
-    onProgress: counting(stage, onProgress, signal),
+    onProgress: counting(stage, options),
     signal,
   })
   try {

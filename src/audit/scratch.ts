@@ -1,6 +1,6 @@
 import type { LoadedBlock } from '#chain/block.ts'
 import { batching, type Partitioning } from '#load/batches.ts'
-import { collector } from '#load/collect.ts'
+import type { Collect } from '#load/collect.ts'
 import { deriver } from '#load/deriver.ts'
 import { fill, spending } from '#load/fill.ts'
 import { PROVED_BEFORE } from '#load/proving.ts'
@@ -24,9 +24,13 @@ type Origin = {
   readonly audited: Pick<Store, 'partitions'>
   readonly source: Source
   readonly identity: Identity
+  readonly collect: Collect
 }
 
-export const openScratch = async (store: Store, { audited, source, identity }: Origin): Promise<Scratch> => {
+export const openScratch = async (
+  store: Store,
+  { audited, source, identity, collect }: Origin,
+): Promise<Scratch> => {
   await store.create()
   const writer = await store.takeOver(identity)
   const partitions = partitionsOf(writer)
@@ -36,9 +40,8 @@ export const openScratch = async (store: Store, { audited, source, identity }: O
     time: spending(systemClock),
   }
   let onHeight = (_height: number): void => undefined
-  const batches = batching(
-    { ...stages, writer, partitions, bounds: writer.bounds, collect: collector() },
-    ({ end }) => onHeight(end.height),
+  const batches = batching({ ...stages, writer, partitions, bounds: writer.bounds, collect }, ({ end }) =>
+    onHeight(end.height),
   )
   return {
     get end() {

@@ -53,6 +53,18 @@ const textOf = async (service: Service, action: string, params?: Params): Promis
 export const dataOf = async (service: Service, action: string, params?: Params): Promise<Data> =>
   field(parseData(await textOf(service, action, params)), 'data') ?? null
 
+/** `data` of two calls that must give the same. */
+export const dataOfBoth = async (
+  service: Service,
+  action: string,
+  one: Params,
+  other: Params,
+): Promise<Data> => {
+  const [text, same] = [await textOf(service, action, one), await textOf(service, action, other)]
+  if (same !== text) expect([action, other, same]).toEqual([action, other, text])
+  return field(parseData(text), 'data') ?? null
+}
+
 export type ListQuery = {
   readonly action: string
   /** Name of the rows in the answer. */

@@ -14,7 +14,7 @@ import { repairKillSuite } from './repair-kills.ts'
 setDefaultTimeout(SOAK ? 3_600_000 : 600_000)
 
 /** Rankings of several segments each: holders of two tokens, wealth, voters of a producer. */
-const SETTINGS = { ...small('mixed'), holders: 1_200, voters: 600, blocks: 80 }
+const SETTINGS = { ...small('mixed'), holders: 620, voters: 600, blocks: 80 }
 const WHOLE = { complete: true, notes: [], found: [], findings: [] }
 
 /** Damage to a leaf or a root: what it was to what it is then. */

@@ -20,9 +20,18 @@ const SIZE = 500
 /** Transactions and contracts of each kind. */
 const EACH = 6
 
-/** Paths of pages about things of the recorded chain that differ as much as they can. */
-export const samplePaths = async (explorer: Explorer): Promise<readonly string[]> => {
-  const { call } = explorer
+let known: Promise<readonly string[]> | undefined
+
+/**
+ * Paths of pages about things of the recorded chain, which `explorer` shows, that differ as much as they can. They are
+ * chosen once by each process of tests: all transactions are looked at.
+ */
+export const samplePaths = (explorer: Pick<Explorer, 'call'>): Promise<readonly string[]> => {
+  known ??= chosenPaths(explorer)
+  return known
+}
+
+const chosenPaths = async ({ call }: Pick<Explorer, 'call'>): Promise<readonly string[]> => {
   const transactions: TransactionRow[] = []
   for (let page = 1, total = 1; transactions.length < total; page++) {
     const answer = await call<Listed & { readonly transactions: readonly TransactionRow[] }>(

@@ -21,20 +21,26 @@ const service = async () => {
 }
 type Ask = Awaited<ReturnType<typeof service>>
 
-/** All rows by pages, as JSON texts. */
-const pagedRows = async (ask: Ask, action: Action, options = ''): Promise<readonly string[]> => {
-  const rows: string[] = []
+/** How many rows the pages have, and those pages that have not the very texts of `lines`, row by row. */
+const pagedRows = async (ask: Ask, action: Action, lines: readonly string[], options = '') => {
+  const list = action.list ?? ''
   const isPaged = Object.hasOwn(action.params.properties, 'page')
-  for (let page = 1; ; page += 1) {
-    const part = isPaged ? `&page=${page}&size=500` : ''
+  const differing: (readonly [is: unknown, listed: unknown])[] = []
+  for (let rows = 0; ; ) {
+    const part = isPaged ? `&page=${1 + rows / 500}&size=500` : ''
     const text = await (await ask(`${exampleOf(action)}${part}&format=bare${options}`)).text()
-    const answer = JSON.parse(text, (_key, value, context?: { source: string }) =>
-      typeof value === 'number' ? `number ${context?.source}` : value,
-    )
-    rows.push(...answer[action.list ?? ''].map((row: unknown) => JSON.stringify(row)))
-    if (!isPaged || answer[action.list ?? ''].length < 500) return rows
+    const own = isPaged ? lines.slice(rows, rows + 500) : lines
+    // Texts first: parsing with exact numbers takes many times longer.
+    const isSame = text.includes(`"${list}":[${own.join(',')}]`)
+    const listed = isSame ? own : exactlyAll(text, list)
+    if (!isSame) differing.push([own.map(exactly), listed])
+    rows += listed.length
+    if (!isPaged || listed.length < 500) return { rows, differing }
   }
 }
+
+const exactlyAll = (text: string, list: string): readonly string[] =>
+  JSON.parse(exactly(text))[list].map((row: unknown) => JSON.stringify(row))
 
 const exactly = (text: string): string =>
   JSON.stringify(
@@ -43,19 +49,27 @@ const exactly = (text: string): string =>
     ),
   )
 
+/** The rows of an export as NDJSON, each as it is written. */
+const linesOf = async (ask: Ask, query: string): Promise<readonly string[]> =>
+  (await (await ask(query)).text()).split('\n').slice(0, -2)
+
+/** The rows of an action's list, without options, once they were exported. */
+const exported = new Map<Action, readonly string[]>()
+
 for (const action of lists) {
   for (const options of ['', '&numbers=string', '&compat=iostabc'])
     test(`exports: ${action.module} ${action.action} as NDJSON has the rows of its pages${options}`, async () => {
       const ask = await service()
       const response = await ask(`${exampleOf(action)}&format=ndjson${options}`)
       const lines = (await response.text()).split('\n')
-      const expected = await pagedRows(ask, action, options)
-      expect(lines.slice(0, -2).map(exactly)).toEqual([...expected])
+      if (options === '') exported.set(action, lines.slice(0, -2))
+      const { rows, differing } = await pagedRows(ask, action, lines.slice(0, -2), options)
+      for (const [own, listed] of differing) expect(own).toEqual(listed)
       expect(lines.slice(-2)).toEqual([
-        `{"complete":true,"rows":${expected.length},"block_height":"${response.headers.get('x-block-height')}"}`,
+        `{"complete":true,"rows":${rows},"block_height":"${response.headers.get('x-block-height')}"}`,
         '',
       ])
-      expect(response.headers.get('x-total-count')).toBe(String(expected.length))
+      expect([response.headers.get('x-total-count'), lines.length - 2]).toEqual([String(rows), rows])
       expect(response.headers.get('content-type')).toBe('application/x-ndjson; charset=utf-8')
     })
 
@@ -67,9 +81,9 @@ for (const action of lists) {
     expect(head).toEqual([...(columns ?? [action.list ?? ''])])
     // Only pages can have rows that may still be replaced.
     if (Object.hasOwn(action.params.properties, 'head')) expect(head).not.toContain('status')
-    const ndjson = await (await ask(`${exampleOf(action)}&format=ndjson`)).text()
-    const rows = ndjson.split('\n').slice(0, -2)
+    const rows = exported.get(action) ?? (await linesOf(ask, `${exampleOf(action)}&format=ndjson`))
     expect(records.length).toBe(rows.length)
+    const digits = columns?.map(name => new RegExp(`"${name}":([0-9.-]+)`)) ?? []
     for (const [at, row] of rows.entries()) {
       const value = JSON.parse(row)
       const cells = columns === undefined ? [value] : columns.map(name => value[name])
@@ -77,12 +91,13 @@ for (const action of lists) {
         if (cell === undefined || cell === null) return ''
         if (typeof cell === 'string') return cell
         // Digits are compared as text: those of a number stand in the row after its name.
-        if (typeof cell === 'number')
-          return row.match(new RegExp(`"${columns?.[column]}":([0-9.-]+)`))?.[1] ?? ''
+        if (typeof cell === 'number') return digits[column]?.exec(row)?.[1] ?? ''
         return rowJson(row, columns?.[column] ?? '', cell)
       })
       // A line break between the values of JSON text stays in a cell, and is a space in a line of NDJSON.
-      expect(records[at]?.map(inOneLine)).toEqual(expected.map(inOneLine))
+      const [is, wanted] = [records[at]?.map(inOneLine), expected.map(inOneLine)]
+      if (is?.length !== wanted.length || is.some((cell, column) => cell !== wanted[column]))
+        expect(is).toEqual(wanted)
     }
   })
 }

@@ -16,7 +16,7 @@ import { loadFrom } from '../support/stores/loading.ts'
 import { elasticPlace, type Place, sqlitePlace } from '../support/stores/place.ts'
 
 /** Enough for a dozen segments of each ranking; HOLDERS=30000 and more for longer runs. */
-const HOLDERS = Number(process.env['HOLDERS'] ?? 4_000)
+const HOLDERS = Number(process.env['HOLDERS'] ?? 2_000)
 /** Larger than the chain: partitions are another test's matter. */
 const PARTITION = 100_000
 const SETTINGS = { ...small('mixed'), holders: HOLDERS, voters: Math.floor(HOLDERS / 2), blocks: 200 }

@@ -3,7 +3,7 @@ import { findings } from '#audit/finding.ts'
 import type { Node } from '#node/port.ts'
 import type { Store, Writer } from '#store/port.ts'
 import { systemClock } from '#time/clock.ts'
-import { temporarySqlite } from './loading.ts'
+import { collect, temporarySqlite } from './loading.ts'
 
 /** Audits a store over a scratch file of its own: `index id field` of everything found, sorted. */
 export const audited = async (
@@ -25,7 +25,10 @@ export const audited = async (
         ...(node === undefined ? {} : { node }),
         ...(writer === undefined ? {} : { writer }),
       },
-      { sample, signal: new AbortController().signal, onFinding: found.add, onProgress: () => undefined },
+      {
+        ...{ sample, signal: new AbortController().signal, collect },
+        ...{ onFinding: found.add, onProgress: () => undefined },
+      },
     )
     const lines = found.shown.map(({ index, id, field }) => `${index} ${id} ${field}`)
     return { complete, notes, found: lines.sort(), findings: found.shown }

@@ -22,10 +22,10 @@ export const replayed = async (to?: number): Promise<Replay> =>
   serveReplay({ recording: await recording(), ...(to === undefined ? {} : { to }) })
 
 /**
- * One for all loads of a process, and seldom: a process of tests keeps whole chains alive, and each collection looks at
- * all of them. That a load by itself stays small is tested with processes of its own.
+ * One for all loads and audits of a process, and seldom: a process of tests keeps whole chains alive, and each collection looks at
+ * all of them. That a command by itself stays small is tested with processes of its own.
  */
-const collect = collector(undefined, 500_000_000)
+export const collect = collector(undefined, 500_000_000)
 
 /** Loads up to the node's last irreversible block, unless told otherwise, and says nothing meanwhile. */
 export const loadOnce = (

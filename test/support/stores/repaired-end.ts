@@ -3,7 +3,7 @@ import { type Repaired, repair } from '#audit/repair.ts'
 import type { Node } from '#node/port.ts'
 import type { Store, Writer } from '#store/port.ts'
 import { systemClock } from '#time/clock.ts'
-import { temporarySqlite } from './loading.ts'
+import { collect, temporarySqlite } from './loading.ts'
 
 /** Repairs the end of a store by a node, as the command does; `held` may stand between it and the store. */
 export const repairedEnd = async (
@@ -21,7 +21,7 @@ export const repairedEnd = async (
     return await repair({ store, writer: held(writer), node, restored, clock: systemClock }, signal, by =>
       audit(
         { store, scratch: scratch.store, node, writer: by, clock: systemClock },
-        { sample: 0, signal, onFinding: () => undefined, onProgress: () => undefined },
+        { sample: 0, signal, collect, onFinding: () => undefined, onProgress: () => undefined },
       ),
     )
   } finally {
