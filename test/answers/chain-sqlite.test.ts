@@ -7,7 +7,7 @@ setDefaultTimeout(600_000)
 
 describe('the recorded chain, loaded over HTTP into SQLite', () => {
   wholeChainSuite(temporarySqlite, {
-    lists: { everySizeUpTo: 50, pagesOf20UpTo: 1_000 },
+    lists: { everySizeUpTo: 100, pagesOf20UpTo: 10_000 },
     ranges: { ofBusiest: 60, everyList: 1 },
   })
 })
