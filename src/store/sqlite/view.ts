@@ -20,7 +20,7 @@ export type ReadState = {
   readonly docs: BoundedCache<object | undefined>
 }
 
-/** Maximum characters of documents that one connection keeps; 500,000 take at most some 2 MB. */
+/** Maximum characters of documents that one connection keeps, which take some 2 MB, or 15 MB where all are lists of short lists. */
 const MAX_CHARACTERS = 500_000
 
 /** The state of the transaction that the connection is in: `known`, unless somebody committed since. undefined: nothing is published. */
