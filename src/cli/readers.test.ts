@@ -83,8 +83,19 @@ test('nodeUrls: takes several, without a slash at the end', () => {
     'https://user:word@b/rpc',
   ])
   expect(
-    ['', 'a:30001', 'ftp://a', 'http://a,', 'http://a?x=1', 'http://a#x', 'http://'].map(nodeUrls.read),
-  ).toEqual(Array.from({ length: 7 }, () => undefined))
+    [
+      '',
+      'a:30001',
+      'ftp://a',
+      'http://a,',
+      'http://a?x=1',
+      'http://a#x',
+      'http://',
+      'http://user:100%@a',
+      'http://user%:41@a',
+      'archive:https://user:100%@a',
+    ].map(nodeUrls.read),
+  ).toEqual(Array.from({ length: 10 }, () => undefined))
 })
 
 test('pathOrUrl: tells files from addresses', () => {
@@ -142,8 +153,9 @@ test('storeAddress: takes a file or an Elasticsearch with the prefix at the end 
       'http://a,/x',
       'http://a,b:c/x',
       'http://a,http://b/x',
+      'http://user:100%@a/x',
     ].map(storeAddress.read),
-  ).toEqual(Array.from({ length: 11 }, () => undefined))
+  ).toEqual(Array.from({ length: 12 }, () => undefined))
 })
 
 test('publicUrl: takes an address of the web, and ends it with a slash', () => {
