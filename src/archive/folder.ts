@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Failure } from '#failure/failure.ts'
+import { authorizationIn } from './authorization.ts'
 import { damagedFile } from './chunk.ts'
 
 /** The files of an archive, wherever they are. */
@@ -64,7 +65,7 @@ const TIMEOUT_MS = 60_000
 
 const remoteFolder = (location: string): Folder => {
   const url = new URL(location.endsWith('/') ? location : `${location}/`)
-  const headers = authorization(url)
+  const headers = authorizationIn(url)
   url.username = ''
   url.password = ''
   const name = url.href.replace(/\/$/, '')
@@ -117,10 +118,3 @@ const remoteFolder = (location: string): Folder => {
     },
   }
 }
-
-const authorization = ({ username, password }: URL): Readonly<Record<string, string>> =>
-  username === '' && password === ''
-    ? {}
-    : {
-        authorization: `Basic ${Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64')}`,
-      }
