@@ -28,8 +28,8 @@ export type ProvingThreads = {
 /** Threads that decode and prove the answers of bulk calls beside the one that derives. */
 export type Provers = {
   /**
-   * The parts of a range, packed; undefined where no thread could prove them: whatever is wrong is then found, asked for again and
-   * told by the caller itself.
+   * The parts of a range, packed. undefined: no thread could prove them; the caller then finds what is wrong, and asks for it
+   * again.
    */
   prove(answers: BulkAnswers): Promise<BlockMessage | undefined>
   close(): void

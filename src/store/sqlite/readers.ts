@@ -13,7 +13,7 @@ import { type ReadState, readState, type Viewing, viewOf } from './view.ts'
 
 /**
  * Requests that read at the same time; each has one connection (3 files), and the others wait for one. More than may wait
- * for a node (`http/turns.ts`), so that requests which need no node are answered meanwhile.
+ * for a node (`gate/queues.ts`), so that requests which need no node are answered meanwhile.
  */
 const READERS = 48
 

@@ -80,7 +80,7 @@ const documentOf = (
   index: Index,
   id: string,
 ): object | undefined => {
-  // What counts as none here does not for others, who share what is kept.
+  // A damaged document counts as none for this reader alone; others share what is kept.
   if (isDamaged) return readable(connection, index, id)
   const key = index.kind === 'history' ? undefined : `${index.name}/${id}`
   const known = key === undefined ? undefined : docs.get(key)
