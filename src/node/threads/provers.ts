@@ -1,10 +1,10 @@
 import type { BulkAnswers } from '../bulk-answers.ts'
 import type { BlockMessage } from './block-message.ts'
 
-/** What a thread is told: the answers of one range. */
+/** A message to a thread: the answers of one range. */
 export type Asked = { readonly id: number; readonly answers: BulkAnswers }
 
-/** What it gives back; without parts: something in the answers is wrong, or the thread could not read them. */
+/** Its reply; without `parts`: something in the answers is wrong, or the thread could not read them. */
 export type Proved = { readonly id: number; readonly parts?: BlockMessage }
 
 /** A thread as the one that opened it sees it. */

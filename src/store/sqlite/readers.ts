@@ -35,7 +35,7 @@ type ReadersOptions = {
   readonly check?: typeof checkFingerprint
   /** Absent: a file that another one replaced is read as if it were the first. */
   readonly kept?: KeptFile
-  /** Told of each read that has ended, but for those that are held. */
+  /** Called with each read that has ended, except those that are held. */
   readonly onRead?: ((end: ReadEnd) => void) | undefined
 }
 
