@@ -19,7 +19,7 @@ export const balances = defineIndex({
       counted: true,
     },
     ofOwner: { group: 'owner', positive: ['amount', 'frozen'], by: [['token', 'asc']] },
-    /** Everything an owner ever had a row of: tells whether the name was ever seen. */
+    /** All balances an owner ever had, also of zero: shows whether the name was ever seen. */
     rowsOfOwner: { group: 'owner', by: [['token', 'asc']] },
   },
   fields: {

@@ -1,5 +1,6 @@
 import { type DocOf, defineIndex } from './define.ts'
 import { hash, hashes, hashStart, int, long, optional, packed, text } from './fields.ts'
+import { transactionId } from './position.ts'
 
 /** Headers, and the base transaction of each block as its difference from the template. Id: `blockId`. */
 export const blocks = defineIndex({
@@ -35,3 +36,13 @@ export const blocks = defineIndex({
   },
 })
 export type BlockDoc = DocOf<typeof blocks>
+
+/** Hashes of a block's transactions, in order. */
+export const hashesIn = ({ tx_hashes }: Pick<BlockDoc, 'tx_hashes'>): readonly string[] =>
+  tx_hashes === '' ? [] : tx_hashes.split(' ')
+
+/** Ids of the documents that a block's transactions are kept in; the base transaction, which genesis has none of, is in the block's own. */
+export const transactionIdsOf = (doc: Pick<BlockDoc, 'height' | 'tx_hashes' | 'base'>): readonly string[] =>
+  hashesIn(doc)
+    .map((_, tx) => transactionId(doc.height, tx))
+    .slice(doc.base === undefined ? 0 : 1)

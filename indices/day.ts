@@ -3,7 +3,7 @@ import { int, json, long, text } from './fields.ts'
 
 /**
  * What happened on a UTC day, by the times of its blocks; only days with blocks have a document. Id: the date,
- * `2026-11-21`. What was so at the day's end is that of its last block.
+ * `2026-11-21`. Values at the day's end are those of its last block.
  */
 export const days = defineIndex({
   name: 'days',
@@ -21,7 +21,7 @@ export const days = defineIndex({
     new_contracts: int(),
     /** Gas × 100. */
     gas_usage: long(),
-    /** IOST of those rows, in 10^-8, as text: in a day more may be moved than there is. */
+    /** IOST that these rows moved, in 10^-8, as text: in a day more may be moved than exists. */
     iost_moved: text(),
     /** IOST that buyers of RAM paid as fees, in 10^-8. */
     ram_fees: long(),
@@ -33,3 +33,18 @@ export const days = defineIndex({
   },
 })
 export type DayDoc = DocOf<typeof days>
+
+/** The counts of a day before its first block, and of one without blocks. */
+export const EMPTY_DAY = {
+  blocks: 0,
+  transactions: 0,
+  failed: 0,
+  actions: 0,
+  movements: 0,
+  new_accounts: 0,
+  new_contracts: 0,
+  gas_usage: 0n,
+  iost_moved: '0',
+  ram_fees: 0n,
+  highest_tps: 0,
+} as const

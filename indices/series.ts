@@ -47,17 +47,17 @@ export const seriesOf = {
   /** IOST that an account has pledged for the gas of itself, and of others, in 10^-8. Opening: the sum. */
   pledgedForItself: (pledger: string): string => `@g/${pledger}`,
   pledgedForOthers: (pledger: string): string => `@o/${pledger}`,
-  /** Bonus of voters of a producer, and of all candidates: the coefficient, in 10^-50. Opening: it. */
+  /** Coefficients of the bonus of a producer's voters and of that of all candidates, in 10^-50. Opening: the coefficient. */
   votersCoefficient: (producer: string): string => `@c/${producer}`,
   candidatesCoefficient: '@k',
   /**
-   * The masks of a voter in 10^-58, by producer; by `doubtOf` a producer, 1 where they cannot be known. Opening: as that of
-   * `voter`. All sums are 0.
+   * The masks of a voter in 10^-58, by producer. Under the name `doubtOf(producer)` stands 1 where a mask cannot be known.
+   * Opening: as that of `voter`. Gains and losses stay 0.
    */
   voterMasks: (voter: string): string => `@m/${voter}`,
   /** The mask of a candidate in 10^-58, under `""`, and its doubt. Opening: likewise. */
   candidateMask: (producer: string): string => `@n/${producer}`,
-  /** How many hold some of a token; one change a block. Opening: the holders. */
+  /** Number of a token's holders; one change a block. Opening: that number. */
   holders: (token: string): string => `@h/${token}`,
   /**
    * What a producer and its voters took and were given, in 10^-8 IOST; each change says which: `exchange`, `candidate` with

@@ -88,8 +88,8 @@ export const beginOf = ([amount, name]: Segment): Standing | undefined =>
   amount === '' ? undefined : { amount: BigInt(amount), name }
 
 /**
- * Tells of documents whether they stand in a range of a counted order, and makes nothing on the way: for one range all
- * documents of a batch are looked at.
+ * A test whether a document stands in a range of a counted order. It allocates nothing, because for one range all documents of
+ * a batch are tested.
  */
 export const standsIn = (order: CountedOrder, range: StandingRange): ((doc: object) => boolean) => {
   const { group, amount, member, isPositive, where } = order
@@ -106,7 +106,7 @@ export const standsIn = (order: CountedOrder, range: StandingRange): ((doc: obje
     until === undefined || own > until.amount || compareNames(name, until.name) <= 0
   return doc => {
     const own = fieldOf(doc, amount) as bigint | number
-    // Most documents are told by their amount alone.
+    // The amount alone decides for most documents.
     if (after !== undefined && own > after.amount) return false
     if (until !== undefined && own < until.amount) return false
     if (!isRanked(doc, own)) return false

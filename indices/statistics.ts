@@ -36,7 +36,7 @@ export const statistics = defineIndex({
     ram: json<{ readonly left: string; readonly used: string; readonly balance: string }>(),
     /** Contract version of vote_producer.iost and others the eras table asks for: [contract, version]. */
     versions: json<readonly (readonly [contract: string, version: string])[]>(),
-    /** Hash of the genesis transaction's publisher and id, for things that exist from genesis. */
+    /** Publisher and hash of the genesis transaction, and its block's time in nanoseconds, for things that exist from genesis. */
     genesis_publisher: text(),
     genesis_tx: text(),
     genesis_time: text(),

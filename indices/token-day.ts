@@ -2,7 +2,7 @@ import { defineIndex } from './define.ts'
 import { int, text } from './fields.ts'
 
 /**
- * What was moved of a token on a UTC day, by the times of its blocks; only days on which some of it was have a document. Id:
+ * What was moved of a token on a UTC day, by the times of its blocks; only days on which some of it was moved have a document. Id:
  * `tokenDayId`. What was issued and destroyed is in the token's series.
  */
 export const tokenDays = defineIndex({
@@ -11,7 +11,7 @@ export const tokenDays = defineIndex({
   fields: {
     /** Rows of transfer and transferFreeze. */
     transfers: int(),
-    /** What they moved, in the token's smallest unit, as text: in a day more may be moved than there is. */
+    /** What they moved, in the token's smallest unit, as text: in a day more may be moved than exists. */
     volume: text(),
   },
 })

@@ -22,7 +22,7 @@ export const collections = defineIndex({
     total_supply: long(),
     /** Items so far, numbered from 0; none is ever destroyed. */
     issued: sortedInt(),
-    /** Who has at least one of them. */
+    /** Number of owners with at least one of them. */
     owner_count: int(),
     height: int(),
     time: long(),
@@ -48,8 +48,8 @@ export const items = defineIndex({
 export type ItemDoc = DocOf<typeof items>
 
 /**
- * Who has or had which items. Id: `memberId` of the owner and the id of the item. One more of each owner, with `""` as its
- * item (`countOfItems`), counts the items that it has; no order has it.
+ * Who has or had which items. Id: `memberId` of the owner and the id of the item. Each owner has one more document, with
+ * `""` as its item (`countOfItems`), which counts its items; no order contains it.
  */
 export const holdings = defineIndex({
   name: 'holdings',

@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox'
+import { hashesIn } from '#indices/block.ts'
 import { defineAction } from './define.ts'
 import { findBlock } from './find/block.ts'
 import { wholeOf } from './list/paging.ts'
@@ -19,7 +20,7 @@ export const getBlockTx = defineAction({
   list: 'transactions',
   run: async (context, name) => {
     const { doc } = await findBlock(context, name)
-    return wholeOf('transactions', doc.tx_hashes === '' ? [] : doc.tx_hashes.split(' '))
+    return wholeOf('transactions', hashesIn(doc))
   },
   fails: ['not_found', 'loading', 'bad_block'],
   example: { number: '4851' },

@@ -1,5 +1,7 @@
+import { promisify } from 'node:util'
+import { zstdDecompress } from 'node:zlib'
 import { Failure } from '#failure/failure.ts'
-import { sha256 } from './manifest.ts'
+import { isWholeNumber, jsonIn, sha256 } from './manifest.ts'
 
 /** A file of an archive is this text, its chunks, the table of chunks as JSON, and the length of the table in 8 digits. */
 export const MAGIC = 'iostlens-blocks-1\n'
@@ -27,21 +29,48 @@ export const CHUNK_CHARACTERS = 4 * 1024 * 1024
 /** Of zstd: higher levels save a few per cent and take many times as long. */
 const LEVEL = 9
 
+/**
+ * Most bytes of a chunk's text. An archive may come from anybody, and a few bytes can decompress to any number. What is read
+ * has less: its transactions fit in the limit of a node's answers (32 MiB), and so does a raw block, before it is base64.
+ */
+export const MOST_TEXT_BYTES = 128 * 1024 * 1024
+
 export const compressed = (text: string): Promise<Uint8Array> =>
   Bun.zstdCompress(Buffer.from(text), { level: LEVEL })
 
 /** The text of a chunk. Throws Failure 'damaged' when its bytes are not those that were written. */
 export const chunkText = async (bytes: Uint8Array, chunk: Chunk, where: string): Promise<string> => {
+  const what = `its blocks ${chunk.from} to ${chunk.to}`
   if (bytes.byteLength !== chunk.bytes || sha256(bytes) !== chunk.sha256)
-    throw damagedFile(
-      where,
-      `its blocks ${chunk.from} to ${chunk.to} do not have the hash of the table at its end`,
-    )
-  return Buffer.from(await Bun.zstdDecompress(bytes)).toString()
+    throw damagedFile(where, `${what} do not have the hash of the table at its end`)
+  try {
+    return (await decompressed(bytes, { maxOutputLength: MOST_TEXT_BYTES })).toString()
+  } catch {
+    throw damagedFile(where, `${what} cannot be decompressed to at most ${MOST_TEXT_BYTES} bytes`)
+  }
 }
+
+const decompressed = promisify(zstdDecompress)
 
 /** The end of a file: the table of its chunks. */
 export const tableText = (chunks: readonly Chunk[]): string => JSON.stringify(chunks)
+
+/** The chunks of such a table. Throws Failure 'damaged' for any other text. */
+export const chunksIn = (table: string, where: string): readonly Chunk[] => {
+  const chunks = jsonIn(table)
+  if (Array.isArray(chunks) && chunks.every(isChunk)) return chunks
+  throw damagedFile(where, 'its table cannot be read')
+}
+
+const isChunk = (value: unknown): value is Chunk => {
+  const { from, to, offset, bytes, sha256: hash } = (value ?? {}) as Record<keyof Chunk, unknown>
+  return (
+    [from, to, offset, bytes].every(isWholeNumber) &&
+    Number(from) <= Number(to) &&
+    Number(bytes) <= MOST_TEXT_BYTES &&
+    typeof hash === 'string'
+  )
+}
 
 export const damagedFile = (where: string, reason: string): Failure =>
   new Failure('damaged', `Archive file ${where}: ${reason}.`, {

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Failure } from '#failure/failure.ts'
+import { authorizationIn } from './authorization.ts'
 import { damagedFile } from './chunk.ts'
 
 /** The files of an archive, wherever they are. */
@@ -62,9 +63,12 @@ const unreadable = (where: string, cause: unknown): Failure =>
 /** For one part of a file of some megabytes. */
 const TIMEOUT_MS = 60_000
 
+/** Most bytes of a whole file: a manifest of 50,000 files, as an archive of mainnet would have, takes some 25 MB. */
+const MOST_TEXT_BYTES = 256 * 1024 * 1024
+
 const remoteFolder = (location: string): Folder => {
   const url = new URL(location.endsWith('/') ? location : `${location}/`)
-  const headers = authorization(url)
+  const headers = authorizationIn(url)
   url.username = ''
   url.password = ''
   const name = url.href.replace(/\/$/, '')
@@ -91,9 +95,10 @@ const remoteFolder = (location: string): Folder => {
       const response = await ask(file, before === undefined ? {} : { 'if-none-match': before.etag })
       if (before !== undefined && response.status === 304) return before.text
       if (response.status !== 200) throw noArchive(name, file, response.status)
-      const text = await response
-        .text()
-        .catch((cause: unknown) => Promise.reject(unreadable(`${name}/${file}`, cause)))
+      const where = `${name}/${file}`
+      const body = await bodyOf(response, MOST_TEXT_BYTES, where)
+      if (body === undefined) throw damagedFile(where, `it has more than ${MOST_TEXT_BYTES} bytes`)
+      const text = body.toString()
       const etag = response.headers.get('etag')
       if (etag !== null) known.set(file, { etag, text })
       return text
@@ -111,16 +116,27 @@ const remoteFolder = (location: string): Folder => {
             help: 'Use a server that answers range requests with status 206.',
           },
         )
-      const part = await response.bytes().catch((cause: unknown) => Promise.reject(unreadable(where, cause)))
+      const part = await bodyOf(response, to - from, where)
+      if (part === undefined)
+        throw damagedFile(where, `the server gives more than the ${to - from} bytes from byte ${from} on`)
       if (part.byteLength !== to - from) throw damagedFile(where, `it ends before byte ${to}`)
       return part
     },
   }
 }
 
-const authorization = ({ username, password }: URL): Readonly<Record<string, string>> =>
-  username === '' && password === ''
-    ? {}
-    : {
-        authorization: `Basic ${Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64')}`,
-      }
+/** The body of a response. undefined: it has more than `most` bytes, and was read no further. Throws 'unavailable'. */
+const bodyOf = async (response: Response, most: number, where: string): Promise<Buffer | undefined> => {
+  const parts: Uint8Array[] = []
+  let bytes = 0
+  try {
+    for await (const part of response.body ?? []) {
+      bytes += part.byteLength
+      if (bytes > most) return undefined
+      parts.push(part)
+    }
+  } catch (cause) {
+    throw unreadable(where, cause)
+  }
+  return Buffer.concat(parts)
+}

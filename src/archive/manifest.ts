@@ -62,7 +62,7 @@ export const readManifest = (text: string, where: string): Manifest => {
   const [, body, hash] = /^([\s\S]*),\n "sha256": "([0-9a-f]{64})"\n\}\n$/.exec(text) ?? []
   if (body === undefined) throw damaged('it is not the manifest of an archive of blocks')
   if (sha256(body) !== hash) throw damaged('its text does not have the hash at its end')
-  const manifest = parsed(`${body}\n}`)
+  const manifest = jsonIn(`${body}\n}`) as Manifest | undefined
   if (manifest === undefined) throw damaged('it cannot be read')
   if (manifest.format !== FORMAT)
     throw new Failure(
@@ -77,9 +77,10 @@ export const readManifest = (text: string, where: string): Manifest => {
   return manifest
 }
 
-const parsed = (text: string): Manifest | undefined => {
+/** The value of a JSON text; undefined: it is no JSON. */
+export const jsonIn = (text: string): unknown => {
   try {
-    return JSON.parse(text) as Manifest
+    return JSON.parse(text)
   } catch {
     return undefined
   }
@@ -88,6 +89,7 @@ const parsed = (text: string): Manifest | undefined => {
 /** What makes a manifest impossible, although its hash is right; undefined: nothing. */
 const faultOf = ({ files, proof, height, hash }: Manifest): string | undefined => {
   if (!Array.isArray(files) || files.length === 0) return 'it names no files'
+  if (!files.every(isFile)) return 'it does not describe each of its files'
   if (!PROOF_LEVELS.includes(proof)) return `its level of proof '${proof}' does not exist`
   for (const [at, { name, from, to }] of files.entries()) {
     const before = files[at - 1]
@@ -97,4 +99,18 @@ const faultOf = ({ files, proof, height, hash }: Manifest): string | undefined =
   }
   const last = files.at(-1)
   return last?.to === height && last.hash === hash ? undefined : 'its last file does not end at its height'
+}
+
+export const isWholeNumber = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0
+
+/** Whether a file in a manifest has all that is read of it. */
+const isFile = (value: unknown): boolean => {
+  const file = (value ?? {}) as Record<keyof ArchiveFile, unknown>
+  const { name, hash, sha256: whole, content_sha256, table_sha256, contracts } = file
+  return (
+    [file.from, file.to, file.bytes, file.content_bytes].every(isWholeNumber) &&
+    [name, hash, whole, content_sha256, table_sha256].every(text => typeof text === 'string') &&
+    Array.isArray(contracts) &&
+    contracts.every(each => Array.isArray(each) && typeof each[0] === 'string' && isWholeNumber(each[1]))
+  )
 }

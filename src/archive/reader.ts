@@ -1,6 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import { type BlockLines, readLines } from './block-lines.ts'
-import { type Chunk, chunkText, damagedFile, LENGTH_DIGITS } from './chunk.ts'
+import { type Chunk, chunksIn, chunkText, damagedFile, LENGTH_DIGITS } from './chunk.ts'
 import { type Folder, folderAt } from './folder.ts'
 import { type ArchiveFile, MANIFEST, type Manifest, readManifest, sha256 } from './manifest.ts'
 
@@ -123,7 +123,7 @@ const readTable = async (
   const table = await folder.bytes(name, bytes - LENGTH_DIGITS - length, bytes - LENGTH_DIGITS)
   if (sha256(table) !== table_sha256)
     throw damagedFile(where, `its table does not have the hash in ${MANIFEST}`)
-  return JSON.parse(Buffer.from(table).toString()) as readonly Chunk[]
+  return chunksIn(Buffer.from(table).toString(), where)
 }
 
 const readChunk = async (

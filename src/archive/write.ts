@@ -21,7 +21,7 @@ export type Writing = {
   readonly from: number
   /** Last block; its file may be shorter than others. */
   readonly to: number
-  /** Told of each file that was added, and of the height of its last block. */
+  /** Called with each file that was added and the height of its last block. */
   readonly onWritten: (written: { readonly name: string; readonly height: number }) => void
 }
 

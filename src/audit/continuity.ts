@@ -1,8 +1,7 @@
-import { type BlockDoc, blocks } from '#indices/block.ts'
+import { type BlockDoc, blocks, hashesIn, transactionIdsOf } from '#indices/block.ts'
 import { blockId } from '#indices/position.ts'
 import { transactions } from '#indices/transaction.ts'
 import type { Published, Store } from '#store/port.ts'
-import { hashesOf, transactionIdsOf } from './rebuild.ts'
 
 /** Blocks asked for at once. */
 const RUN = 200
@@ -104,7 +103,7 @@ const problemOf = (doc: BlockDoc | undefined, { height, parent, hash }: Expected
     return `block ${height} has the parent hash ${doc.parent_hash}, but block ${height - 1} has the hash ${parent}`
   if (hash !== undefined && doc.hash !== hash)
     return `block ${height} has the hash ${doc.hash}, but ${hash} is published`
-  const hashes = hashesOf(doc).length
+  const hashes = hashesIn(doc).length
   return hashes === doc.tx_count
     ? undefined
     : `block ${height} has ${hashes} of ${doc.tx_count} transaction hashes`
@@ -116,7 +115,7 @@ const lookAtTransactions = async (
   signal: AbortSignal,
 ): Promise<{ readonly count: number; readonly problems: readonly string[] }> => {
   const expected = stored.flatMap(({ height, doc }) => {
-    const hashes = hashesOf(doc)
+    const hashes = hashesIn(doc)
     const ids = transactionIdsOf({ ...doc, height })
     return ids.map((id, at) => ({ id, hash: hashes[at + hashes.length - ids.length] }))
   })

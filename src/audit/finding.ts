@@ -23,7 +23,7 @@ export type Findings = {
   readonly beyondRepair: number
 }
 
-/** More of a kind are counted only. */
+/** Further ones of a kind are only counted. */
 const SHOWN = 20
 /** Letters of a value. */
 const LETTERS = 160

@@ -16,8 +16,8 @@ export const requireStored = ({ chainId, genesis }: Served, stored: Identity): v
 }
 
 /**
- * A node can only be asked of its own chain. Returns its last irreversible block. Throws 'conflict' for another one, 'unavailable' for one that is
- * behind.
+ * Returns the node's last irreversible block. Throws 'conflict' for a node of another chain than the stored one, 'unavailable'
+ * for one that is behind the published height.
  */
 export const requireSameChain = async (
   node: Node,

@@ -3,19 +3,8 @@ import type { Block, Transaction } from '#chain/block.ts'
 import { checkBlock, lossyReceipts, restoredReceipt } from '#chain/check.ts'
 import { decodeTransaction } from '#chain/decode-transaction.ts'
 import { Failure } from '#failure/failure.ts'
-import type { BlockDoc } from '#indices/block.ts'
-import { transactionId } from '#indices/position.ts'
+import { type BlockDoc, hashesIn } from '#indices/block.ts'
 import type { TransactionDoc } from '#indices/transaction.ts'
-
-/** Ids of the documents a block's transactions are kept in; the base transaction is in the block's own. */
-export const transactionIdsOf = (doc: BlockDoc): readonly string[] =>
-  hashesOf(doc)
-    .map((_, tx) => transactionId(doc.height, tx))
-    .slice(doc.base === undefined ? 0 : 1)
-
-/** Hashes of a block's transactions, in order. */
-export const hashesOf = ({ tx_hashes }: BlockDoc): readonly string[] =>
-  tx_hashes === '' ? [] : tx_hashes.split(' ')
 
 export type Rebuilt = {
   readonly block: Block
@@ -83,7 +72,7 @@ const transactionsOf = (
   docs: readonly (TransactionDoc | undefined)[],
   bad: (reason: string) => Failure,
 ): readonly Transaction[] => {
-  const hashes = hashesOf(doc)
+  const hashes = hashesIn(doc)
   const base = toBaseTransaction(doc)
   const own = base === undefined ? [] : [decodeTransaction(base)]
   const others = docs.map((each, at) => {

@@ -4,13 +4,13 @@ import { contractsToAskIn } from '#chain/effects.ts'
 import { isSystemContract } from '#chain/names.ts'
 import { LINKED, type ProofLevel } from '#chain/proof.ts'
 import { Failure } from '#failure/failure.ts'
-import { blocks } from '#indices/block.ts'
+import { blocks, transactionIdsOf } from '#indices/block.ts'
 import { contracts } from '#indices/contract.ts'
 import { blockId } from '#indices/position.ts'
 import { transactions } from '#indices/transaction.ts'
 import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
-import { type Rebuilt, rebuildBlock, transactionIdsOf } from './rebuild.ts'
+import { type Rebuilt, rebuildBlock } from './rebuild.ts'
 
 /** Blocks read at once. */
 const RUN = 100

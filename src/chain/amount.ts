@@ -32,8 +32,8 @@ export const toUnits = (text: string, decimals: number): bigint => {
 
 /**
  * `unitsOf`, and texts that the node's own reading takes, too (go-iost `common/decimal.go` NewDecimalFromString): token.iost 1.0.0
- * and gas.iost write the caller's own text into the receipt. It reads no further than the last decimal, wants no digit behind the
- * point, and two minus signs are none: ("1.20294517598E7", 8) → 120294517n, ("--5.", 8) → 500000000n. undefined: the text is no
+ * and gas.iost write the caller's own text into the receipt. The node stops reading at the last decimal, needs no digit behind the
+ * point, and takes two minus signs for none: ("1.20294517598E7", 8) → 120294517n, ("--5.", 8) → 500000000n. undefined: the text is no
  * amount.
  */
 export const unitsAsRead = (text: string, decimals: number): bigint | undefined => {

@@ -58,10 +58,10 @@ export const toBaseTransaction = ({ base, tx_hashes, time }: BaseBlock): string 
   return bodyOf(JSON.parse(base) as Difference, { hash: tx_hashes.split(' ', 1)[0] ?? '', time })
 }
 
-/** Who is paid by the base transaction of a block for its parent, and how much, as decimal text. */
+/** What a base transaction pays for the parent block: to whom, and the amount as decimal text. */
 export type Paid = { readonly to: string; readonly amount: string }
 
-/** The payment of a block that has a base transaction with it, and nothing else at all; undefined: the block has more, or less. */
+/** The payment for the parent, of a block whose only content is the base transaction with it; undefined: the block has more, or less. */
 export const contributeIn = (block: Block): Paid | undefined => {
   const [tx] = block.transactions
   if (tx === undefined || block.transactions.length > 1 || !isBase(block, 0) || !applies(tx)) return undefined
@@ -94,13 +94,13 @@ const differenceOf = (tx: Transaction): Difference | undefined => {
 
 const receiptOf = ({ funcName, content }: Receipt) => ({ func_name: funcName, content })
 
-/** Letters that JSON writes as they are, however deep in texts of texts. */
+/** Characters that JSON writes as they are, however deeply a text is nested in other JSON texts. */
 const PLAIN = /^[ !#-[\]-~]*$/
 
 /** A text inside the quotes of a JSON text. */
 const escaped = (text: string): string => (PLAIN.test(text) ? text : JSON.stringify(text).slice(1, -1))
 
-/** The template, in the node's order of fields. Made of pieces: writing an object takes five times as long. */
+/** The template, in the node's order of fields. Joined from strings: JSON.stringify of an object takes five times as long. */
 const bodyOf = ({ c, w, g, f, t, a, x = [] }: Difference, { hash, time }: Own): string => {
   const own = escaped(hash)
   const parent = `[{\\"parent\\":[\\"${escaped(w)}\\", \\"${escaped(g)}\\", ${f ?? false}]}]`

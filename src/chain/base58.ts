@@ -59,7 +59,7 @@ export const base58Of32 = (bytes: Uint8Array): string => {
     carry = Math.floor(sum / GROUP)
     writeGroup(group * LETTERS_OF_GROUP, sum - carry * GROUP)
   }
-  // Letters before the first digit stand for nothing; each leading byte of zero is one.
+  // Leading ones are padding here; each leading zero byte is written as one.
   let start = 0
   while (text[start] === FIRST_LETTER) start += 1
   let zeros = 0
@@ -93,7 +93,7 @@ const writeGroup = (at: number, value: number): void => {
 
 /**
  * The 32 bytes of a text of 43 or 44 letters, as nearly all of 32 bytes have, in half the time that any text takes.
- * undefined: it has another length, a letter that is none, a leading zero, or is no number of exactly 32 bytes.
+ * undefined: another length, a letter that is not in the alphabet, a leading zero, or a number that is not of exactly 32 bytes.
  */
 export const bytesOf32 = (letters: string): Uint8Array | undefined => {
   const missing = text.length - letters.length
@@ -111,7 +111,7 @@ export const bytesOf32 = (letters: string): Uint8Array | undefined => {
   return carry === 0 && bytes[0] !== 0 ? bytes : undefined
 }
 
-/** false: one of the letters is none. */
+/** false: a letter is not in the alphabet. */
 const sumLimbs = (letters: string, missing: number): boolean => {
   limbs.fill(0)
   let at = 0
@@ -139,7 +139,7 @@ const POWERS = Array.from({ length: CHUNK + 1 }, (_, count) => 58 ** count)
 const WRITTEN = 9
 const WRITTEN_POWER = 58n ** BigInt(WRITTEN)
 
-/** Multiplies the lowest `used` limbs by `factor` and adds; how many are in use then. */
+/** Multiplies the lowest `used` limbs by `factor` and adds; returns how many limbs are in use then. */
 // biome-ignore lint/complexity/useMaxParams: the innermost step of every hash that is read; a record would be one more object a call.
 const multiplyAdd = (limbs: number[], used: number, factor: number, summand: number): number => {
   let carry = summand

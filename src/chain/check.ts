@@ -12,10 +12,10 @@ const bad = (block: Block, reason: string): Failure =>
 
 const NOTHING = new Uint8Array()
 
-/** Whom the first transaction of every block but genesis belongs to. */
+/** Publisher of the first transaction of every block but genesis. */
 const BASE_PUBLISHER = 'base.iost'
 
-/** `details.rule` of the Failure for a head that has not the block's hash: the bytes of its `info` may be unknown. */
+/** `details.rule` of the Failure for a head that does not have the block's hash: the bytes of its `info` may be unknown. */
 export const OWN_HASH = 'own hash'
 
 /** `details.rule` of the Failure for a block that names another parent. */
@@ -145,8 +145,8 @@ const checkReceipts = (block: Block, hashes: readonly Uint8Array[], { receipts: 
 }
 
 /**
- * The receipt at `index` with the bytes that were cut off its message, when they can be told: the one with which the root
- * of the receipts is the head's, so nothing is believed. undefined: there is none.
+ * The receipt at `index` with the bytes that were cut off its message. They are proved: with them the root of the receipts is
+ * the head's. undefined: no such bytes were found.
  */
 export const restoredReceipt = (block: Block, index: number): TxReceipt | undefined => {
   const leaves = block.transactions.map(

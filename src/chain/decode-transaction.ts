@@ -201,7 +201,7 @@ export const summarizeTransaction = (body: string): TransactionSummary => {
   }
 }
 
-/** The members that a value has: by name, `undefined` where whatever stands there is taken as it is; a list: of each entry. */
+/** Members that a value may have, by name. `undefined`: the member's value is taken as it is. In a list: the shape of each entry. */
 type Shape = { readonly [name: string]: Shape | readonly [Shape] | undefined }
 
 const plain = (...names: readonly string[]): Shape => Object.fromEntries(names.map(name => [name, undefined]))
@@ -267,8 +267,8 @@ const written = (text: string, span: Span, shape: Shape | readonly [Shape] | und
 
 /**
  * The text of a transaction object at `span`, compact, texts character by character; `value` is the same, parsed. What no hash
- * covers is left out, as nobody could say whether it is so: members that nothing is known of, all but the last of those
- * with one name, digits beyond a double's.
+ * covers is left out, since nothing could prove it: unknown members, all but the last of several members with one name,
+ * digits beyond a double's.
  */
 export const transactionText = (text: string, span: Span, value: unknown): string => {
   if (!fits(value, TRANSACTION)) return written(text, span, TRANSACTION)

@@ -201,7 +201,7 @@ export const decodeStorage = (text: string) => {
   const fields = asObject(parseAnswer(text, 'listContractStorage'), path)
   const above: Path = { above: path, key: 'datas' }
   return {
-    height: Number(int64Of(fields, 'block_number', path)),
+    height: countOf(fields, 'block_number', path),
     hash: textOf(fields, 'block_hash', path, HASH),
     rows: listOf(fields, 'datas', path).map((value, index) => {
       const at: Path = { above, key: index }

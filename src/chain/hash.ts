@@ -26,7 +26,7 @@ export const hash8 = (text: string): bigint => {
 }
 
 const FIRST_BYTES = 8
-/** Written over by each call: the buffer of a small array of its own is made only when it is asked for, which takes longer. */
+/** Reused by each call: to allocate the buffer of a small array takes longer. */
 const first = new DataView(new ArrayBuffer(FIRST_BYTES))
 
 /** SHA3-256, the chain's only hash function. */

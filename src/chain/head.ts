@@ -75,8 +75,7 @@ export const headHashBytes = (head: Omit<RawHead, 'sign'>): Uint8Array =>
 export const headHash = (head: Omit<RawHead, 'sign'>): string => encodeBase58(headHashBytes(head))
 
 /**
- * The bytes of `info` in a block's head, which are hashed, against what nodes show of them. What was different in earlier
- * years (go-iost rpc/convert.go and verifier/verifier.go):
+ * The bytes of `info` in a block's head, which are hashed, compared with what nodes show of them, by year (go-iost rpc/convert.go and verifier/verifier.go):
  *
  * | when | in the head | nodes built then show |
  * |---|---|---|

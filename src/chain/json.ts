@@ -21,7 +21,7 @@ export class RawJson {
   }
 }
 
-/** A JSON value whose unsafe numbers are `Exact`. Objects have no prototype, so any key is a plain key. */
+/** A JSON value whose unsafe numbers are `Exact`. Any text may be a key of an object, `__proto__` too, and is an own property. */
 export type ExactJson =
   | null
   | boolean

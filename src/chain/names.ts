@@ -56,6 +56,6 @@ export const isPublicKey = (text: string): boolean => {
  */
 export const canHoldTokens = (name: string): boolean => HOLDER.test(name)
 
-/** Who may own a balance or have a list: account, contract, public key, or `0` (witness of genesis). */
+/** Names that rows may go to and that lists are kept for: an account, a contract, a public key, or `0` (witness of genesis). */
 export const isPossibleName = (text: string): boolean =>
   isAccountName(text) || isContractId(text) || text === '0' || isPublicKey(text)

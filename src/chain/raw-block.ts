@@ -26,6 +26,18 @@ export type RawBlock = {
   readonly receipts: readonly TxReceipt[]
 }
 
+/** Receipts at some positions of a block, as far as it has them. */
+export const receiptsAt = (
+  { receipts }: RawBlock,
+  positions: readonly number[],
+): ReadonlyMap<number, TxReceipt> =>
+  new Map(
+    positions.flatMap(position => {
+      const receipt = receipts[position]
+      return receipt === undefined ? [] : [[position, receipt] as const]
+    }),
+  )
+
 /** Decodes the answer of getRawBlockByNumber/N/true. Throws Failure 'bad_block'. */
 export const decodeRawBlock = (text: string): RawBlock => {
   const answer = asObject(parseAnswer(text, 'getRawBlockByNumber'), { key: 'answer' })

@@ -177,7 +177,7 @@ const sequences = function* ([first, ...rest]: readonly (readonly number[])[]): 
   else for (const byte of first) for (const more of sequences(rest)) yield [byte, ...more]
 }
 
-/** Every beginning of a letter of so many bytes that a cut may leave. */
+/** Every beginning of a letter that a cut may leave, of that number of bytes. */
 const beginnings = (bytes: number): Iterable<readonly number[]> => sequences(BEGINNINGS[bytes - 1] ?? [[]])
 
 /**

@@ -53,7 +53,7 @@ export const transactionHash = (tx: HashedTransaction): Uint8Array =>
 const GAS_DECIMALS = 2
 const NOTHING = new Uint8Array()
 
-/** More decimals than the chain has are no gas of it: −1. */
+/** −1 for more decimals than gas has on the chain: no hashed amount equals it. */
 const gasOf = (text: string): bigint => {
   const units = unitsOf(text, GAS_DECIMALS)
   return units !== undefined && fromUnits(units, GAS_DECIMALS) === text ? units : -1n

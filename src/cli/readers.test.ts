@@ -83,10 +83,19 @@ test('nodeUrls: takes several, without a slash at the end', () => {
     'https://user:word@b/rpc',
   ])
   expect(
-    ['', 'a:30001', 'ftp://a', 'http://a,', 'http://a?x=1', 'http://a#x', 'http://', 'http://a:%@b'].map(
-      nodeUrls.read,
-    ),
-  ).toEqual(Array.from({ length: 8 }, () => undefined))
+    [
+      '',
+      'a:30001',
+      'ftp://a',
+      'http://a,',
+      'http://a?x=1',
+      'http://a#x',
+      'http://',
+      'http://user:100%@a',
+      'http://user%:41@a',
+      'archive:https://user:100%@a',
+    ].map(nodeUrls.read),
+  ).toEqual(Array.from({ length: 10 }, () => undefined))
 })
 
 test('pathOrUrl: tells files from addresses', () => {

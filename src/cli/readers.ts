@@ -147,7 +147,7 @@ export const fileMode: Reader<number> = {
 
 /** URLs of nodes, and folders or URLs of archives of blocks. */
 export const nodeUrls: Reader<readonly string[]> = {
-  rule: 'one or more http:// or https:// URLs without query or fragment, or archive:FOLDER or archive:URL, comma-separated',
+  rule: 'one or more http:// or https:// URLs without query or fragment (% in a password is written %25), or archive:FOLDER or archive:URL, comma-separated',
   read: text => {
     const urls = text.split(',').map(part => nodeUrl(part.trim()))
     return urls.every(url => url !== undefined) ? urls : undefined
@@ -166,14 +166,13 @@ const nodeUrl = (text: string): string | undefined => {
 const httpUrl = (text: string): URL | undefined => {
   if (!/^https?:\/\//.test(text) || !URL.canParse(text)) return undefined
   const url = new URL(text)
-  if (url.search !== '' || url.hash !== '') return undefined
-  return [url.username, url.password].every(isDecodable) ? url : undefined
+  return url.search === '' && url.hash === '' && hasReadableUser(url) ? url : undefined
 }
 
-/** A `%` that begins no escape is left as it is by `URL`, and refused by `decodeURIComponent`. */
-const isDecodable = (text: string): boolean => {
+/** false: a `%` of the user or password, which a URL has percent-encoded, is not followed by a byte. */
+const hasReadableUser = ({ username, password }: URL): boolean => {
   try {
-    decodeURIComponent(text)
+    decodeURIComponent(`${username}:${password}`)
     return true
   } catch {
     return false
@@ -216,7 +215,7 @@ export type StoreAddress =
 const PREFIX = /^[a-z0-9][a-z0-9_-]{0,63}$/
 
 export const storeAddress: Reader<StoreAddress> = {
-  rule: 'sqlite:PATH, or http(s)://HOST:PORT[,HOST:PORT]/PREFIX with a PREFIX of a-z, 0-9, _ and - (default iostlens)',
+  rule: 'sqlite:PATH, or http(s)://HOST:PORT[,HOST:PORT]/PREFIX with a PREFIX of a-z, 0-9, _ and - (default iostlens; % in a password is written %25)',
   read: text => {
     const file = /^sqlite:(.+)$/.exec(text)?.[1]
     if (file !== undefined) return file.includes('\0') ? undefined : { type: 'sqlite', path: file }

@@ -1,12 +1,6 @@
 import type { ExactJson } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
-import {
-  type AccountDoc,
-  accounts,
-  type Group,
-  type Permission,
-  type PermissionItem,
-} from '#indices/account.ts'
+import { type AccountDoc, accounts, type Permission, type PermissionItem } from '#indices/account.ts'
 import { digitsAt, type Said, textAt } from './receipt.ts'
 import type { TxScope } from './scope.ts'
 
@@ -66,12 +60,12 @@ const changed = (account: AccountDoc, { name, args }: Said, subject: string): Ac
     case 'addPermission':
       return {
         ...account,
-        permissions: withPermission(permissions, permission(subject, weightText(args, 2), [])),
+        permissions: withOne(permissions, permission(subject, weightText(args, 2), [])),
       }
     case 'dropPermission':
       return { ...account, permissions: permissions.filter(one => one.name !== subject) }
     case 'addGroup':
-      return { ...account, groups: withGroup(groups, group(subject, [])) }
+      return { ...account, groups: withOne(groups, { name: subject, items: [] }) }
     case 'dropGroup':
       // Permissions keep the dropped group's name: the contract's loop over them never runs.
       return { ...account, groups: groups.filter(one => one.name !== subject) }
@@ -155,13 +149,6 @@ const permission = (name: string, threshold: string, items: readonly PermissionI
   threshold,
 })
 
-const group = (name: string, items: readonly PermissionItem[]): Group => ({ name, items })
-
-const withPermission = (all: readonly Permission[], one: Permission): readonly Permission[] =>
-  byName([...all.filter(other => other.name !== one.name), one])
-
-const withGroup = (all: readonly Group[], one: Group): readonly Group[] =>
-  byName([...all.filter(other => other.name !== one.name), one])
-
-const byName = <T extends { readonly name: string }>(all: T[]): readonly T[] =>
-  all.sort((a, b) => (a.name < b.name ? -1 : 1))
+/** One more of a list by name, in place of one that has its name. */
+const withOne = <T extends { readonly name: string }>(all: readonly T[], one: T): readonly T[] =>
+  [...all.filter(other => other.name !== one.name), one].sort((a, b) => (a.name < b.name ? -1 : 1))

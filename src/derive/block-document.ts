@@ -1,8 +1,10 @@
 import { fromBaseTransaction, isBase } from '#chain/base-transaction.ts'
+import type { Block } from '#chain/block.ts'
 import { hash8 } from '#chain/hash.ts'
 import type { BlockDoc } from '#indices/block.ts'
-import { blockId } from '#indices/position.ts'
+import { blockId, transactionId } from '#indices/position.ts'
 import { producerKeys, producers } from '#indices/producer.ts'
+import type { TransactionDoc } from '#indices/transaction.ts'
 import { producerOf } from './producer.ts'
 import type { Scope } from './scope.ts'
 
@@ -32,6 +34,14 @@ export const blockDocument = ({ state, block }: Pick<Scope, 'state' | 'block'>):
     ...(base === undefined ? {} : { base: fromBaseTransaction(base), base_hash8: hash8(base.hash) }),
   }
 }
+
+/** Documents of a block's transactions; the base transaction is in the block's own. */
+export const transactionDocuments = (block: Block): readonly TransactionDoc[] =>
+  block.transactions.flatMap(({ hash, body }, tx) =>
+    isBase(block, tx)
+      ? []
+      : [{ id: transactionId(block.height, tx), height: block.height, tx, hash, hash8: hash8(hash), body }],
+  )
 
 /** A producer signed one more block, by the mapping of keys valid at it. */
 export const countBlock = ({ state }: Pick<Scope, 'state'>, { witness, witness_account }: BlockDoc): void => {

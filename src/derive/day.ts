@@ -1,7 +1,7 @@
 import { isBase } from '#chain/base-transaction.ts'
 import { hasFailed } from '#chain/effects.ts'
 import { dateOf, dayOf } from '#chain/time.ts'
-import { type DayDoc, days } from '#indices/day.ts'
+import { type DayDoc, days, EMPTY_DAY } from '#indices/day.ts'
 import type { StatisticsDoc } from '#indices/statistics.ts'
 import { tokenDayId, tokenDays } from '#indices/token-day.ts'
 import type { DayDraft, Scope } from './scope.ts'
@@ -37,8 +37,8 @@ export const settleDay = (
 ): void => {
   const id = dayId(block.time)
   const { movements, moved, ramFees } = day
-  const so = state.get(days, id) ?? firstOf(id)
-  let [failed, actions, gas] = [so.failed, so.actions, so.gas_usage]
+  const known = state.get(days, id) ?? firstOf(id)
+  let [failed, actions, gas] = [known.failed, known.actions, known.gas_usage]
   block.transactions.forEach((tx, position) => {
     gas += tx.receipt.gasUsage
     if (isBase(block, position)) return
@@ -47,19 +47,19 @@ export const settleDay = (
   })
   state.put(days, {
     id,
-    blocks: so.blocks + 1,
-    transactions: so.transactions + now.transaction_count - before.transaction_count,
+    blocks: known.blocks + 1,
+    transactions: known.transactions + now.transaction_count - before.transaction_count,
     failed,
     actions,
-    movements: so.movements + movements,
-    new_accounts: so.new_accounts + now.account_count - before.account_count,
-    new_contracts: so.new_contracts + now.contract_count - before.contract_count,
+    movements: known.movements + movements,
+    new_accounts: known.new_accounts + now.account_count - before.account_count,
+    new_contracts: known.new_contracts + now.contract_count - before.contract_count,
     gas_usage: gas,
-    iost_moved: moved === 0n ? so.iost_moved : String(BigInt(so.iost_moved) + moved),
-    ram_fees: so.ram_fees + ramFees,
+    iost_moved: moved === 0n ? known.iost_moved : String(BigInt(known.iost_moved) + moved),
+    ram_fees: known.ram_fees + ramFees,
     ram: now.ram,
     votes: now.producer_votes,
-    highest_tps: Math.max(so.highest_tps, now.tps_count),
+    highest_tps: Math.max(known.highest_tps, now.tps_count),
   })
 }
 
@@ -68,28 +68,18 @@ export const settleTokenDays = ({ state, block, day }: Scope): void => {
   const date = dayId(block.time)
   for (const [token, { count, volume }] of day.transfers) {
     const id = tokenDayId(token, date)
-    const so = state.get(tokenDays, id)
+    const known = state.get(tokenDays, id)
     state.put(tokenDays, {
       id,
-      transfers: (so?.transfers ?? 0) + count,
-      volume: String(BigInt(so?.volume ?? 0) + volume),
+      transfers: (known?.transfers ?? 0) + count,
+      volume: String(BigInt(known?.volume ?? 0) + volume),
     })
   }
 }
 
 const firstOf = (id: string): DayDoc => ({
   id,
-  blocks: 0,
-  transactions: 0,
-  failed: 0,
-  actions: 0,
-  movements: 0,
-  new_accounts: 0,
-  new_contracts: 0,
-  gas_usage: 0n,
-  iost_moved: '0',
-  ram_fees: 0n,
+  ...EMPTY_DAY,
   ram: { left: '0', used: '0', balance: '0' },
   votes: 0n,
-  highest_tps: 0,
 })

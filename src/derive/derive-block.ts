@@ -1,13 +1,11 @@
 import { isBase } from '#chain/base-transaction.ts'
 import type { Block, LoadedBlock } from '#chain/block.ts'
-import { hash8 } from '#chain/hash.ts'
 import type { BlockDoc } from '#indices/block.ts'
-import { transactionId } from '#indices/position.ts'
 import type { RecordDoc } from '#indices/record.ts'
 import { STATISTICS, type StatisticsDoc, statistics } from '#indices/statistics.ts'
 import type { TransactionDoc } from '#indices/transaction.ts'
 import { RUN_LENGTH, runId, transactionRuns, withStretch } from '#indices/transaction-run.ts'
-import { blockDocument, countBlock, countTransactions } from './block-document.ts'
+import { blockDocument, countBlock, countTransactions, transactionDocuments } from './block-document.ts'
 import { foundSystem } from './contract.ts'
 import { dayDraft, settleDay, settleTokenDays } from './day.ts'
 import { ledger } from './ledger.ts'
@@ -62,23 +60,13 @@ export const deriveAnyBlock = (
   addToRuns(scope.state, block, scope.statistics.transaction_count)
   for (const id of due) scope.ledger.release(id)
   scope.series.end(0)
-  const transactions: TransactionDoc[] = []
   block.transactions.forEach((tx, position) => {
     const at: TxScope = { scope, tx, position }
-    const base = isBase(block, position)
     if (block.height === 0 && position === 0) found(at)
-    addRecords(at, applyTransaction(at), base)
+    addRecords(at, applyTransaction(at), isBase(block, position))
     scope.series.end(position)
-    if (!base)
-      transactions.push({
-        id: transactionId(block.height, position),
-        height: block.height,
-        tx: position,
-        hash: tx.hash,
-        hash8: hash8(tx.hash),
-        body: tx.body,
-      })
   })
+  const transactions = transactionDocuments(block)
   const document = blockDocument(scope)
   countBlock(scope, document)
   countTransactions(scope, transactions.length)

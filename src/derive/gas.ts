@@ -66,7 +66,7 @@ const changePledge = (
 
 /**
  * The publisher of a transaction, failed ones included, pays its gas: its stock is brought up to the block's time, then
- * lessened. Never below zero: what the transferable gas of the first weeks paid beyond it is not to be seen in blocks.
+ * lessened. Never below zero: blocks do not show what the transferable gas of the first weeks paid beyond it.
  */
 export const payGas = ({ scope, tx }: TxScope): void => {
   const { state, block } = scope

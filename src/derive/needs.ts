@@ -59,7 +59,7 @@ export const needsOf = (
   return keys
 }
 
-/** What a block needs in which nothing happens but that a witness is paid. */
+/** State for a block in which a witness is paid and nothing else happens. */
 const needPaid = (add: Add, witness: string): void => {
   needBalance(add, 'contribute', witness)
   add(series, seriesOf.holders('contribute'))

@@ -160,11 +160,15 @@ const votesInTable = ({ registered, votes }: Pick<ProducerDoc, 'registered' | 'v
 
 const DECIMALS = 8
 
-/** What vote_producer.iost says, or an action of it that has no receipt. */
-export type Word = { readonly name: string; readonly args: readonly ExactJson[]; readonly isTold: boolean }
+/** A receipt of vote_producer.iost, or an action of it that has none (`isTold` false). */
+export type ProducerEvent = {
+  readonly name: string
+  readonly args: readonly ExactJson[]
+  readonly isTold: boolean
+}
 
 /** `vote [voter, producer, amount]`, `unvote` likewise, `voteFor [payer, voter, producer, amount]`. */
-export const applyVote = (at: TxScope, { name, args, isTold }: Word): void => {
+export const applyVote = (at: TxScope, { name, args, isTold }: ProducerEvent): void => {
   const first = name === 'voteFor' ? 1 : 0
   const voter = textAt(args, first)
   const producer = textAt(args, first + 1)

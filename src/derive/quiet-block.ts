@@ -17,7 +17,7 @@ const SUPPLY = seriesOf.supply(CONTRIBUTE)
 
 /**
  * The document of a block in which nothing happens but that the witness of its parent is paid, which is most blocks of the
- * chain; its changes are put into the state. What `deriveAnyBlock` would come to, at a quarter of the cost. undefined: the
+ * chain; its changes are put into the state. The result is that of `deriveAnyBlock`, at a quarter of the cost. undefined: the
  * block is another one, or its payment changes more than amounts; nothing was put then. Throws `Missing` likewise.
  */
 export const deriveQuietBlock = (block: Block, state: State): BlockDoc | undefined => {

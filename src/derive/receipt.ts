@@ -63,7 +63,7 @@ export const digitsAt = (args: readonly ExactJson[], at: number): string | undef
   return value instanceof Exact ? value.text : undefined
 }
 
-/** Most receipts repeat what an action says, which has named all lists of the row: no need to name them twice. */
+/** A test whether a receipt repeats an action. Most do; the action has then named all lists of the row already. */
 export const repetitionsOf = ({ actions }: Transaction): ((said: Said, content: string) => boolean) => {
   const [only] = actions
   if (actions.length === 1 && only !== undefined)

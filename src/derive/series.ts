@@ -5,7 +5,7 @@ import { numberIn, numberText } from '#indices/series-number.ts'
 import { balanceAfter, ballotsAfter } from '#indices/series-replay.ts'
 import type { State } from './state.ts'
 
-/** What did a change; a movement: its row, which is known once the transaction has its rows. */
+/** The cause of a change. That of a movement is its row, whose number is known once the transaction has its rows. */
 export type By = (Cause | { readonly movement: object; readonly until?: bigint }) & {
   readonly more?: readonly string[]
 }
@@ -14,7 +14,7 @@ export type By = (Cause | { readonly movement: object; readonly until?: bigint }
 export type SeriesDrafts = {
   /**
    * A series that is about to change; `key` by `seriesOf`. Throws `Missing` when it was not fetched. `isNew`: there cannot be
-   * one yet, so it need not be.
+   * one yet, so it need not be fetched.
    */
   open(key: string, how?: { readonly isNew: boolean }): OpenSeries
   note(series: OpenSeries, change: bigint, by: By): void
@@ -147,7 +147,7 @@ const nextPart = (key: string, height: number, before: Draft | undefined): Draft
   return { ...none, part: part + 1, first: first + count, opening, ...sumsOf(before) }
 }
 
-/** What there is when a part is full. Series begin with nothing, so it is what was gained and not lost, mostly. */
+/** The opening of the part behind a full one. Series begin with nothing, so it is mostly what was gained less what was lost. */
 const openingAfter = (key: string, draft: Draft): readonly string[] => {
   const { height, opening, entries } = draft
   if (/^@[vmn]/.test(key)) return ballotsAfter(opening, entriesIn(entries, height))

@@ -8,9 +8,9 @@ import type { Standing, StandingRange } from '#indices/standing.ts'
  */
 export type State = {
   get<I extends StateIndex>(index: I, id: string): DocOf<I> | undefined
-  /** Gives the document in whose place it is put. */
+  /** Returns the document that it replaces. */
   put<I extends StateIndex>(index: I, doc: DocOf<I>): DocOf<I> | undefined
-  /** `put` of a document that there cannot be yet: it need not be fetched. */
+  /** `put` of a document that cannot exist yet, so it need not be fetched. */
   add<I extends StateIndex>(index: I, doc: DocOf<I>): void
   /** Members of a counted order that are in the range now, best first. */
   members(range: StandingRange): readonly Standing[]
@@ -18,7 +18,7 @@ export type State = {
   publisherOf(hash: string): string | undefined
 }
 
-/** Documents, members of a ranking, or publishers of transactions, that must be fetched before the block can be derived. */
+/** Documents, members of rankings, or publishers of transactions that must be fetched before the block can be derived. */
 export class Missing extends Error {
   readonly keys: readonly Key[]
   readonly ranges: readonly StandingRange[]

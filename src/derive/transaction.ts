@@ -12,7 +12,7 @@ import {
   applyWithdrawal,
   awardByBonus,
   awardByTransfers,
-  type Word,
+  type ProducerEvent,
 } from './producer.ts'
 import { openMarket, payRam, ramTrades } from './ram.ts'
 import { argumentsOf, type Said, saidBy, textAt } from './receipt.ts'
@@ -85,19 +85,19 @@ const applyReceipts = (at: TxScope, movements: Map<number, Movement>): void => {
         return
       case VOTE_PRODUCER:
         if (TOLD.has(said.name)) at.scope.statistics.votes_told = true
-        applyProducerWord(at, { name: said.name, args: said.args, isTold: true })
+        applyProducerEvent(at, { name: said.name, args: said.args, isTold: true })
         if (said.name === 'voterWithdraw') applyWithdrawal(at, said, position)
         return
     }
   })
 }
 
-/** Words that vote_producer.iost has receipts of since it has them of all that concerns votes. */
+/** Receipts that only versions of vote_producer.iost write which write one for everything that concerns votes. */
 const TOLD: ReadonlySet<string> = new Set(['vote', 'unvote', 'topupVoterBonus', 'topupCandidateBonus'])
 
-const applyProducerWord = (at: TxScope, word: Word): void => {
-  const { name, args } = word
-  if (name === 'vote' || name === 'unvote' || name === 'voteFor') applyVote(at, word)
+const applyProducerEvent = (at: TxScope, event: ProducerEvent): void => {
+  const { name, args } = event
+  if (name === 'vote' || name === 'unvote' || name === 'voteFor') applyVote(at, event)
   else if (name === 'topupCandidateBonus') applyCandidateBonus(at, args)
   else if (name === 'candidateWithdraw' || name === 'topupVoterBonus') applyAward(at, name, args)
   else applyProducer(at, name, args)
@@ -149,7 +149,7 @@ const applySilent = (
   }
   // A producer without votes takes no bonus: the action answers false.
   if (name === 'topupVoterBonus' && /^\["?false"?\]$/.test(at.tx.receipt.returns[position] ?? '')) return
-  applyProducerWord(at, { name, args, isTold: false })
+  applyProducerEvent(at, { name, args, isTold: false })
 }
 
 const applySupplies = (at: TxScope): void => {

@@ -62,7 +62,7 @@ export const voteBonuses = ({ state, statistics, series: past }: Deps): VoteBonu
       coefficients.add(candidatesCoefficient, gainedCoefficient(amount, statistics.candidate_votes)),
     voterTook: voter => {
       const masks = seriesOf.voterMasks(voter)
-      // A pair without votes is not asked by the contract: it keeps what was earned.
+      // The contract passes over a producer that has no votes of the voter: what was earned there stays.
       const pairs = [...named.all(seriesOf.voter(voter))].filter(([, votes]) => votes > 0n)
       missTogether(
         pairs.map(
@@ -119,7 +119,7 @@ const namedOf = (state: State, past: SeriesDrafts) => {
     return sums
   }
   const get = (key: string, name: string): bigint => all(key).get(name) ?? 0n
-  /** Only here: somebody else notes the change. */
+  /** Counts a change that the caller notes in the series itself. */
   const count = (key: string, name: string, change: bigint): void => {
     all(key).set(name, get(key, name) + change)
   }

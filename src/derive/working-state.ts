@@ -29,8 +29,8 @@ export type WorkingState = State & {
   /** Documents put. */
   readonly size: number
   /**
-   * The last word on each thing that is not as it was looked up, with what it was then; one change per (index, id), in
-   * order of first change.
+   * Each document that differs from the one that was looked up, with that one; one change per (index, id), in order of
+   * first change.
    */
   changes(): readonly Change[]
 }

@@ -1,9 +1,7 @@
-import { isBase } from '#chain/base-transaction.ts'
-import { hash8 } from '#chain/hash.ts'
+import { transactionDocuments } from '#derive/block-document.ts'
 import { headRows, needsOfRows } from '#derive/head-rows.ts'
 import { Missing } from '#derive/state.ts'
 import { UNKNOWN, workingState } from '#derive/working-state.ts'
-import { transactionId } from '#indices/position.ts'
 import type { Change, Key, StateIndex } from '#indices/registry.ts'
 import { signers } from '#load/proving.ts'
 import type { View } from '#store/port.ts'
@@ -90,20 +88,7 @@ const deriveOne = async (overlay: Overlay, block: Fetched['block']): Promise<Der
     try {
       const { doc, rows } = headRows(block, state)
       const bodies = block.transactions.map(({ body }) => body)
-      const transactions = block.transactions.flatMap(({ hash, body }, tx) =>
-        isBase(block, tx)
-          ? []
-          : [
-              {
-                id: transactionId(block.height, tx),
-                height: block.height,
-                tx,
-                hash,
-                hash8: hash8(hash),
-                body,
-              },
-            ],
-      )
+      const transactions = transactionDocuments(block)
       return { head: { doc, rows, transactions, bodies }, changes: state.changes() }
     } catch (error) {
       if (!(error instanceof Missing)) throw error

@@ -3,7 +3,7 @@ import { checkAlone, checkBlock, checkWhole, isWholeByItself, lossyReceipts } fr
 import { decodeBlockAnswer, decodeChainInfo } from '#chain/decode.ts'
 import { headHash } from '#chain/head.ts'
 import type { ProofLevel } from '#chain/proof.ts'
-import { decodeRawBlock, type RawBlock } from '#chain/raw-block.ts'
+import { decodeRawBlock, type RawBlock, receiptsAt } from '#chain/raw-block.ts'
 import { textOfBytes } from '#chain/receipt-hash.ts'
 import { Failure } from '#failure/failure.ts'
 import type { ChainInfo } from '#node/chain-info.ts'
@@ -82,13 +82,8 @@ export const fetchBlock = async (
 /** Receipts whose bytes the node's JSON has lost are taken from the raw form. */
 const checkContents = (block: Block, raw: RawBlock): void => {
   const lossy = lossyReceipts(block)
-  const receipts = new Map(
-    lossy.flatMap(index => {
-      const receipt = raw.receipts[index]
-      return receipt === undefined ? [] : [[index, receipt] as const]
-    }),
-  )
   try {
+    const receipts = receiptsAt(raw, lossy)
     checkBlock(block, { parentHash: undefined }, { info: raw.head.info, receipts })
   } catch (error) {
     if (lossy.length === 0) throw error

@@ -6,7 +6,7 @@ import { type Asked, type Fetched, fetchBlock } from './fetch-block.ts'
 const AT_ONCE = 8
 
 export type Search = {
-  /** Is added to. */
+  /** Blocks by their hashes; those that are fetched are added. */
   readonly known: Map<string, Fetched>
   readonly head: Point
   readonly published: Point

@@ -54,7 +54,7 @@ type Parts = {
 export const batching = (parts: Parts, onCommitted: (committed: Committed) => void): Batches => {
   const { writer, deriver, proof, partitions, bounds, clock, collect } = parts
   const [commits, appends] = [oneUnderWay(), oneUnderWay()]
-  /** Settled when the batch cut last is with the store: what is appended from then on belongs to the next one. */
+  /** Settles when the store has all history of the batch cut last: what is appended from then on belongs to the next one. */
   let given: Promise<unknown> = Promise.resolve()
   let batch = batchBuilder(bounds)
   let [begun, isFirst] = [0, true]

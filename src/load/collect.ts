@@ -16,7 +16,7 @@ const processMemory: Memory = {
 /** Documents between two looks at the memory. */
 const EVERY = 1_000
 
-/** Is given the number of documents as they are made. */
+/** Called with the number of documents that were made since the call before. */
 export type Collect = (documents: number) => void
 
 /**

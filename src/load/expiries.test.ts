@@ -56,6 +56,34 @@ test('expiries: a release beyond the horizon that is not stored yet is not lost 
   expect(due.take(10_000_000_000_000n)).toEqual(['late'])
 })
 
+test('expiries: a release of a batch that arrives while the store is asked is not lost', async () => {
+  let onItsWay = [balance('late', 10n)]
+  const due = expiries(0n, async () => {
+    onItsWay = []
+    return []
+  })
+  // As the deriver names them: looked up when they are asked for.
+  const unwritten = function* () {
+    yield* onItsWay
+  }
+  await due.extend(20n, unwritten())
+  expect(due.take(20n)).toEqual(['late'])
+})
+
+test('expiries: a release that is not stored yet is not lost when the store has to be asked twice', async () => {
+  const docs = new Map(
+    Array.from({ length: 12_000 }, (_, i) => balance(`n${i}`, BigInt(i + 1))).map(d => [d.id, d]),
+  )
+  const store = storeOf(docs)
+  const due = expiries(0n, store.due)
+  const unwritten = function* () {
+    yield balance('late', 11_500n)
+  }
+  await due.extend(11_900n, unwritten())
+  expect(store.asked).toBe(2)
+  expect(due.take(11_900n)).toContain('late')
+})
+
 test('expiries: more releases at one moment than are asked for at once are all found', async () => {
   const docs = new Map(
     Array.from({ length: 25_000 }, (_, i) => balance(`n${String(i).padStart(5, '0')}`, 7n)).map(d => [

@@ -48,10 +48,13 @@ export const expiries = (
   return {
     learn,
     extend: async (until, unwritten) => {
+      if (horizon !== undefined && horizon >= until) return
+      // Taken before the store is asked: a batch that arrives meanwhile is in neither the answer nor the unwritten ones.
+      const changed = [...unwritten]
       while (horizon === undefined || horizon < until) {
         const before = horizon
         horizon = await fetch(until + WINDOW_NS)
-        for (const doc of unwritten)
+        for (const doc of changed)
           if (before === undefined || (doc.next_due !== undefined && doc.next_due > before)) learn(doc)
       }
     },

@@ -32,7 +32,7 @@ export const irreversible = (
   let last: number | undefined
   let still = 0
   let told: string | undefined
-  /** The same thing again is no news. */
+  /** Logs a message once, until there is another one or nothing unusual. */
   const tell = (message: string, fields: Readonly<Record<string, number>>): void => {
     if (told !== message) log('warn', message, fields)
     told = message

@@ -13,7 +13,7 @@ const FETCHED_AT_ONCE = 5_000
 type Doc = Change['doc']
 
 /**
- * State as the batch cut last leaves it, as far as it is known: that batch while it is on its way, documents recently
+ * The part of the state as of the batch cut last that is in memory: that batch while it is on its way, documents recently
  * used, bounded by number, and the members of rankings that the block being derived needs. Nothing is dropped between two
  * calls of `trim`, so the documents fetched for a run of blocks are there until the run is derived.
  */
@@ -228,7 +228,7 @@ const cellOf = (cells: Cells, index: StateIndex, id: string): Cell => {
   return cell
 }
 
-/** Taking the others out one by one costs more. */
+/** A map of those cells alone: to delete the others one by one costs more. */
 const withThose = (cells: ReadonlyMap<string, Cell>, keeps: (cell: Cell) => boolean): Map<string, Cell> => {
   const left = new Map<string, Cell>()
   for (const [id, cell] of cells) if (keeps(cell)) left.set(id, cell)

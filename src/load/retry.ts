@@ -25,7 +25,7 @@ export const mayPass = (failed: unknown, retry: Retry | undefined): boolean => {
 /** Failures in a row after which also trouble that passes by itself is an alarm: half a minute. */
 const ALARM_AFTER = 7
 
-/** Logs a pause; loud when it is no mere silence of a node or store, or a long one. */
+/** Logs a pause: as a warning while a node or store is merely silent, as an error when that lasts and for any other reason. */
 export const logPause = (
   log: Log,
   failed: unknown,

@@ -65,8 +65,8 @@ export const archiveNode = (location: string, live: Node | undefined, options: A
 }
 
 /**
- * An archive that is opened by the first question. What is added to it is looked for beside the questions, which no hanging
- * server of a folder holds up. Once a file was exchanged, every question is refused until the files are the same again.
+ * An archive that is opened by the first question. Added files are looked for in the background, so that a server that hangs
+ * holds up no question. Once a file was exchanged, every question is refused until the files are the same again.
  */
 const keptOpen = (location: string, clock: Pick<Clock, 'now'>): (() => Promise<Archive>) => {
   let opening: Promise<Archive> | undefined

@@ -22,8 +22,8 @@ export type StreamOptions = {
 /**
  * Blocks in order, several ranges asked for ahead, of all nodes that have them. A range is handed on when the block behind
  * it has named its last one as parent: without a signature, nothing else tells a made-up block at its end from the chain's.
- * Only at the node's last irreversible block there is none behind. Blocks that do not fit are asked for again by themselves at every node, then
- * the stream throws Failure 'bad_block'. Leaving the loop early ends the requests.
+ * Only at the node's last irreversible block there is none behind. Blocks that do not fit are asked for again by themselves at
+ * every node, then the stream throws Failure 'bad_block'. Leaving the loop early ends the requests.
  */
 export async function* blockStream(
   given: Fetching,

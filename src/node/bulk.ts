@@ -9,8 +9,8 @@ import type { BulkAnswers, Part } from './bulk-answers.ts'
 import { requireHeads } from './fetch-heads.ts'
 
 /**
- * The blocks of bulk answers, each whole by itself. A head is kept where it is needed: of the last block, of blocks that are not whole, and of those that change
- * who produces. Throws Failure 'bad_block'.
+ * The blocks of bulk answers, each whole by itself. A head is kept where it is needed: of the last block, of blocks that are
+ * not whole, and of those that change who produces. Throws Failure 'bad_block'.
  */
 export const partsOf = ({ from, to, prove, heads: text, lists }: BulkAnswers): readonly Part[] => {
   const heads = decodeRawHeads(text)

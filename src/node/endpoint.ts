@@ -1,5 +1,6 @@
 import { lookup } from 'node:dns/promises'
 import type { ArchiveAnswer, ArchiveCall } from '#archive/answers.ts'
+import { authorizationIn } from '#archive/authorization.ts'
 import { Failure } from '#failure/failure.ts'
 
 /** Where a node is asked. */
@@ -32,13 +33,7 @@ export const endpointOf = (text: string): Endpoint => {
       },
     )
   const base = `${url.origin}${url.pathname.replace(/\/+$/, '')}`
-  return { name: base, base, headers: authorization(url) }
-}
-
-const authorization = ({ username, password }: URL): Readonly<Record<string, string>> => {
-  if (username === '' && password === '') return {}
-  const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
-  return { authorization: `Basic ${Buffer.from(pair).toString('base64')}` }
+  return { name: base, base, headers: authorizationIn(url) }
 }
 
 /**

@@ -2,7 +2,7 @@ import type { Block, TxReceipt } from '#chain/block.ts'
 import { checkBlock, lossyReceipts, OWN_HASH, restoredReceipt } from '#chain/check.ts'
 import { decodeBlockAnswer } from '#chain/decode.ts'
 import { headHash, origInfoOf, type RawHead } from '#chain/head.ts'
-import { decodeRawBlock, type RawBlock } from '#chain/raw-block.ts'
+import { decodeRawBlock, type RawBlock, receiptsAt } from '#chain/raw-block.ts'
 import { mayHaveLost } from '#chain/receipt-hash.ts'
 import { Failure } from '#failure/failure.ts'
 import { ask, Refused } from './call.ts'
@@ -132,12 +132,7 @@ const proveLost = async (
   let restored: TxReceipt | undefined
   let tried = false
   const check = (raw: RawBlock): void => {
-    const receipts = new Map(
-      lossy.flatMap(index => {
-        const receipt = raw.receipts[index]
-        return receipt === undefined ? [] : [[index, receipt] as const]
-      }),
-    )
+    const receipts = new Map(receiptsAt(raw, lossy))
     const [only] = lossy
     // For nodes whose raw form lost the bytes too: a character that was cut can be found by the root.
     const again = only !== undefined && lossy.length === 1 ? receipts.get(only) : undefined

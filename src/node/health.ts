@@ -46,6 +46,6 @@ export const takeOverHealth = (
   }
 }
 
-/** What this thread has found out itself since (`look-again.ts`) is not taken back. */
+/** What this thread has found out itself since (`looksAgain`) is not taken back. */
 const newer = <T extends { readonly at: number }>(own: T | undefined, taken: T): T =>
   own !== undefined && own.at > taken.at ? own : taken

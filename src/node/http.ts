@@ -61,7 +61,7 @@ const UNBOUNDED: Hold = { grow: () => true, release: () => undefined }
 const LEFT = 'left'
 /** A part of an answer, and none because it has not changed: no request of ours asks for either. */
 const UNASKED: ReadonlySet<number> = new Set([206, 304])
-/** Tells the time-out from the caller's end. */
+/** The reason of a time-out, which tells it from an abort by the caller. */
 const LATE = 'late'
 
 /** One request to one node (`askUncounted`), told of when it is over. */

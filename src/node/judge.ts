@@ -18,7 +18,7 @@ export type JudgedNode = {
   readonly blockHash: (height: number) => Promise<string | undefined>
 }
 
-/** What a node is to a store. */
+/** How a node compares with a store. */
 export type Verdict =
   /** It has the last stored block. */
   | { readonly is: 'fit' }

@@ -58,17 +58,20 @@ export const passOn = async (asking: Asking, { request, limits, budget }: Passin
   if (ready.length === 0) throw noneFit(asking, what)
   const details = new Map<string, string>()
   let excuse: Passed | undefined
-  for await (const { member, outcome } of turns(asking, ready, {
-    request,
-    means: { limits, clock, budget, onCall },
-  })) {
-    if (outcome.tag === 'no_room') throw noRoom(what)
-    if (outcome.tag === 'answer') {
-      excuse?.hold.release()
-      excuse = { answer: outcome.answer, hold: outcome.hold, member, isFirst: member === ready[0] }
-      if (!isTrouble(outcome.answer.status)) return excuse
-    } else details.set(member.endpoint.name, outcome.detail)
-    if (outcome.tag !== 'too_large') pool.shun(member)
+  const means = { limits, clock, budget, onCall }
+  try {
+    for await (const { member, outcome } of turns(asking, ready, { request, means })) {
+      if (outcome.tag === 'no_room') throw noRoom(what)
+      if (outcome.tag === 'answer') {
+        excuse?.hold.release()
+        excuse = { answer: outcome.answer, hold: outcome.hold, member, isFirst: member === ready[0] }
+        if (!isTrouble(outcome.answer.status)) return excuse
+      } else details.set(member.endpoint.name, outcome.detail)
+      if (outcome.tag !== 'too_large') pool.shun(member)
+    }
+  } catch (error) {
+    excuse?.hold.release()
+    throw error
   }
   if (excuse !== undefined) return excuse
   throw nobodyAnswers(pool, what, details)

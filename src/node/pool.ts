@@ -47,7 +47,7 @@ export type Pool = {
   /** A request met a failure: for a moment the others come first. */
   shun(member: Member): void
   /** Notes a node's chain info; false: the node serves another chain than ours. */
-  stands(member: Member, info: ChainInfo): boolean
+  noteInfo(member: Member, info: ChainInfo): boolean
   /** The chain that is ours from now on, by what is stored; nodes of others are refused. */
   expect(chain: ChainIdentity): void
   /** From now on only nodes that a probe has heard are `ready`. */
@@ -111,7 +111,7 @@ export const createPool = (endpoints: readonly Endpoint[], clock: Clock): Pool =
     shun: member => {
       member.shunnedUntil = clock.elapsed() + SHUN_MS
     },
-    stands: (member, info) => {
+    noteInfo: (member, info) => {
       const first = members.find(
         other => other !== member && other.heard !== undefined && other.foreign === undefined,
       )

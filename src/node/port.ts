@@ -31,7 +31,7 @@ export type StoragePage = {
   readonly rows: readonly (readonly [key: string, value: string])[]
 }
 
-/** A block or transaction above the last irreversible one, in the node's own JSON text. */
+/** An answer as the node gave it. */
 export type NodeAnswer = {
   readonly status: number
   /** undefined: the node names none. */

@@ -163,5 +163,5 @@ const lookOnce = async (asking: Asking, member: Member): Promise<void> => {
   const { libBlock: lib, headBlock: head } = info
   const isNear =
     lib <= head && Math.abs(head - known.headBlock) <= FAR && Math.abs(lib - known.libBlock) <= FAR
-  if (isNear) asking.pool.stands(member, info)
+  if (isNear) asking.pool.noteInfo(member, info)
 }

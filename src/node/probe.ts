@@ -121,7 +121,7 @@ const note = (
     if (apart === undefined) tell('apart', unfitText(member.apart, 'it'))
     return
   }
-  if (!pool.stands(member, look.info)) {
+  if (!pool.noteInfo(member, look.info)) {
     if (foreign !== member.foreign) tell('foreign', member.foreign ?? '')
     return
   }

@@ -44,7 +44,7 @@ const highestNow = async (asking: Asking, details: Map<string, string>): Promise
     if (result.tag !== 'done') {
       details.set(member.endpoint.name, result.tag === 'again' ? result.detail : result.failure.message)
       pool.failed(member, result.tag === 'again' ? result.restMs : undefined)
-    } else if (!pool.stands(member, result.value))
+    } else if (!pool.noteInfo(member, result.value))
       details.set(member.endpoint.name, `it serves another chain: ${member.foreign}`)
     else best = higher(best, result.value)
   }

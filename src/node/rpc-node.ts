@@ -91,7 +91,7 @@ export const rpcNode = (options: RpcNodeOptions): Node => {
   if (endpoints.length === 0) throw new Failure('usage', 'No node URL is set.')
   const pool = createPool(endpoints, clock)
   const closed = new AbortController()
-  let told: () => void = () => undefined
+  let afterProbe: () => void = () => undefined
   const asking: Asking = {
     pool,
     clock,
@@ -128,9 +128,9 @@ export const rpcNode = (options: RpcNodeOptions): Node => {
         return passedOn({ pool, lookAgain }, await passOn(ends, { request, limits, budget }))
       }),
     watch: (expected, stored = NOTHING_STORED) =>
-      watchNodes(asking, { expected, stored, onEvent, onProbe: () => told() }),
+      watchNodes(asking, { expected, stored, onEvent, onProbe: () => afterProbe() }),
     onProbe: listener => {
-      told = listener
+      afterProbe = listener
     },
     health: () => healthOf(pool, clock.elapsed()),
     takeOver: health => takeOverHealth(pool, health, clock.elapsed()),

@@ -11,7 +11,7 @@ test('boundedCache: bounded in characters; the oldest entry is dropped first', (
   expect(cache.get('99')).toEqual(expect.objectContaining({ value: 'x' }))
 })
 
-test('charactersOf: texts count their characters, other values eight', () => {
-  expect(charactersOf({ a: 'four', b: 4n, c: [1] })).toBe(20)
+test('charactersOf: texts count their characters, other values eight, lists and objects also what is in them', () => {
+  expect(charactersOf({ a: 'four', b: 4n, c: [1], d: [['five.', { e: null }]] })).toBe(4 + 8 + 16 + 37)
   expect(charactersOf(undefined)).toBe(0)
 })

@@ -28,9 +28,15 @@ export const boundedCache = <T>(maxCharacters: number): BoundedCache<T> => {
   }
 }
 
-/** Characters of the texts of a document, its other values with eight each. */
+/** Characters of all texts in a document, however deep, with eight for each other value; 0 of none. */
 export const charactersOf = (doc: object | undefined): number => {
   let characters = 0
-  for (const value of Object.values(doc ?? {})) characters += typeof value === 'string' ? value.length : 8
+  // A list is gone over as it is: segments are lists of hundreds of lists.
+  for (const value of Array.isArray(doc) ? doc : Object.values(doc ?? {})) characters += sizeOf(value)
   return characters
+}
+
+const sizeOf = (value: unknown): number => {
+  if (typeof value === 'string') return value.length
+  return typeof value === 'object' && value !== null ? 8 + charactersOf(value) : 8
 }

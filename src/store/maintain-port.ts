@@ -37,7 +37,7 @@ export type MaintainPort = {
 }
 
 export type Copying = {
-  /** Is given the copy before it gets its name. */
+  /** Called with the path of the copy before it gets its name. */
   readonly beforeNaming?: (partial: string) => Promise<void>
   /** Bytes written so far, and those of the store. */
   readonly onProgress?: (progress: { readonly done: number; readonly of: number }) => void

@@ -1,4 +1,4 @@
-/** What the server of a store says of the place that it gives to the store. What its user may not ask is undefined. */
+/** Disks, privileges and settings that the server of a store reports. undefined: the user has no right to ask. */
 export type ServerReport = {
   readonly disks: readonly Disk[] | undefined
   /** Privileges for loading that the user lacks; undefined: the server checks none. */

@@ -48,7 +48,7 @@ export const wholeness = ({
   }
   const ageOf = ({ at }: { readonly at: number }): number => Math.abs(now() - at)
   return {
-    /** Throws the failure, if there is one; a promise: it must be found out first. */
+    /** Throws the failure, if there is one. Returns a promise where a check must end first. */
     require: (): Promise<void> | undefined => {
       const age = verdict === undefined ? STALE_MS : ageOf(verdict)
       if (age >= STALE_MS) return refresh().then(requireVerdict)

@@ -48,7 +48,7 @@ const touched = (name: string, { repository, name: taken }: Named): Failure =>
     retryable: false,
   })
 
-/** Tells how far a server is with bytes. */
+/** Reports the progress of a server in megabytes. */
 export const inMegabytes =
   ({ onProgress }: Digesting, what: string) =>
   ({ done, of }: { readonly done: number; readonly of: number }): void =>

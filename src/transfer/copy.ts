@@ -61,7 +61,7 @@ const begin = async ({ source, to, writer }: Sides): Promise<void> => {
       })
   }
   // What a run that was killed wrote beyond its last batch goes.
-  if (!(checkpoint !== undefined && !unfinished)) await writer.accept?.()
+  if (checkpoint === undefined || unfinished) await writer.accept?.()
 }
 
 /** Throws 'damaged', with the index, unless both stores have the same; the digests. */

@@ -8,7 +8,7 @@ import { canonicalText } from './canonical.ts'
 import { keepReadable } from './keep-readable.ts'
 import { DigestSum, type Summed } from './sum.ts'
 
-/** What an index, or one partition of its history, has: the same in any order of its documents. */
+/** The digest of an index, or of one partition of its history; the order of its documents does not matter. */
 export type Digest = Summed & {
   readonly index: string
   /** Of history. */

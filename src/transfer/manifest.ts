@@ -37,7 +37,7 @@ const membersIn = ({ chainId, genesis, derivation, height, hash, digests, file }
 const sealOf = (manifest: Manifest): string =>
   new Bun.CryptoHasher('sha256').update(JSON.stringify(membersIn(manifest))).digest('hex')
 
-/** Documents of all indices; a part of documents that were counted (`lists.starts`) is none. */
+/** Documents of all indices. `lists.starts` and `api.keys` are left out: they count parts of documents, and keys. */
 export const documentsIn = (digests: readonly Digest[]): number =>
   digests.reduce((all, { index, documents }) => all + (index.includes('.') ? 0 : documents), 0)
 

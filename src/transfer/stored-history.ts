@@ -1,6 +1,6 @@
 import { Failure } from '#failure/failure.ts'
-import { type BlockDoc, blocks } from '#indices/block.ts'
-import { blockId, recordId, transactionId } from '#indices/position.ts'
+import { type BlockDoc, blocks, hashesIn, transactionIdsOf } from '#indices/block.ts'
+import { blockId, recordId } from '#indices/position.ts'
 import { type RecordDoc, records } from '#indices/record.ts'
 import { type TransactionDoc, transactions } from '#indices/transaction.ts'
 import type { Audit } from '#store/port.ts'
@@ -14,7 +14,7 @@ export type StoredBlock = {
 
 /** Blocks that are read at once. */
 const AT_ONCE = 100
-/** Rows of a transaction that are looked for at first; where all are there, for so many times as many. */
+/** Rows of a transaction that are looked for at first, and how many times as many are where all of those are there. */
 const [ROWS, MORE] = [2, 8]
 
 /** Whole blocks by their heights, `from` … `to`, in order. Throws 'damaged' where a block or transaction is missing. */
@@ -26,7 +26,7 @@ export const storedHistory = async function* (
     const last = Math.min(to, first + AT_ONCE - 1)
     const heights = Array.from({ length: last - first + 1 }, (_, at) => first + at)
     const heads = whole(blocks.name, heights.map(blockId), await audit.getMany(blocks, heights.map(blockId)))
-    const ids = heads.flatMap(idsOf)
+    const ids = heads.flatMap(transactionIdsOf)
     const texts = Map.groupBy(
       whole(transactions.name, ids, await audit.getMany(transactions, ids)),
       ({ height }) => height,
@@ -50,14 +50,6 @@ const whole = <D>(index: string, ids: readonly string[], docs: readonly (D | und
     })
   })
 
-const countOf = ({ tx_hashes }: BlockDoc): number => (tx_hashes === '' ? 0 : tx_hashes.split(' ').length)
-
-/** The base transaction, which is the first one, is in the block's own document, unless it does not fit in there. */
-const idsOf = (block: BlockDoc): readonly string[] =>
-  Array.from({ length: countOf(block) }, (_, tx) => transactionId(block.height, tx)).slice(
-    block.base === undefined ? 0 : 1,
-  )
-
 type Looked = { readonly height: number; readonly tx: number; readonly from: number; readonly to: number }
 
 /** Rows of all transactions of some blocks, in order. A transaction's rows are numbered without a gap. */
@@ -66,7 +58,7 @@ const rowsOf = async (
   heads: readonly BlockDoc[],
 ): Promise<readonly RecordDoc[]> => {
   let looks: readonly Looked[] = heads.flatMap(block =>
-    Array.from({ length: countOf(block) }, (_, tx) => ({ height: block.height, tx, from: 0, to: ROWS })),
+    hashesIn(block).map((_, tx) => ({ height: block.height, tx, from: 0, to: ROWS })),
   )
   const found: RecordDoc[] = []
   while (looks.length > 0) {

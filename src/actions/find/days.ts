@@ -1,5 +1,5 @@
 import { dateOf, dayOf, startOfDay } from '#chain/time.ts'
-import { type DayDoc, days } from '#indices/day.ts'
+import { type DayDoc, days, EMPTY_DAY } from '#indices/day.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { missingData } from '#store/missing-data.ts'
 import type { View } from '#store/port.ts'
@@ -31,7 +31,7 @@ export const daysBetween = async (
   let last = docs[0] ?? (await before())
   return docs.map((stored, at) => {
     const day = from + at
-    const doc: DayDoc = stored ?? { ...last, ...NOTHING, id: dateOf(day) }
+    const doc: DayDoc = stored ?? { ...last, ...EMPTY_DAY, id: dateOf(day) }
     last = doc
     return { day, doc }
   })
@@ -93,18 +93,3 @@ const docsOf = (view: View, from: number, to: number): Promise<readonly (DayDoc 
     days,
     Array.from({ length: to - from + 1 }, (_, at) => dateOf(from + at)),
   )
-
-/** The figures of a day without blocks. */
-const NOTHING = {
-  blocks: 0,
-  transactions: 0,
-  failed: 0,
-  actions: 0,
-  movements: 0,
-  new_accounts: 0,
-  new_contracts: 0,
-  gas_usage: 0n,
-  iost_moved: '0',
-  ram_fees: 0n,
-  highest_tps: 0,
-} as const

@@ -1,10 +1,10 @@
 import type { BulkAnswers } from '../bulk-answers.ts'
 import type { BlockMessage } from './block-message.ts'
 
-/** What a thread is told: the answers of one range. */
+/** A message to a thread: the answers of one range. */
 export type Asked = { readonly id: number; readonly answers: BulkAnswers }
 
-/** What it gives back; without parts: something in the answers is wrong, or the thread could not read them. */
+/** Its reply; without `parts`: something in the answers is wrong, or the thread could not read them. */
 export type Proved = { readonly id: number; readonly parts?: BlockMessage }
 
 /** A thread as the one that opened it sees it. */
@@ -28,8 +28,8 @@ export type ProvingThreads = {
 /** Threads that decode and prove the answers of bulk calls beside the one that derives. */
 export type Provers = {
   /**
-   * The parts of a range, packed; undefined where no thread could prove them: whatever is wrong is then found, asked for again and
-   * told by the caller itself.
+   * The parts of a range, packed. undefined: no thread could prove them; the caller then finds what is wrong, and asks for it
+   * again.
    */
   prove(answers: BulkAnswers): Promise<BlockMessage | undefined>
   close(): void

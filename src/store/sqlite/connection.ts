@@ -22,7 +22,7 @@ export type Connection = {
   layout?: FormerLayout
   readonly db: Database
   readonly file: FileMark
-  /** Prepares once, gives the same statement ever after. */
+  /** Prepares a statement once, and returns the same one from then on. */
   readonly statement: (sql: string) => Prepared
   /** First row, undefined: none. */
   readonly row: (sql: string, ...cells: Cell[]) => Cell[] | undefined

@@ -6,7 +6,7 @@ import type { Readers } from './readers.ts'
 /**
  * Size of the log beyond which no view is held any more. The log cannot begin anew while a transaction reads from it
  * (sqlite.org/wal.html, "Checkpoint starvation"), so a view that is held makes it grow by all that a load writes
- * meanwhile. Ten times of what the longest batches need.
+ * meanwhile. Ten times what the longest batches need.
  */
 const MOST_LOG_BYTES = 2 * 1024 ** 3
 

@@ -76,8 +76,8 @@ const orLost = (connection: Connection, key: MetaKey, database: Database = 'main
 /** A repair leads to what is published and has not come to its end: nothing is to be read or loaded. */
 export const isUnderRepair = (connection: Connection): boolean =>
   (get(connection, 'mending') ?? 'false') !== 'false'
-export const putUnderRepair = (connection: Connection, mending: boolean): void =>
-  put(connection, 'mending', String(mending))
+export const putUnderRepair = (connection: Connection, isUnderRepair: boolean): void =>
+  put(connection, 'mending', String(isUnderRepair))
 
 export const getIdentity = (connection: Connection, database?: Database): Identity | undefined => {
   const text = get(connection, 'identity', database)

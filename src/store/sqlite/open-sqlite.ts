@@ -29,7 +29,7 @@ export type SqliteOptions = {
   readonly readonly?: boolean
   /** Opens threads that write the batches of long loads; absent: this thread writes all. */
   readonly writing?: WritingThreads | undefined
-  /** Told of each read that has ended, but for views that are held. */
+  /** Called with each read that has ended, except views that are held. */
   readonly onRead?: (end: ReadEnd) => void
 }
 

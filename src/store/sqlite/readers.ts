@@ -13,7 +13,7 @@ import { type ReadState, readState, type Viewing, viewOf } from './view.ts'
 
 /**
  * Requests that read at the same time; each has one connection (3 files), and the others wait for one. More than may wait
- * for a node (`http/turns.ts`), so that requests which need no node are answered meanwhile.
+ * for a node (`gate/queues.ts`), so that requests which need no node are answered meanwhile.
  */
 const READERS = 48
 
@@ -35,7 +35,7 @@ type ReadersOptions = {
   readonly check?: typeof checkFingerprint
   /** Absent: a file that another one replaced is read as if it were the first. */
   readonly kept?: KeptFile
-  /** Told of each read that has ended, but for those that are held. */
+  /** Called with each read that has ended, except those that are held. */
   readonly onRead?: ((end: ReadEnd) => void) | undefined
 }
 

@@ -45,8 +45,5 @@ export const repairWriterOf = (lock: WriteLock): RepairWriter => ({
 })
 
 /** What is published, the last block, and the last batch that can be taken back. */
-const endingsOf = (reader: Connection): readonly number[] => {
-  return [getPublished(reader)?.height, lastBlock(reader), lastKept(reader)].filter(
-    height => height !== undefined,
-  )
-}
+const endingsOf = (reader: Connection): readonly number[] =>
+  [getPublished(reader)?.height, lastBlock(reader), lastKept(reader)].filter(height => height !== undefined)

@@ -158,7 +158,7 @@ const idIn = ({ position: [height = '', tx = '', index = ''] }: Table, doc: Fiel
 const unreadable = (table: Table, doc: Fields, { name }: Column): Failure =>
   missingData(`Field '${name}' of ${table.name} '${doc['id'] ?? idIn(table, doc)}' cannot be read.`)
 
-/** What names the rows of a table: the id of state, the position in the chain of history. */
+/** A position as one number: the height, or height · `TX_PLACES` + transaction. */
 const numberOf = ([height = 0, tx]: readonly number[]): bigint =>
   tx === undefined ? BigInt(height) : BigInt(height) * BigInt(TX_PLACES) + BigInt(tx)
 

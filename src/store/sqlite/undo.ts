@@ -29,7 +29,7 @@ const SQL = {
 
 export const createUndo = ({ db }: Connection): void => void db.run(SQL.create)
 
-/** Nothing can be taken back any more: what was kept is not what stood there. */
+/** Forgets all that was kept: no batch can be taken back any more. */
 export const clearUndo = ({ db }: Connection): void => void db.run(SQL.clear)
 
 /** End of the last batch, as far as it is kept. */

@@ -20,7 +20,7 @@ export type ReadState = {
   readonly docs: BoundedCache<object | undefined>
 }
 
-/** Maximum characters of documents that one connection keeps; 500,000 take at most some 2 MB. */
+/** Maximum characters of documents that one connection keeps, which take some 2 MB, or 15 MB where all are lists of short lists. */
 const MAX_CHARACTERS = 500_000
 
 /** The state of the transaction that the connection is in: `known`, unless somebody committed since. undefined: nothing is published. */
@@ -80,7 +80,7 @@ const documentOf = (
   index: Index,
   id: string,
 ): object | undefined => {
-  // What counts as none here does not for others, who share what is kept.
+  // A damaged document counts as none for this reader alone; others share what is kept.
   if (isDamaged) return readable(connection, index, id)
   const key = index.kind === 'history' ? undefined : `${index.name}/${id}`
   const known = key === undefined ? undefined : docs.get(key)

@@ -11,7 +11,7 @@ import { clearUndo } from '../undo.ts'
 import { type DocumentMessage, unpacked } from './document-message.ts'
 import { type Crossed, crossed } from './failure-message.ts'
 
-/** What a thread that writes is told, in this order; parts that were dropped are not written. */
+/** Messages to a thread that writes, in this order; parts that were dropped are not written. */
 export type ToWriting =
   /** Once. `file`: the one that was taken over. */
   | {
@@ -28,7 +28,7 @@ export type ToWriting =
   /** Alone: it copies a file and ends. */
   | { readonly type: 'copy'; readonly pages: Pages }
 
-/** What it answers a commit, and at its end. */
+/** Its replies to a commit, a copy and `close`. */
 export type FromWriting =
   | { readonly type: 'committed' }
   | { readonly type: 'failed'; readonly failure: Crossed }
@@ -40,7 +40,7 @@ const indices = new Map<string, AnyIndex>(
 )
 
 /** The work of a thread that writes whole batches to one file. Each is one transaction, or nothing of it is stored. */
-export const writeInThread = (answer: (message: FromWriting) => void): ((told: ToWriting) => void) => {
+export const writeInThread = (answer: (message: FromWriting) => void): ((message: ToWriting) => void) => {
   let target: Target | undefined
   let parts: DocumentMessage[] = []
   const commit = async (end: Published): Promise<void> => {
@@ -62,23 +62,23 @@ export const writeInThread = (answer: (message: FromWriting) => void): ((told: T
       answer({ type: 'failed', failure: crossed(error) })
     }
   }
-  return told => {
-    switch (told.type) {
+  return message => {
+    switch (message.type) {
       case 'open':
-        target = { ...told, opened: undefined }
+        target = { ...message, opened: undefined }
         return
       case 'part':
-        parts.push(told.part)
+        parts.push(message.part)
         return
       case 'drop':
         parts = []
         return
       case 'commit':
         // It answers what went wrong.
-        void commit(told.end)
+        void commit(message.end)
         return
       case 'copy':
-        copy(told.pages)
+        copy(message.pages)
         return
       case 'close':
         if (target?.opened !== undefined) {

@@ -1,0 +1,6 @@
+/** The `Authorization` header for the user and password in a URL; no header where it has none. */
+export const authorizationIn = ({ username, password }: URL): Readonly<Record<string, string>> => {
+  if (username === '' && password === '') return {}
+  const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+  return { authorization: `Basic ${Buffer.from(pair).toString('base64')}` }
+}

@@ -1,0 +1,47 @@
+import { expect, test } from 'bun:test'
+import { folderAt } from './folder.ts'
+
+const PART = new Uint8Array(1024 * 1024)
+
+/** A server whose answers, with this status, never end. */
+const endless = (status: number) => {
+  const cancelled = Promise.withResolvers<void>()
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: () =>
+      new Response(
+        new ReadableStream({
+          pull: to => to.enqueue(PART),
+          cancel: () => cancelled.resolve(),
+        }),
+        { status },
+      ),
+  })
+  return { server, cancelled: cancelled.promise }
+}
+
+test('folderAt: a server that gives more than the bytes that were asked for is refused, and read no further', async () => {
+  const { server, cancelled } = endless(206)
+  try {
+    await expect(folderAt(String(server.url)).bytes('a.blocks', 0, 10)).rejects.toMatchObject({
+      kind: 'damaged',
+      message: `Archive file ${server.url}a.blocks: the server gives more than the 10 bytes from byte 0 on.`,
+    })
+    await cancelled
+  } finally {
+    await server.stop(true)
+  }
+})
+
+test('folderAt: a text without an end is refused, and read no further', async () => {
+  const { server, cancelled } = endless(200)
+  try {
+    await expect(folderAt(String(server.url)).text('manifest.json')).rejects.toMatchObject({
+      kind: 'damaged',
+    })
+    await cancelled
+  } finally {
+    await server.stop(true)
+  }
+})

@@ -1,0 +1,45 @@
+import { expect, test } from 'bun:test'
+import { createNode } from '#node/create-node.ts'
+
+const MIB = 1024 * 1024
+
+/** A server that answers with what `answer` makes of the number of the request, from 1. */
+const serverOf = (answer: (request: number) => Response | Promise<Response>) => {
+  let requests = 0
+  return Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: () => {
+      requests += 1
+      return answer(requests)
+    },
+  })
+}
+
+test('get: what was held of a failed answer is let go when the caller leaves while another node is asked', async () => {
+  const asked = Promise.withResolvers<void>()
+  const failing = serverOf(
+    request => new Response(request === 1 ? new Uint8Array(MIB) : 'failed', { status: 500 }),
+  )
+  const slow = serverOf(request => {
+    if (request > 1) return new Response(new Uint8Array(MIB))
+    asked.resolve()
+    return new Promise<Response>(() => undefined)
+  })
+  const urls = [failing, slow].map(({ url }) => String(url).replace(/\/$/, ''))
+  // Room for one answer of this size.
+  const node = createNode({ urls, maxHeldBytes: MIB })
+  try {
+    const leaving = new AbortController()
+    const left = node.get('/getChainInfo', { signal: leaving.signal })
+    await asked.promise
+    leaving.abort('left')
+    await expect(left).rejects.toMatchObject({ kind: 'deadline' })
+    const answer = await node.get('/getChainInfo')
+    expect([answer.status, answer.body.byteLength]).toEqual([200, MIB])
+    answer.release()
+  } finally {
+    node.close()
+    await Promise.all([failing.stop(true), slow.stop(true)])
+  }
+})
