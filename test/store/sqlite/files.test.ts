@@ -67,6 +67,17 @@ describe('files', () => {
     await store.close()
   })
 
+  test('a record that cannot be read in a file without a block: refused, as there is nothing to restore it from', async () => {
+    const { path, store } = await made('no-block.sqlite', 0)
+    const file = new Database(path)
+    file.run(`INSERT OR REPLACE INTO "meta" ("key", "value") VALUES ('published', '?')`)
+    file.close()
+    const failure = await failureOf(store.restore())
+    expect(failure.kind).toBe('damaged')
+    expect(failure.help).toContain('load it again')
+    await store.close()
+  })
+
   test("another program's database is refused by every call and left as it was", async () => {
     const path = join(folder, 'foreign.sqlite')
     const foreign = new Database(path)
