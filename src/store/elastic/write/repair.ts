@@ -20,7 +20,7 @@ import { AT, HEIGHT } from '../schema/mappings.ts'
 import { type Partitions, partitionAt } from '../schema/partitions.ts'
 import type { Entry } from './journal.ts'
 import type { Lease } from './keep-lease.ts'
-import { newestStamp } from './newest-stamp.ts'
+import { newestStamp, showState } from './newest-stamp.ts'
 import { finish, publication } from './recover.ts'
 import { removeHistoryFrom } from './remove-leftovers.ts'
 import { deletesAsSeen, makeWritable } from './rewrite-documents.ts'
@@ -114,6 +114,7 @@ const nextStamp = async (cluster: Cluster, { end, lift }: Checkpoint): Promise<n
     doc?.version ?? 0,
   ]
   const highest = Math.max(...known.filter(stamp => stamp < SANE))
+  await showState(cluster)
   return (await newestStamp(cluster, highest, SANE)) + 1
 }
 
