@@ -113,7 +113,7 @@ const nextStamp = async (cluster: Cluster, { end, lift }: Checkpoint): Promise<n
     published === undefined ? 0 : stampOf(published),
     doc?.version ?? 0,
   ]
-  const highest = Math.max(...known.filter(stamp => stamp < SANE))
+  const highest = Math.max(0, ...known.filter(stamp => stamp < SANE))
   await showState(cluster)
   return (await newestStamp(cluster, highest, SANE)) + 1
 }
