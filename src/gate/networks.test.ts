@@ -14,6 +14,7 @@ const limits = (networks?: number) => {
     at,
     one: thread(0),
     two: thread(1),
+    isLocked: () => new Int32Array(memory.head)[0] !== 0,
     bytes: () => memory.times.byteLength + memory.slots.ids.byteLength,
   }
 }
@@ -35,6 +36,13 @@ test('wrong keys: a hundred in a minute over all threads, then one every 600 ms'
   at.time += 60_000
   for (let times = 0; times < 100; times++) two.wrong('a')
   expect(two.wrongFor('a')).toBe(600)
+})
+
+test('a name that cannot be kept is refused, and keeps no other thread waiting', () => {
+  const { one, two, isLocked } = limits()
+  expect(() => one.visit('n'.repeat(17))).toThrow('An id has 1 to 16 bytes; this one has 17 characters.')
+  expect(isLocked()).toBe(false)
+  expect(two.visit('n')).toBe(0)
 })
 
 test('test key: a network has half of what all have, in a minute and in a day', () => {

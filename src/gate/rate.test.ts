@@ -210,6 +210,24 @@ test('share: what could not be added is added by the next one, once', async () =
   expect(rates.left(key)).toMatchObject({ today: 5, usedToday: 5 })
 })
 
+test('giveBack: what came before midnight counts for no other day', () => {
+  const at = clock(Date.UTC(2026, 10, 22) - 900)
+  const rates = createRates(at)
+  const key = caller(1, 5)
+  rates.take(key)
+  at.time += 850
+  const waiting = rates.take(key)
+  expect([waiting.allowed, waiting.waitMs]).toEqual([true, 150])
+  expect(rates.left(key).usedToday).toBe(2)
+  rates.giveBack(key, waiting)
+  expect(rates.left(key).usedToday).toBe(1)
+  const again = rates.take(key)
+  at.time += 1_100
+  rates.take(key)
+  rates.giveBack(key, again)
+  expect(rates.left(key).usedToday).toBe(1)
+})
+
 test('left: says what is left of the second and the day, and asks for nothing', () => {
   const at = clock(NOON)
   const rates = createRates(at)

@@ -23,8 +23,9 @@ export type RateAnswer = {
   readonly allowed: boolean
   /** Milliseconds after which an allowed request may go on; until then it is not. */
   readonly waitMs: number
-  /** When it counts, milliseconds since 1970. */
+  /** When it counts, milliseconds since 1970, and the UTC day that it counts in: one that waits over midnight came before. */
   readonly at: number
+  readonly day: number
   /** The narrower of the two limits: requests per second, or per day when fewer than that are left today. */
   readonly limit: number
   readonly scope: 'second' | 'day'
@@ -112,9 +113,9 @@ export const createRates = (options: {
         return 0
       }),
     requireToday: ({ id, plan }, requests) => counted(id, use => requireToday(use, plan, requests)),
-    giveBack: ({ id }, { at }) =>
+    giveBack: ({ id }, { at, day }) =>
       counted(id, use => {
-        if (Math.floor(at / DAY_MS) === use.day) use.today = Math.max(0, use.today - 1)
+        if (day === use.day) use.today = Math.max(0, use.today - 1)
         if (use.ring !== undefined) takeBack(use, use.ring, at)
       }),
     left: ({ id, plan }) =>
@@ -224,6 +225,7 @@ const answerOf = (plan: Plan, use: Use, { allowed, early }: Taken): RateAnswer =
     allowed,
     waitMs: allowed ? early : 0,
     at: time + early,
+    day: use.day,
     limit: isOfDay ? plan.perDay : plan.perSecond,
     scope: isOfDay ? 'day' : 'second',
     remaining: isOfDay ? leftToday : leftNow,

@@ -96,22 +96,20 @@ export class SharedUses implements Uses {
   }
 
   begin(id: string, now: () => number): Use {
-    const use = this.beginNote(id)
-    this.#touch(this.#slot)
-    // Within the lock, so that time does not go back from one thread to the next.
-    use.time = now()
-    const own = this.#get(this.#slot, RING)
-    if (own > 0) use.ring = this.#ring(own)
-    else setRing(use, this.#newRing(use.time))
-    return use
+    return this.#lock.begin(() => {
+      const use = this.#read(id)
+      this.#touch(this.#slot)
+      // Within the lock, so that time does not go back from one thread to the next.
+      use.time = now()
+      const own = this.#get(this.#slot, RING)
+      if (own > 0) use.ring = this.#ring(own)
+      else setRing(use, this.#newRing(use.time))
+      return use
+    })
   }
 
   beginNote(id: string): Use {
-    this.#lock.take()
-    this.#slot = this.#slotOf(id)
-    this.#use.ring = undefined
-    for (const [field, name] of FIELDS.entries()) this.#use[name] = this.#get(this.#slot, field)
-    return this.#use
+    return this.#lock.begin(() => this.#read(id))
   }
 
   end(use: Use): void {
@@ -121,6 +119,13 @@ export class SharedUses implements Uses {
 
   ids(): readonly string[] {
     return Array.from({ length: this.#slots.count }, (_, slot) => this.#slots.idAt(slot))
+  }
+
+  #read(id: string): Use {
+    this.#slot = this.#slotOf(id)
+    this.#use.ring = undefined
+    for (const [field, name] of FIELDS.entries()) this.#use[name] = this.#get(this.#slot, field)
+    return this.#use
   }
 
   #at(slot: number, field: number): number {
@@ -221,10 +226,13 @@ export class SharedNetworkTimes implements NetworkTimes {
   }
 
   begin(network: string, added: boolean): Float64Array | undefined {
-    this.#lock.take()
-    const known = this.#slots.of(network)
-    if (known !== undefined) return this.#of(known)
-    return added ? this.#of(this.#slots.take(network, slot => owed(this.#of(slot))) ?? 0).fill(0) : undefined
+    return this.#lock.begin(() => {
+      const known = this.#slots.of(network)
+      if (known !== undefined) return this.#of(known)
+      return added
+        ? this.#of(this.#slots.take(network, slot => owed(this.#of(slot))) ?? 0).fill(0)
+        : undefined
+    })
   }
 
   end(): void {

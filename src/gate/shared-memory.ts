@@ -37,6 +37,17 @@ export class Lock {
     Atomics.notify(this.#memory, this.#at, 1)
   }
 
+  /** Takes the lock and runs `work`, which begins what `leave` ends; when it throws, there is nothing to end. */
+  begin<T>(work: () => T): T {
+    this.take()
+    try {
+      return work()
+    } catch (error) {
+      this.leave()
+      throw error
+    }
+  }
+
   /** Runs `work` with the lock. */
   run<T>(work: () => T): T {
     this.take()

@@ -176,6 +176,19 @@ test('check: without any list no key is accepted, and it is read again a moment 
   expect(await here.ask(ring, made.key)).toBe('ok')
 })
 
+test('check: a clock that is set back by an hour keeps no newer list from being believed', async () => {
+  const here = harness(made.stored)
+  let back = 0
+  const ring = keyring({ ...here, clock: { ...here.clock, now: () => here.clock.now() - back } })
+  expect(await here.ask(ring, made.key)).toBe('ok')
+  back = 3_600_000
+  await here.clock.pass(5_000)
+  expect(await here.ask(ring, made.key)).toBe('ok')
+  await here.store.revoke(made.stored.id, NOW)
+  await here.clock.pass(1_000)
+  expect(await here.ask(ring, made.key)).toBe('forbidden')
+})
+
 test('check: the shared test key has its own plan and needs no list', async () => {
   const here = harness()
   here.state.mode = 'fails'

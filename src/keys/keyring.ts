@@ -116,7 +116,7 @@ const refusalOf = ({ revoked, expires }: StoredKey, now: number): Failure | unde
 const unknownKey = (): Failure =>
   new Failure('unauthorized', 'This API key is unknown.', { zh: '此 API key 不存在。' })
 
-/** Keys by their hash, as stored when the reading began. */
+/** Keys by their hash, as stored when the reading began (`Clock.elapsed`). */
 type KeyList = { readonly keys: ReadonlyMap<string, StoredKey>; readonly at: number }
 
 /**
@@ -136,23 +136,23 @@ const keyLists = (store: Pick<KeyStore, 'list'>, clock: Clock) => {
       failed = undefined
     } catch (cause) {
       // An older list may have come while this read was under way: then the store is not out of reach.
-      if (known === undefined || known.at <= at) failed = { at: clock.now(), cause }
+      if (known === undefined || known.at <= at) failed = { at: clock.elapsed(), cause }
     }
   }
-  /** Begins a read where one is due and no list is younger. A clock that was set back is no reason to wait. */
+  /** Begins a read where one is due and no list is younger. */
   const keepReading = (maxAgeMs: number): void => {
     if (younger(maxAgeMs) !== undefined) return
-    const time = clock.now()
+    const time = clock.elapsed()
     const idle = reads.size === 0 && !isFailing() && maxAgeMs < NEXT_MS
-    if (Math.abs(time - began) < (idle ? maxAgeMs : NEXT_MS)) return
+    if (time - began < (idle ? maxAgeMs : NEXT_MS)) return
     began = time
     const reading = read(time).finally(() => reads.delete(reading))
     reads.add(reading)
   }
   const younger = (ms: number): KeyList | undefined =>
-    known !== undefined && Math.abs(clock.now() - known.at) < ms ? known : undefined
+    known !== undefined && clock.elapsed() - known.at < ms ? known : undefined
   /** While reads fail, no request waits for the next one. */
-  const isFailing = (): boolean => failed !== undefined && Math.abs(clock.now() - failed.at) < REFRESH_MS
+  const isFailing = (): boolean => failed !== undefined && clock.elapsed() - failed.at < REFRESH_MS
 
   return {
     /** The list at hand when it need not be read again yet. */
@@ -167,10 +167,10 @@ const keyLists = (store: Pick<KeyStore, 'list'>, clock: Clock) => {
       const fresh = younger(maxAgeMs)
       if (fresh !== undefined) return fresh
       keepReading(maxAgeMs)
-      const since = clock.now()
+      const since = clock.elapsed()
       while (younger(maxAgeMs) === undefined && !isFailing() && reads.size > 0) {
         const most = younger(BELIEVED_MS) === undefined ? WAIT_MS.needed : WAIT_MS.believed
-        const left = since + most - clock.now()
+        const left = since + most - clock.elapsed()
         if (left <= 0) break
         // No read rejects; when none ends in time, the next one may be due.
         await within(Promise.race(reads), { ms: Math.min(left, NEXT_MS), clock }).catch(() => undefined)

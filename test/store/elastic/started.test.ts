@@ -36,6 +36,7 @@ const countedClock = () => {
   return {
     clock: {
       now: () => 0,
+      elapsed: () => 0,
       sleep: async (ms: number) => {
         if (ms === WAIT_MS) {
           waits += 1

@@ -24,6 +24,11 @@ export const usageCases = (open: Open): void => {
       const third = await reopen()
       expect((await third.usage.add(500, counts(['b', 1]), 40)).get('a')).toBe(4)
       expect(await third.usage.add(501, counts(['a', 7]), 50)).toEqual(counts(['a', 7]))
+      // A clock that is set back over midnight brings the day before back, with all that was counted.
+      expect(sortedByKey(await third.usage.add(500, counts(['c', 1]), 45))).toEqual(
+        sortedByKey(counts(['a', 4], ['__proto__', 1], ['b', 1], ['c', 1])),
+      )
+      expect((await third.usage.add(501, counts(['a', 1]), 60)).get('a')).toBe(8)
     }))
 
   test('usage: what is kept tells each day and the last request, and is forgotten in the end', () =>

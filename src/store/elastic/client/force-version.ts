@@ -22,11 +22,11 @@ export const forceVersion = async (
   let left = await unwritten(sender, items, version)
   if (left.length === 0) return
   const indices = [...new Set(left.map(({ item }) => item.index))]
-  const since = sender.clock.now()
+  const since = sender.clock.elapsed()
   await forgetDeletes(sender, indices, '0s')
   try {
     for (; left.length > 0; left = await unwritten(sender, items, version)) {
-      if (sender.clock.now() - since > TIMEOUT_MS)
+      if (sender.clock.elapsed() - since > TIMEOUT_MS)
         throw new Failure(
           'conflict',
           `Newer versions of ${left[0]?.item.index} '${left[0]?.item.id}' keep appearing.`,

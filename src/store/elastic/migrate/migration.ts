@@ -53,10 +53,7 @@ export const migratingOf = (parts: Parts): Migrating<Store> => {
         const height = lease.checkpoint().end?.height ?? -1
         await catchUp(height)
         const partitions = await requireWhole({ ...cluster, names: target }, height)
-        const names = seen.keysDiffer
-          ? namesOf(target.prefix, { ...target.generations, keys: seen.next })
-          : target
-        await swap(lease, { ...lease.cluster, names }, { partitions, moveKeys: seen.keysDiffer })
+        await swap(lease, { ...lease.cluster, names: target }, { partitions, moveKeys: seen.keysDiffer })
       } finally {
         // A store that was replaced has no lease to release.
         if (lease.checkpoint().retired === undefined) await lease.release().catch(() => {})
@@ -71,9 +68,12 @@ export const migratingOf = (parts: Parts): Migrating<Store> => {
   }
 }
 
-/** New indices for all documents; API keys stay where they are. */
-const wholeTarget = ({ names, next }: MigrationState): Names => {
-  const { keys = 0 } = names.generations
+/**
+ * New indices for all documents; API keys stay where they are unless their index differs. The checkpoint that is built has
+ * the generation of their next one from its beginning: by that the next loader knows which index of keys is served.
+ */
+const wholeTarget = ({ names, next, keysDiffer }: MigrationState): Names => {
+  const keys = keysDiffer ? next : (names.generations['keys'] ?? 0)
   const documents = [...historyIndices, ...stateIndices].map(({ name }) => name)
   const all = [...documents, 'meta', 'journal'].map(of => [of, next] as const)
   return namesOf(names.prefix, { ...Object.fromEntries(all), ...(keys === 0 ? {} : { keys }) })

@@ -11,20 +11,20 @@ export const WAIT_MS = 50
 const TIMEOUT_MS = 30_000
 const UNAVAILABLE = 503
 
-type Waiting = Pick<Clock, 'now' | 'sleep'>
+type Waiting = Pick<Clock, 'elapsed' | 'sleep'>
 
 /**
  * Reads from indices that may just have been created, perhaps by another process: an index exists before its shard has
  * started, and does not answer until then.
  */
 export const onceStarted = async <T>(read: () => Promise<T>, clock: Waiting): Promise<T> => {
-  const since = clock.now()
+  const since = clock.elapsed()
   for (;;) {
     try {
       return await read()
     } catch (error) {
       const starting = error instanceof Failure && error.details['status'] === UNAVAILABLE
-      if (!starting || clock.now() - since > TIMEOUT_MS) throw error
+      if (!starting || clock.elapsed() - since > TIMEOUT_MS) throw error
       await clock.sleep(WAIT_MS)
     }
   }

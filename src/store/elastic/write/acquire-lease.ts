@@ -55,17 +55,17 @@ const freeCheckpoint = async (
   require: (stored: Checkpoint) => void,
 ): Promise<StoredCheckpoint | undefined> => {
   const { names, leaseMs } = cluster
-  let since = cluster.clock.now()
+  const { clock } = cluster
+  let since = clock.elapsed()
   let seen = await readCheckpoint(cluster)
   let last = seen
   let signs = 0
   while (seen !== undefined) {
     require(seen.checkpoint)
     const { owner, renewed } = seen.checkpoint
-    const now = cluster.clock.now()
-    if (owner === '' || now - renewed > leaseMs || now - since > leaseMs) return seen
+    if (owner === '' || clock.now() - renewed > leaseMs || clock.elapsed() - since > leaseMs) return seen
     if (seen.seqNo !== last?.seqNo) {
-      since = now
+      since = clock.elapsed()
       last = seen
       signs += 1
     }
@@ -78,7 +78,7 @@ const freeCheckpoint = async (
           retryable: true,
         },
       )
-    await cluster.clock.sleep(signEveryMs(leaseMs) / 2)
+    await clock.sleep(signEveryMs(leaseMs) / 2)
     seen = await readCheckpoint(cluster)
   }
   return undefined

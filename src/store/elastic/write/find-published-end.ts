@@ -16,7 +16,7 @@ import type { Existing } from '../schema/list-indices.ts'
 import { EDITION, HEIGHT } from '../schema/mappings.ts'
 import type { Names } from '../schema/names.ts'
 import { type Partitions, partitionAt } from '../schema/partitions.ts'
-import { isNewerThan } from './newest-stamp.ts'
+import { isNewerThan, showState } from './newest-stamp.ts'
 import { removeHistoryAbove } from './remove-leftovers.ts'
 import { takeInventory } from './take-inventory.ts'
 
@@ -41,6 +41,7 @@ export const findPublishedEnd = async (
   const { end, batch, partitions, lift, inventory } = published
   if (inventory?.batch !== batch || published.mending || published.edition !== EDITION) return undefined
   if (blocksIn(names, partitions, inventory) !== end.height + 1) return undefined
+  await showState(cluster)
   if (await isNewerThan(cluster, stampOf(published))) return undefined
   if (!(await isLastBlock(cluster, published))) return undefined
   // The next batch was under way.

@@ -30,7 +30,7 @@ type Options = {
 
 const NO_DOCUMENTS = { blocks: [], transactions: [], records: [] } as const
 
-/** The batch that is being committed; `done` settles when that has ended. */
+/** The batch that is being committed; `done` settles as that does. */
 type Under = { readonly batch: Batch; readonly done: Promise<void> }
 
 /**
@@ -69,7 +69,7 @@ export class HistoryAhead {
     const batch = { ...batchWith(rest, end, this.nextHeight()), ...(own && { first: own.first }) }
     this.stored = undefined
     const done = work(batch, own)
-    const mine = { batch, done: done.catch(() => {}) }
+    const mine = { batch, done }
     this.under = mine
     try {
       await done
@@ -115,7 +115,8 @@ export class HistoryAhead {
     const { cluster } = this.options
     const { partition } = history.filling
     if (after !== undefined) {
-      // A cleanup looks no further than one partition beyond that of the checkpoint.
+      // A cleanup looks no further than one partition beyond that of the checkpoint: nothing is written if the batch
+      // before, which may have opened one, failed.
       await after
       await createPartition(cluster, partition)
     }

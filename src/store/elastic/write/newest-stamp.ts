@@ -1,9 +1,18 @@
 import { stateIndices } from '#indices/registry.ts'
 import { askHits, searchOf } from '../client/ask.ts'
-import type { ReadCluster } from '../schema/cluster.ts'
+import { refresh } from '../client/refresh.ts'
+import type { Cluster, ReadCluster } from '../schema/cluster.ts'
 import { AT } from '../schema/mappings.ts'
 
-/** Whether any state document has a stamp between two stamps. */
+/** Makes all state visible to the searches below: a loader that died while it wrote had not refreshed it. */
+export const showState = (cluster: Cluster): Promise<void> =>
+  refresh(
+    cluster,
+    stateIndices.map(index => cluster.names.state(index)),
+    { ignore_unavailable: 'true' },
+  )
+
+/** Whether any state document that is visible has a stamp between two stamps. */
 export const isNewerThan = async (
   cluster: ReadCluster,
   stamp: number,

@@ -7,6 +7,7 @@ import type { Checkpoint } from '../schema/checkpoint-record.ts'
 import { stampOf } from '../schema/checkpoint-record.ts'
 import type { Cluster } from '../schema/cluster.ts'
 import { HEIGHT } from '../schema/mappings.ts'
+import { partsOf } from '../schema/names.ts'
 import { keptNames } from './undo.ts'
 
 type Hit = {
@@ -66,6 +67,10 @@ export const removeJournalsBut = (cluster: Cluster, checkpoint: Checkpoint): Pro
  * document. Indices may be missing.
  */
 const remove = async (cluster: Cluster, indices: readonly string[], query: object): Promise<void> => {
+  for (const part of partsOf(indices)) await removeIn(cluster, part, query)
+}
+
+const removeIn = async (cluster: Cluster, indices: readonly string[], query: object): Promise<void> => {
   for (;;) {
     await refresh(cluster, indices, MAY_BE_MISSING)
     const search = {

@@ -20,7 +20,7 @@ import { AT, HEIGHT } from '../schema/mappings.ts'
 import { type Partitions, partitionAt } from '../schema/partitions.ts'
 import type { Entry } from './journal.ts'
 import type { Lease } from './keep-lease.ts'
-import { newestStamp } from './newest-stamp.ts'
+import { newestStamp, showState } from './newest-stamp.ts'
 import { finish, publication } from './recover.ts'
 import { removeHistoryFrom } from './remove-leftovers.ts'
 import { deletesAsSeen, makeWritable } from './rewrite-documents.ts'
@@ -113,7 +113,8 @@ const nextStamp = async (cluster: Cluster, { end, lift }: Checkpoint): Promise<n
     published === undefined ? 0 : stampOf(published),
     doc?.version ?? 0,
   ]
-  const highest = Math.max(...known.filter(stamp => stamp < SANE))
+  const highest = Math.max(0, ...known.filter(stamp => stamp < SANE))
+  await showState(cluster)
   return (await newestStamp(cluster, highest, SANE)) + 1
 }
 
@@ -144,13 +145,14 @@ const settle = async (lease: Lease, { identity, end, open }: Settled): Promise<v
     undo: isKept ? before.undo : undefined,
   }
   if (!open) {
-    await publish(lease, { ...next, mending: true })
+    // Killed before the history above is removed, the next repair must still know in which partitions it is.
+    await publish(lease, { ...next, partitions: before.partitions, mending: true })
     await cluster.clock.sleep(GRACE_MS)
   }
   await removeAbove(cluster, end.height, before.partitions)
   const filling = await fillingOf(cluster, end.height, partitions)
   if (open) await publish(lease, { ...next, filling, mending: undefined })
-  else await lease.set({ filling })
+  else await lease.set({ partitions, filling })
 }
 
 const identityOf = ({ chainId, genesis, derivation }: Identity) => ({ chainId, genesis, derivation })
@@ -207,7 +209,9 @@ const takeBack = async (lease: Lease, height: number): Promise<Published | undef
   const stamp = await nextStamp(cluster, lease.checkpoint())
   await putBack(cluster, entriesBack(steps), stamp)
   await removeAbove(cluster, end.height, lease.checkpoint().partitions)
-  await publish(lease, { ...target, lift: stamp - end.height, mending: undefined })
+  // Absent in the record, there was none; this batch's own record leads to no earlier end.
+  const { undo } = target
+  await publish(lease, { ...target, undo, lift: stamp - end.height, mending: undefined })
   return end
 }
 

@@ -10,6 +10,7 @@ import { heightOf } from '../read/view.ts'
 import { versionAt } from '../schema/checkpoint-record.ts'
 import type { Cluster } from '../schema/cluster.ts'
 import { encode } from '../schema/documents.ts'
+import { partsOf } from '../schema/names.ts'
 import { type Partitions, partitionAt } from '../schema/partitions.ts'
 
 /**
@@ -56,7 +57,7 @@ export const rewriteDocuments = async (
     ...written.filter((_, at) => isState(at, put)),
   ]
   await forceVersion(cluster, state, version)
-  await refresh(cluster, indices)
+  for (const part of partsOf(indices)) await refresh(cluster, part)
 }
 
 /**

@@ -8,6 +8,14 @@ import { onceStarted } from '../schema/wait-for-shards.ts'
 
 /** What one process counted on one day: its keys with their requests and the time of the last. */
 type Counted = Map<string, { readonly requests: number; readonly last: number }>
+/** The document that a process writes on a day, and what it last knew of those of others. */
+type Own = {
+  readonly process: string
+  readonly day: number
+  counted: Counted
+  version: number
+  others: readonly DayOfKey[]
+}
 type Hit = {
   readonly _id: string
   readonly _source: { readonly day: number; readonly body: string }
@@ -24,11 +32,10 @@ const TIMEOUT_MS = 5_000
  * process that was killed stay.
  */
 export const openUsage = (cluster: Cluster): Usage => {
-  const process = crypto.getRandomValues(new Uint8Array(8)).toHex()
-  let own: { readonly day: number; counted: Counted; version: number } | undefined
-  const write = async (day: number, counted: Counted, version: number): Promise<void> => {
+  let own: Own | undefined
+  const write = async (next: Own): Promise<void> => {
     try {
-      await put(cluster, { process, day, counted, version })
+      await put(cluster, next)
     } catch (error) {
       if (!isMissingIndex(error)) throw error
       const { names } = cluster
@@ -37,56 +44,54 @@ export const openUsage = (cluster: Cluster): Usage => {
         shape: usageShape,
         aliases: [names.served('usage')],
       })
-      await put(cluster, { process, day, counted, version })
+      await put(cluster, next)
     }
   }
   return {
     add: async (day, counts, at) => {
-      if (own?.day !== day) own = { day, counted: new Map(), version: 0 }
+      if (own?.day !== day) own = newDay(day)
       const mine = own
       if (counts.size > 0) {
         const counted: Counted = new Map(mine.counted)
         for (const [key, count] of counts)
           counted.set(key, { requests: (counted.get(key)?.requests ?? 0) + count, last: at })
         mine.version += 1
-        await write(day, counted, mine.version)
+        await write({ ...mine, counted })
         mine.counted = counted
         // Once a day; what it leaves, the next process removes.
         if (mine.version === 1) await forget(cluster, day - USAGE_DAYS).catch(() => undefined)
       }
-      const others = await readDays(cluster, {
+      mine.others = await readDays(cluster, {
         filter: [{ term: { day } }],
-        must_not: [{ ids: { values: [idOf(day, process)] } }],
+        must_not: [{ ids: { values: [idOf(mine)] } }],
       }).catch((cause: unknown) => {
-        // What is added is added: without the others' counts those of this process are the best there are.
+        // What is added is added: with it, the counts of the others as last known are the best there are.
         if (counts.size === 0) throw cause
-        return []
+        return mine.others
       })
-      return totals(others, mine.counted)
+      return totals(mine.others, mine.counted)
     },
     since: async day => merged(await readDays(cluster, { filter: [{ range: { day: { gte: day } } }] })),
     close: async () => {},
   }
 }
 
-const idOf = (day: number, process: string): string => `${day}-${process}`
+/** With a random name for each day that begins: a day that a clock brings back leaves the document of its first time. */
+const newDay = (day: number): Own => ({
+  ...{ process: crypto.getRandomValues(new Uint8Array(8)).toHex(), day },
+  ...{ counted: new Map(), version: 0, others: [] },
+})
 
-const put = async (
-  { connection, names }: Cluster,
-  own: {
-    readonly process: string
-    readonly day: number
-    readonly counted: Counted
-    readonly version: number
-  },
-): Promise<void> => {
+const idOf = ({ day, process }: Pick<Own, 'day' | 'process'>): string => `${day}-${process}`
+
+const put = async ({ connection, names }: Cluster, own: Own): Promise<void> => {
   const index = names.served('usage')
   const what = `write ${index}`
   const body = JSON.stringify([...own.counted].map(([key, { requests, last }]) => [key, requests, last]))
   const answer = await askText(connection, {
     what,
     method: 'PUT',
-    path: `/${index}/_doc/${idOf(own.day, own.process)}`,
+    path: `/${index}/_doc/${idOf(own)}`,
     query: {
       version: String(own.version),
       version_type: 'external',

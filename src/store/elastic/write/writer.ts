@@ -44,10 +44,9 @@ export type WriterOptions = {
  * checkpoint. Most of the history of a batch may have been written before it, see `history-ahead.ts`.
  */
 export const openWriter = async (options: WriterOptions): Promise<Writer> => {
-  const { lease, keeper, restore } = await takeStore(options)
+  const { lease, keeper, restore, repair } = await takeStore(options)
   const { cluster } = lease
   const { chunk } = options
-  const repair = options.repair ? await repairWriterOf(lease) : undefined
   const ahead = new HistoryAhead({ cluster, checkpoint: lease.checkpoint, chunk })
   const commit = batchCommitter({ lease, keeper, ahead, restore })
   const { inTurn, settled } = turns()
@@ -111,8 +110,10 @@ const wholeCopiesOf =
     })
 
 /** Takes the lease; unless it is for a repair, brings the store to its checkpoint and makes sure that no data is lost. */
-const takeStore = async ({ cluster, identity, repair }: WriterOptions) => {
-  const lease = keepLease(cluster, await acquireLease(cluster, identity, repair ? requireServed : undefined))
+const takeStore = async (options: WriterOptions) => {
+  const { cluster, identity } = options
+  const requirement = options.repair ? requireServed : undefined
+  const lease = keepLease(cluster, await acquireLease(cluster, identity, requirement))
   const keeper = new InventoryKeeper(lease)
   const restore = async (): Promise<void> => {
     const { inventory, partitions } = lease.checkpoint()
@@ -122,12 +123,14 @@ const takeStore = async ({ cluster, identity, repair }: WriterOptions) => {
     await keeper.settle()
   }
   try {
-    if (!repair) await restore()
+    const repair = options.repair ? await repairWriterOf(lease) : undefined
+    if (repair === undefined) await restore()
+    return { lease, keeper, restore, repair }
   } catch (error) {
-    await lease.release()
+    // If it cannot be released now, it expires; what failed is why.
+    await lease.release().catch(() => {})
     throw error
   }
-  return { lease, keeper, restore }
 }
 
 /** Runs work one after the other, also for a caller that does not wait. */
