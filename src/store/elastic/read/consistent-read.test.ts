@@ -116,6 +116,25 @@ test('read: a failed read of the height is not shared, nor is the timeout of its
   expect(await third).toBe(4)
 })
 
+test('read: a height whose repair another caller has seen meanwhile is refused, although an earlier one was read just now', async () => {
+  const published = [metaAt(4), { ...metaAt(5), mending: true as const }]
+  const { read, fresh, readUnrepaired } = consistentReads({
+    readPublished: async () => (published.length > 1 ? published.shift() : published[0]),
+    open,
+    whole,
+    sleep: async () => {},
+    now: () => 0,
+    timeoutMs: 100,
+    nothing: () => new Failure('unavailable', 'nothing'),
+    underRepair: () => new Failure('unavailable', 'under repair'),
+  })
+  expect(await read(height)).toBe(4)
+  expect((await failureOf(fresh(undefined))).message).toBe('under repair')
+  expect((await failureOf(read(height))).message).toBe('under repair')
+  readUnrepaired()
+  expect(await read(height)).toBe(5)
+})
+
 test('read: work done at a height that is no longer published does not count', async () => {
   const { read, expire } = scripted([4, 5])
   await read(height)

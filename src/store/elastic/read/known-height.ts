@@ -38,8 +38,12 @@ export const knownHeight = ({ readPublished, sleep, now, nothing, underRepair }:
     let read = await readPublished(signal)
     // Nearly always it is the one that is known already.
     if (read === undefined || read !== before || known !== before) read = await taken(read, before, signal)
-    if (read.mending && !mayReadUnrepaired) throw underRepair()
-    return read
+    return repaired(read)
+  }
+  /** The height, if it may be read. */
+  const repaired = (published: PublishedMeta): PublishedMeta => {
+    if (published.mending && !mayReadUnrepaired) throw underRepair()
+    return published
   }
   /** The height that is known once one was read; `before`: the one that was known before that. */
   const taken = async (
@@ -61,7 +65,7 @@ export const knownHeight = ({ readPublished, sleep, now, nothing, underRepair }:
   const current = (signal: AbortSignal | undefined): PublishedMeta | Promise<PublishedMeta> => {
     const at = now()
     if (shared !== undefined && Math.abs(at - shared.at) < READ_SERVES_MS)
-      return shared.isDone && known !== undefined ? known : afterThat(shared, signal)
+      return shared.isDone && known !== undefined && !known.mending ? known : afterThat(shared, signal)
     shared = sharedRead(at, fresh(signal))
     return shared.reading
   }
@@ -71,7 +75,7 @@ export const knownHeight = ({ readPublished, sleep, now, nothing, underRepair }:
       () => true,
       () => false,
     )
-    return isRead && known !== undefined ? known : fresh(signal)
+    return isRead && known !== undefined ? repaired(known) : fresh(signal)
   }
   return {
     known: () => known,
