@@ -135,6 +135,31 @@ test('read: a height whose repair another caller has seen meanwhile is refused, 
   expect(await read(height)).toBe(5)
 })
 
+test('read: a batch that is published again with its inventory is read with that one', async () => {
+  const inventory = { batch: 'b4', indices: {}, last: { 'iost-lists-0': ['a', 5] as const } }
+  const published: PublishedMeta[] = [metaAt(4), metaAt(4), { ...metaAt(4), inventory }]
+  const opened: PublishedMeta[] = []
+  const { read, expire } = consistentReads({
+    readPublished: async () => (published.length > 1 ? published.shift() : published[0]),
+    open: at => {
+      opened.push(at)
+      return open(at)
+    },
+    whole,
+    sleep: async () => {},
+    now: () => 0,
+    timeoutMs: 100,
+    nothing: () => new Failure('unavailable', 'nothing'),
+    underRepair: () => new Failure('unavailable', 'under repair'),
+  })
+  for (let n = 0; n < 4; n++) {
+    await read(height)
+    expire()
+  }
+  expect(opened.map(at => at.inventory?.batch)).toEqual([undefined, undefined, undefined, 'b4'])
+  expect(opened[1]).toBe(opened[0] as PublishedMeta)
+})
+
 test('read: work done at a height that is no longer published does not count', async () => {
   const { read, expire } = scripted([4, 5])
   await read(height)

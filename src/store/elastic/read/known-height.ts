@@ -56,8 +56,8 @@ export const knownHeight = ({ readPublished, sleep, now, nothing, underRepair }:
     // A read that began later and ended sooner may have brought a newer height meanwhile.
     if (known !== undefined && read !== undefined && stampOf(known) > least && stampOf(read) < stampOf(known))
       return known
-    // The same batch keeps the same value, and with it what is cached by it.
-    if (read === undefined || read.batch !== known?.batch) known = read
+    // What is the same keeps its value, and with it what is cached by it. A batch is published again with its inventory.
+    if (read === undefined || !Bun.deepEquals(read, known)) known = read
     if (known === undefined) throw nothing()
     return known
   }
