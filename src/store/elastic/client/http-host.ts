@@ -162,10 +162,13 @@ export class Host {
   private async connect(sending: Sending): Promise<HttpLine> {
     const line = new HttpLine()
     this.connecting += 1
+    // Whoever gives the request up ends the connection, however far it has come.
+    sending.line = line
     try {
       await line.connect(this.options)
     } finally {
       this.connecting -= 1
+      sending.line = undefined
     }
     this.lines.add(line)
     if (this.isClosed || sending.isOver) line.close()
