@@ -264,6 +264,17 @@ test('readableFrom: accepts any edition at first, then changes to its own', asyn
   expect(await lookedAt(metas)).toEqual([undefined, 7, 8, 9])
 })
 
+test('readableFrom: a read that began earlier and ends later takes the last height nowhere back', async () => {
+  const early = Promise.withResolvers<PublishedMeta>()
+  const left = [early.promise, editionAt(8, EDITION), editionAt(9, 'other')]
+  const look = readableFrom(async () => left.shift())
+  const first = look(undefined)
+  await look(undefined)
+  early.resolve(editionAt(7, EDITION))
+  expect((await first)?.end.height).toBe(7)
+  expect((await look(undefined))?.end.height).toBe(8)
+})
+
 test('read: ends at once when the signal aborts, whatever the work waits for', async () => {
   const stop = new AbortController()
   const { read } = scripted([4])

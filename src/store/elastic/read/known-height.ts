@@ -128,11 +128,19 @@ type ReadPublished = HeightOptions['readPublished']
  */
 export const readableFrom = (read: ReadPublished): ReadPublished => {
   let last: PublishedMeta | undefined
+  let begun = 0
+  let lastBegun = 0
   return async signal => {
+    begun += 1
+    const own = begun
     const found = await read(signal)
     const isOther = found?.edition !== undefined && found.edition !== EDITION
     if (last !== undefined && isOther && found.edition !== last.edition) return last
-    last = found
+    // What a read that began earlier found may be older.
+    if (own > lastBegun) {
+      lastBegun = own
+      last = found
+    }
     return found
   }
 }
