@@ -71,11 +71,7 @@ export const knownHeight = ({ readPublished, sleep, now, nothing, underRepair }:
   }
   /** A read that failed, or whose caller gave up, counts for nobody else. */
   const afterThat = async ({ reading }: Shared, signal: AbortSignal | undefined): Promise<PublishedMeta> => {
-    const isRead = await reading.then(
-      () => true,
-      () => false,
-    )
-    return isRead && known !== undefined ? repaired(known) : fresh(signal)
+    return (await isFulfilled(reading)) && known !== undefined ? repaired(known) : fresh(signal)
   }
   return {
     known: () => known,
@@ -91,6 +87,12 @@ export const knownHeight = ({ readPublished, sleep, now, nothing, underRepair }:
     },
   }
 }
+
+const isFulfilled = (reading: Promise<unknown>): Promise<boolean> =>
+  reading.then(
+    () => true,
+    () => false,
+  )
 
 /** Replicas lag: a read may return an older height, and we never go back. If it stays lower, the store was recreated. */
 const notBelow = async (
