@@ -105,13 +105,15 @@ for (const [path, kind, retryable, message, help] of failures)
     if (help !== undefined) expect(failure.help).toMatch(help)
   })
 
-test('ask: waits for a server that was Elasticsearch and no longer answers as one', async () => {
-  const connection = connect({ url })
-  await connection.send({ method: 'GET', path: '/200' })
-  const failure = await failureOf(connection.send({ method: 'GET', path: '/other' }))
-  expect([failure.kind, failure.retryable]).toEqual(['unavailable', true])
-  await connection.close()
-})
+// A 404 of a proxy says nothing of a document.
+for (const path of ['/other', '/404/other-server', '/400/other-server'])
+  test(`send: ${path}: waits for a server that was Elasticsearch and no longer answers as one`, async () => {
+    const connection = connect({ url })
+    await connection.send({ method: 'GET', path: '/200' })
+    const failure = await failureOf(connection.send({ method: 'GET', path }))
+    expect([failure.kind, failure.retryable]).toEqual(['unavailable', true])
+    await connection.close()
+  })
 
 test('ask: tries passing errors again, others not', async () => {
   const counts: number[] = []

@@ -17,7 +17,7 @@ type Doc = {
 }
 
 /** Documents per request; transactions of a few KB each make an answer of a few MB. */
-const AT_ONCE = 1000
+export const AT_ONCE = 1000
 
 type Reading = { readonly realtime: boolean; readonly signal?: AbortSignal | undefined }
 

@@ -89,13 +89,11 @@ const probeAll = async <T>({ hosts, choice, examined, clock }: Examining<T>): Pr
   const since = clock.elapsed()
   const waiting = new Set(hosts)
   let isGraceOver = false
-  let hasHeard = false
+  let endGrace: (() => void) | undefined
   const answered = (host: T): void => {
     waiting.delete(host)
     if (!isGraceOver) choice.heard(host)
-    if (hasHeard) return
-    hasHeard = true
-    afterReading(clock, Math.max(GRACE_MS, GRACE_TIMES * (clock.elapsed() - since)), () => {
+    endGrace ??= afterReading(clock, Math.max(GRACE_MS, GRACE_TIMES * (clock.elapsed() - since)), () => {
       isGraceOver = true
       for (const late of waiting) choice.silence(late)
     })
@@ -106,20 +104,27 @@ const probeAll = async <T>({ hosts, choice, examined, clock }: Examining<T>): Pr
     }),
   )
   // If none answers, none is worse than another.
-  if (!hasHeard) return
+  if (endGrace === undefined) return
+  // The grace may be longer than the round, and would silence who answers the next one.
+  endGrace()
   for (const dead of waiting) {
     choice.silence(dead)
     examined.onDead(dead)
   }
 }
 
-/** Runs after the time, and once what came meanwhile is read. */
-const afterReading = (clock: Pick<Clock, 'elapsed' | 'after'>, ms: number, work: () => void): void => {
+/** Runs after the time, and once what came meanwhile is read, unless the returned function is called before. */
+const afterReading = (
+  clock: Pick<Clock, 'elapsed' | 'after'>,
+  ms: number,
+  work: () => void,
+): (() => void) => {
   const due = clock.elapsed() + ms
-  clock.after(ms, () => {
-    if (clock.elapsed() - due > STALL_MS) afterReading(clock, GRACE_MS, work)
+  let cancel = clock.after(ms, () => {
+    if (clock.elapsed() - due > STALL_MS) cancel = afterReading(clock, GRACE_MS, work)
     else work()
   })
+  return () => cancel()
 }
 
 /** Tries the doubted host now and then, less often the more often that fails. */
@@ -140,7 +145,9 @@ const trials = <T>({ choice, examined, clock }: Examining<T>) => {
     if (now < nextAt) return
     pauseMs = Math.min(LONGEST_TRUST_MS, pauseMs * 2)
     nextAt = now + pauseMs
-    if (!(await examined.readBy(doubted))) return
+    const isHelpful = await examined.readBy(doubted)
+    // Another host may have become the doubted one meanwhile, and nothing is known of that one.
+    if (!isHelpful || choice.doubted !== doubted) return
     tried = undefined
     choice.trust()
   }

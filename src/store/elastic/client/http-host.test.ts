@@ -128,6 +128,19 @@ test('read: at the time limit and after the signal the connection is closed, so 
   expect((await reads.read(asked, { ms: FAR_MS })).text).toBe('{}')
 })
 
+test('read: a server that takes a connection and never shows whose it is keeps no socket of ours', async () => {
+  url.protocol = 'https:'
+  const hung = open({ url, auth: undefined, maxSockets: 1 })
+  for (const n of [1, 2]) {
+    const stop = new AbortController()
+    server.once('connection', socket => socket.once('data', () => stop.abort()))
+    expect(await thrownBy(hung.read(asked, { ms: FAR_MS, signal: stop.signal }))).toBeInstanceOf(TooLate)
+    await closed(connections[n - 1])
+    expect(connections).toHaveLength(n)
+  }
+  hung.close()
+})
+
 test('read: a limited number at once; those that give up while they wait are never sent', async () => {
   const held: Socket[] = []
   answer = socket => {

@@ -41,7 +41,10 @@ export type Sending = {
 const IDLE_MS = 55_000
 /** Probes that may wait at once for a connection that never comes. */
 const PROBES = 8
-/** Answers of a server that does not know the path; a proxy gives other ones while Elasticsearch is away. */
+/**
+ * Answers of a server that does not know the path, also of a proxy that has no way to Elasticsearch for a moment: to a
+ * reader such a 404 would be a document that is not there. Other ones, as 503, say of themselves that they pass.
+ */
 const ANSWERS_OF_OTHERS: ReadonlySet<number> = new Set([400, 404, 405, 406, 410, 415, 501])
 
 /** A host of a cluster, and its connections, which are kept from request to request. Nothing is sent before the first. */
@@ -112,7 +115,7 @@ export class Host {
 
   /** The answer, if it is one of Elasticsearch. Throws 'usage', or 'unavailable' where it was Elasticsearch before. */
   checked({ status, text, headers }: HttpAnswer): Answer {
-    const isOther = status < 300 || (!this.isKnown && ANSWERS_OF_OTHERS.has(status))
+    const isOther = status < 300 || ANSWERS_OF_OTHERS.has(status)
     if (isOther && headers.get('x-elastic-product') !== 'Elasticsearch') throw this.notElastic()
     this.isKnown ||= status < 300
     return { status, text }
@@ -162,10 +165,13 @@ export class Host {
   private async connect(sending: Sending): Promise<HttpLine> {
     const line = new HttpLine()
     this.connecting += 1
+    // Whoever gives the request up ends the connection, however far it has come.
+    sending.line = line
     try {
       await line.connect(this.options)
     } finally {
       this.connecting -= 1
+      sending.line = undefined
     }
     this.lines.add(line)
     if (this.isClosed || sending.isOver) line.close()

@@ -35,9 +35,15 @@ export class HttpLine {
   private unsent: Uint8Array | undefined
   private answers = 0
 
-  /** For https the server has shown whose it is. Throws `NoAnswer`. */
+  /** For https the server has shown whose it is. Throws `NoAnswer`, also where `close` is called meanwhile. */
   async connect(options: LineOptions): Promise<void> {
-    this.socket = await connected(options, this)
+    await connected(options, this)
+  }
+
+  /** There is a socket; for https the server has yet to show whose it is, which one that hangs never does. */
+  opened(socket: Socket<undefined>): void {
+    this.socket = socket
+    if (this.isClosed) socket.terminate()
   }
 
   /** Sends a request, head and body in one. Throws `NoAnswer`; the connection is closed then. */
@@ -107,10 +113,10 @@ export class HttpLine {
   }
 }
 
-const connected = ({ url, ca }: LineOptions, line: HttpLine): Promise<Socket<undefined>> => {
+const connected = ({ url, ca }: LineOptions, line: HttpLine): Promise<void> => {
   const isTls = url.protocol === 'https:'
   const hostname = url.hostname.replace(/^\[|\]$/g, '')
-  const ready = Promise.withResolvers<Socket<undefined>>()
+  const ready = Promise.withResolvers<void>()
   const fail = (reason: string): void => {
     ready.reject(new NoAnswer(reason))
     line.ended(reason)
@@ -118,7 +124,7 @@ const connected = ({ url, ca }: LineOptions, line: HttpLine): Promise<Socket<und
   const handshake = (socket: Socket<undefined>, _: boolean, error: Error | null): void => {
     const problem = error ?? checkServerIdentity(hostname, socket.getPeerCertificate())
     if (problem === undefined) {
-      ready.resolve(socket)
+      ready.resolve()
     } else {
       fail(problem.message)
       socket.terminate()
@@ -131,7 +137,11 @@ const connected = ({ url, ca }: LineOptions, line: HttpLine): Promise<Socket<und
       ? { tls: { serverName: hostname, rejectUnauthorized: true, ...(ca === undefined ? {} : { ca }) } }
       : {}),
     socket: {
-      ...(isTls ? { handshake } : { open: (socket: Socket<undefined>) => ready.resolve(socket) }),
+      ...(isTls ? { handshake } : {}),
+      open: socket => {
+        line.opened(socket)
+        if (!isTls) ready.resolve()
+      },
       data: (_, bytes) => line.received(bytes),
       drain: () => line.hasRoom(),
       end: () => line.ended(CLOSED),

@@ -54,12 +54,18 @@ test('onNodes: searches that must see one copy are tried on one node after the o
   ])
 })
 
-test('onNodes: searches of certain copies stay', () => {
-  const read = {
-    path: '/_msearch',
-    lines: lines({ index: 'a', preference: '_only_nodes:x' }, { index: 'a', preference: '_only_nodes:y' }),
+test('onNodes: searches of certain copies stay, also where all are on one node', () => {
+  for (const node of ['x', 'y']) {
+    const read = {
+      path: '/_msearch',
+      isOfNamedCopies: true as const,
+      lines: lines(
+        { index: 'a', preference: '_only_nodes:x' },
+        { index: 'b', preference: `_only_nodes:${node}` },
+      ),
+    }
+    expect(onNodes<CopiedRead>(read, ['n1'])).toEqual([read])
   }
-  expect(onNodes(read, ['n1'])).toEqual([read])
 })
 
 test('hasNoCopy: as Elasticsearch says it', () => {

@@ -3,6 +3,7 @@ export type CopiedRead = {
   readonly path: string
   readonly query?: Readonly<Record<string, string>> | undefined
   readonly lines?: string | undefined
+  readonly isOfNamedCopies?: true
 }
 
 /** What reads of documents end in; other requests choose no copies and refuse the parameter. */
@@ -13,20 +14,19 @@ const OWN_PREFERENCE = /^(\{.*"preference":)("[^"]*")/
 
 /**
  * The read from copies on certain nodes, as the variants to be tried one after the other. Most reads take any of these
- * nodes, and others if none of them has a copy. What must see one copy throughout is tried on each node by itself.
+ * nodes, and others if none of them has a copy. What must see one copy throughout is tried on each node by itself; what
+ * is asked of certain copies stays.
  * Requests that choose no copies, such as searches at a point in time, stay as they are.
  *
  * @param nodes ids; none: copies on the node that is asked are preferred
  */
 export const onNodes = <R extends CopiedRead>(read: R, nodes: readonly string[]): readonly R[] => {
-  const { path, query, lines } = read
+  const { path, query, lines, isOfNamedCopies } = read
   const preference = nodes.length === 0 ? '_local' : `_prefer_nodes:${nodes.join(',')}`
   if (path === '/_msearch' && lines !== undefined) {
-    const own = new Set(headsOf(lines).map(head => OWN_PREFERENCE.exec(head)?.[2]))
-    const [one] = own
-    if (one === undefined) return [{ ...read, lines: linesWith(lines, preference) }]
-    // Where each search names its own copies, just those are wanted.
-    if (own.size > 1) return [read]
+    // All of them have a preference, or none.
+    if (!OWN_PREFERENCE.test(lines)) return [{ ...read, lines: linesWith(lines, preference) }]
+    if (isOfNamedCopies) return [read]
     return [...nodes.map(node => ({ ...read, lines: linesWith(lines, `_only_nodes:${node}`) })), read]
   }
   return [OF_COPIES.test(path) ? { ...read, query: { ...query, preference } } : read]
@@ -36,9 +36,6 @@ export const onNodes = <R extends CopiedRead>(read: R, nodes: readonly string[])
 export const hasNoCopy = (text: string): boolean => text.includes('no data nodes with criteria [')
 
 /** Each search is two lines, and the first says where it looks. */
-const headsOf = (lines: string): readonly string[] =>
-  lines.split('\n').filter((line, at) => at % 2 === 0 && line !== '')
-
 const linesWith = (lines: string, preference: string): string =>
   lines
     .split('\n')

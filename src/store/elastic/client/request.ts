@@ -12,6 +12,8 @@ export type Request = {
   readonly body?: string
   /** Lines of JSON text, each ended by a line feed. */
   readonly lines?: string
+  /** The copies that its searches name are those it is about, so no others are asked, also while their host is left out. */
+  readonly isOfNamedCopies?: true
   readonly signal?: AbortSignal | undefined
   readonly timeoutMs?: number
 }

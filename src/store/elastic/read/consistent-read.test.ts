@@ -4,9 +4,8 @@ import type { Published, View } from '#store/port.ts'
 import { failureOf, kindOf } from '#test/store/suite/harness.ts'
 import { MISSING_INDEX } from '../client/failures.ts'
 import type { PublishedMeta } from '../schema/checkpoint-record.ts'
-import { EDITION } from '../schema/mappings.ts'
 import { consistentReads, Newer } from './consistent-read.ts'
-import { READ_SERVES_MS, readableFrom } from './known-height.ts'
+import { READ_SERVES_MS } from './known-height.ts'
 
 const metaAt = (height: number): PublishedMeta => ({
   end: { height, hash: `h${height}`, time: 0n, lib: height },
@@ -116,6 +115,50 @@ test('read: a failed read of the height is not shared, nor is the timeout of its
   expect(await third).toBe(4)
 })
 
+test('read: a height whose repair another caller has seen meanwhile is refused, although an earlier one was read just now', async () => {
+  const published = [metaAt(4), { ...metaAt(5), mending: true as const }]
+  const { read, fresh, readUnrepaired } = consistentReads({
+    readPublished: async () => (published.length > 1 ? published.shift() : published[0]),
+    open,
+    whole,
+    sleep: async () => {},
+    now: () => 0,
+    timeoutMs: 100,
+    nothing: () => new Failure('unavailable', 'nothing'),
+    underRepair: () => new Failure('unavailable', 'under repair'),
+  })
+  expect(await read(height)).toBe(4)
+  expect((await failureOf(fresh(undefined))).message).toBe('under repair')
+  expect((await failureOf(read(height))).message).toBe('under repair')
+  readUnrepaired()
+  expect(await read(height)).toBe(5)
+})
+
+test('read: a batch that is published again with its inventory is read with that one', async () => {
+  const inventory = { batch: 'b4', indices: {}, last: { 'iost-lists-0': ['a', 5] as const } }
+  const published: PublishedMeta[] = [metaAt(4), metaAt(4), { ...metaAt(4), inventory }]
+  const opened: PublishedMeta[] = []
+  const { read, expire } = consistentReads({
+    readPublished: async () => (published.length > 1 ? published.shift() : published[0]),
+    open: at => {
+      opened.push(at)
+      return open(at)
+    },
+    whole,
+    sleep: async () => {},
+    now: () => 0,
+    timeoutMs: 100,
+    nothing: () => new Failure('unavailable', 'nothing'),
+    underRepair: () => new Failure('unavailable', 'under repair'),
+  })
+  for (let n = 0; n < 4; n++) {
+    await read(height)
+    expire()
+  }
+  expect(opened.map(at => at.inventory?.batch)).toEqual([undefined, undefined, undefined, 'b4'])
+  expect(opened[1]).toBe(opened[0] as PublishedMeta)
+})
+
 test('read: work done at a height that is no longer published does not count', async () => {
   const { read, expire } = scripted([4, 5])
   await read(height)
@@ -198,26 +241,6 @@ test('read: a missing index makes the read begin again only after another public
   const removed = ({ at }: View) => (at.height === 4 ? Promise.reject(gone) : Promise.resolve(at.height))
   expect(await scripted([4, 5]).read(removed)).toBe(5)
   expect(await failureOf(scripted([4]).read(removed))).toBe(gone)
-})
-
-const lookedAt = async (metas: readonly (PublishedMeta | undefined)[]) => {
-  const left = [...metas]
-  const look = readableFrom(async () => left.shift())
-  const heights: (number | undefined)[] = []
-  for (const _ of metas) heights.push((await look(undefined))?.end.height)
-  return heights
-}
-const editionAt = (height: number, edition: string): PublishedMeta => ({ ...metaAt(height), edition })
-
-test('readableFrom: stays with the last height it could read when another edition is published', async () => {
-  const [ours, theirs] = [editionAt(8, EDITION), editionAt(9, 'other')]
-  expect(await lookedAt([metaAt(7), ours, theirs, editionAt(10, 'other')])).toEqual([7, 8, 8, 8])
-  expect(await lookedAt([metaAt(7), theirs, editionAt(9, EDITION)])).toEqual([7, 7, 9])
-})
-
-test('readableFrom: accepts any edition at first, then changes to its own', async () => {
-  const metas = [undefined, editionAt(7, 'other'), editionAt(8, 'other'), editionAt(9, EDITION)]
-  expect(await lookedAt(metas)).toEqual([undefined, 7, 8, 9])
 })
 
 test('read: ends at once when the signal aborts, whatever the work waits for', async () => {

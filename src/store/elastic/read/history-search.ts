@@ -17,20 +17,22 @@ type Search = {
 
 /**
  * Hits in indices of history, whose documents never change: what is found is right. Where fewer than `wanted` are found,
- * a second search tells whether there are no more, or a copy is out of date, which throws `OutOfDate`.
+ * a second search tells whether there are no more, or a copy is out of date, which throws `OutOfDate`. With `by` not hits
+ * are counted, but values of that field: hits that share one do not stand for another value.
  */
 export const searchHistory = async (
   proving: Proving,
   indices: readonly string[],
-  search: Search & { readonly wanted: number },
+  search: Search & { readonly wanted: number; readonly by?: string },
 ): Promise<readonly Hit[]> => {
-  const { wanted, ...own } = search
+  const { wanted, by, ...own } = search
   let found: readonly Hit[]
   if (indices.length > INDICES_AT_ONCE)
     found = await inParts(indices, part => searchHistory(proving, part, { ...own, wanted: 0 }))
   else
     found = await askHits<Hit>(proving.connection, searchOf(String(indices), own, { signal: proving.signal }))
-  return found.length < wanted ? provedHistory(proving, indices, own) : found
+  const count = by === undefined ? found.length : new Set(found.map(({ _source }) => _source[by])).size
+  return count < wanted ? provedHistory(proving, indices, own) : found
 }
 
 type NamedHit = Hit & { readonly _index?: string; readonly matched_queries?: readonly string[] }

@@ -68,7 +68,7 @@ export const holdView = async (
       const [lacks] = missing
       if (lacks !== undefined) throw new OutOfDate(cluster.connection, lacks.index)
       if (!isNewer && after.batch === at.batch && stampOf(after) === stampOf(at)) {
-        signal?.throwIfAborted()
+        if (signal?.aborted) throw passed(`the state of height ${at.end.height} was taken`)
         return { view: heldView(viewOf(at), { at, pits, signal }), close: end }
       }
     } catch (error) {

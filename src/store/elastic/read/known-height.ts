@@ -38,8 +38,12 @@ export const knownHeight = ({ readPublished, sleep, now, nothing, underRepair }:
     let read = await readPublished(signal)
     // Nearly always it is the one that is known already.
     if (read === undefined || read !== before || known !== before) read = await taken(read, before, signal)
-    if (read.mending && !mayReadUnrepaired) throw underRepair()
-    return read
+    return repaired(read)
+  }
+  /** The height, if it may be read. */
+  const repaired = (published: PublishedMeta): PublishedMeta => {
+    if (published.mending && !mayReadUnrepaired) throw underRepair()
+    return published
   }
   /** The height that is known once one was read; `before`: the one that was known before that. */
   const taken = async (
@@ -52,8 +56,8 @@ export const knownHeight = ({ readPublished, sleep, now, nothing, underRepair }:
     // A read that began later and ended sooner may have brought a newer height meanwhile.
     if (known !== undefined && read !== undefined && stampOf(known) > least && stampOf(read) < stampOf(known))
       return known
-    // The same batch keeps the same value, and with it what is cached by it.
-    if (read === undefined || read.batch !== known?.batch) known = read
+    // What is the same keeps its value, and with it what is cached by it. A batch is published again with its inventory.
+    if (read === undefined || !Bun.deepEquals(read, known)) known = read
     if (known === undefined) throw nothing()
     return known
   }
@@ -61,17 +65,13 @@ export const knownHeight = ({ readPublished, sleep, now, nothing, underRepair }:
   const current = (signal: AbortSignal | undefined): PublishedMeta | Promise<PublishedMeta> => {
     const at = now()
     if (shared !== undefined && Math.abs(at - shared.at) < READ_SERVES_MS)
-      return shared.isDone && known !== undefined ? known : afterThat(shared, signal)
+      return shared.isDone && known !== undefined && !known.mending ? known : afterThat(shared, signal)
     shared = sharedRead(at, fresh(signal))
     return shared.reading
   }
   /** A read that failed, or whose caller gave up, counts for nobody else. */
   const afterThat = async ({ reading }: Shared, signal: AbortSignal | undefined): Promise<PublishedMeta> => {
-    const isRead = await reading.then(
-      () => true,
-      () => false,
-    )
-    return isRead && known !== undefined ? known : fresh(signal)
+    return (await isFulfilled(reading)) && known !== undefined ? repaired(known) : fresh(signal)
   }
   return {
     known: () => known,
@@ -87,6 +87,12 @@ export const knownHeight = ({ readPublished, sleep, now, nothing, underRepair }:
     },
   }
 }
+
+const isFulfilled = (reading: Promise<unknown>): Promise<boolean> =>
+  reading.then(
+    () => true,
+    () => false,
+  )
 
 /** Replicas lag: a read may return an older height, and we never go back. If it stays lower, the store was recreated. */
 const notBelow = async (
@@ -124,11 +130,19 @@ type ReadPublished = HeightOptions['readPublished']
  */
 export const readableFrom = (read: ReadPublished): ReadPublished => {
   let last: PublishedMeta | undefined
+  let begun = 0
+  let lastBegun = 0
   return async signal => {
+    begun += 1
+    const own = begun
     const found = await read(signal)
     const isOther = found?.edition !== undefined && found.edition !== EDITION
     if (last !== undefined && isOther && found.edition !== last.edition) return last
-    last = found
+    // What a read that began earlier found may be older.
+    if (own > lastBegun) {
+      lastBegun = own
+      last = found
+    }
     return found
   }
 }

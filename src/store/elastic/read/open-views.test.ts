@@ -35,6 +35,13 @@ test('rememberState: tells of hits and misses, and takes no more once it is full
   expect(looks).toEqual([true, false])
 })
 
+test('rememberState: a document that several views read at the same time takes room once', () => {
+  const docs = rememberState()
+  for (let n = 0; n < 3; n++) docs.put(lists, 'a', { doc, characters: 3_000_000 })
+  docs.put(lists, 'b', { doc, characters: 3_000_000 })
+  expect(docs.get(lists, 'b')).toBeDefined()
+})
+
 /** Views of a store at which nobody answers: they are told apart by what they share, their edition. */
 const opener = () => {
   let now = 0

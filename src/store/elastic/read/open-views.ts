@@ -91,10 +91,12 @@ export const rememberState = (onRead: (isHit: boolean) => void = () => undefined
       return known
     },
     put: (index, id, { doc: value, characters }) => {
+      const key = `${index.name}/${id}`
       const size = ENTRY_CHARACTERS + characters
-      if (kept + size > MAX_CHARACTERS) return
+      // Views that miss a document at the same time each read it; it takes room once.
+      if (docs.has(key) || kept + size > MAX_CHARACTERS) return
       kept += size
-      docs.set(`${index.name}/${id}`, { value })
+      docs.set(key, { value })
     },
   }
 }

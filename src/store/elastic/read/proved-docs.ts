@@ -2,7 +2,7 @@ import type { AnyIndex } from '#indices/registry.ts'
 import type { Hints } from '#store/ranking-start.ts'
 import type { Ref } from '../client/bulk-item.ts'
 import type { Connection } from '../client/connection.ts'
-import { type Got, getMany } from '../client/get-many.ts'
+import { AT_ONCE, type Got, getMany } from '../client/get-many.ts'
 import type { LastDocuments, PublishedMeta } from '../schema/checkpoint-record.ts'
 import type { Names } from '../schema/names.ts'
 import { OutOfDate } from './out-of-date.ts'
@@ -72,9 +72,6 @@ const send = async (reader: Proving & Pick<Reader, 'asked'>): Promise<void> => {
   }
 }
 
-/** Documents of one request, without those that prove. */
-const AT_ONCE = 900
-
 /**
  * Documents by id as search sees them, each from a copy that has all of its index: the last document of an index is
  * read before the others in the same request, which one copy carries out in order. Throws `OutOfDate` otherwise.
@@ -84,16 +81,31 @@ export const provedDocs = async (
   refs: readonly Ref[],
 ): Promise<readonly (Got | undefined)[]> => {
   const found: (Got | undefined)[] = []
-  for (let from = 0; from < refs.length; from += AT_ONCE) {
-    const part = refs.slice(from, from + AT_ONCE)
-    const proofs = [...new Set(part.map(({ index }) => index))].flatMap(index => {
-      const [id, version] = last[index] ?? []
-      return id === undefined ? [] : [{ index, id, version: version ?? 0 }]
-    })
+  while (found.length < refs.length) {
+    const { proofs, part } = nextPart(refs, found.length, last)
     const got = await getMany(connection, [...proofs, ...part], { realtime: false, signal })
     for (const [at, { index, version }] of proofs.entries())
       if ((got[at]?.version ?? -1) < version) throw new OutOfDate(connection, index)
     found.push(...got.slice(proofs.length))
   }
   return found
+}
+
+type Proof = Ref & { readonly version: number }
+
+/** The documents from `from` on that are one request together with those that prove their indices. */
+const nextPart = (
+  refs: readonly Ref[],
+  from: number,
+  last: LastDocuments,
+): { readonly proofs: readonly Proof[]; readonly part: readonly Ref[] } => {
+  const proofs = new Map<string, Proof>()
+  let to = from
+  for (; to < refs.length; to++) {
+    const { index } = refs[to] as Ref
+    const [id, version = 0] = proofs.has(index) ? [] : (last[index] ?? [])
+    if (to - from + proofs.size + (id === undefined ? 1 : 2) > AT_ONCE) break
+    if (id !== undefined) proofs.set(index, { index, id, version })
+  }
+  return { proofs: [...proofs.values()], part: refs.slice(from, to) }
 }

@@ -133,12 +133,12 @@ const find = async <I extends HistoryIndex>(
   const terms = values.map(hashTerm)
   const query = terms.length === 1 ? { term: { [field]: terms[0] } } : { terms: { [field]: terms } }
   const size = MOST_FOUND * terms.length
-  const found =
-    terms.length === 0 ? [] : await searchHistory(reader, indices, { query, size, wanted: terms.length })
+  const wanted = terms.length
+  const found = wanted === 0 ? [] : await searchHistory(reader, indices, { query, size, wanted, by: field })
   const docs = inOrder(found)
     .filter(({ _id }) => (heightOf(_id) ?? Number.POSITIVE_INFINITY) <= reader.published.end.height)
     .map(({ _id, _source }) => decode(index, _id, _source))
-  if (docs.length < terms.length) reader.onNothing()
+  if (new Set(docs.map(doc => Reflect.get(doc, field))).size < wanted) reader.onNothing()
   return docs
 }
 

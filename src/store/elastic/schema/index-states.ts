@@ -175,6 +175,7 @@ const searchEachOnce = async (
     what,
     method: 'POST',
     path: '/_msearch',
+    isOfNamedCopies: true,
     lines: all
       .map(
         copy =>

@@ -1,0 +1,64 @@
+import { expect, test } from 'bun:test'
+import { handClock } from '#test/support/clocks/hand-clock.ts'
+import { hostChoice } from './host-choice.ts'
+import { type Examined, hostHealth } from './host-health.ts'
+
+type Host = 'a' | 'b' | 'c'
+
+const open = (
+  hosts: readonly Host[],
+  examined: (clock: ReturnType<typeof handClock>) => Pick<Examined<Host>, 'probe'> & Partial<Examined<Host>>,
+) => {
+  const clock = handClock()
+  const choice = hostChoice<Host>(hosts, clock.elapsed)
+  const health = hostHealth<Host>({
+    ...{ hosts, choice, clock },
+    examined: { onDead: () => undefined, readBy: async () => true, ...examined(clock) },
+  })
+  return { clock, choice, health }
+}
+
+test('hostHealth: a host that answers the next round is not silenced by the grace of the one before', async () => {
+  let isBusy = true
+  const { clock, choice, health } = open(['a', 'b'], ({ sleep }) => ({
+    probe: async host => {
+      if (host === 'b' && isBusy) return false
+      await sleep(isBusy ? 600 : 1)
+      return true
+    },
+  }))
+  health.round()
+  await clock.settle()
+  // Its grace is four times as long.
+  await clock.pass(600)
+  expect([...choice.silent]).toEqual(['b'])
+  isBusy = false
+  await clock.pass(5_000)
+  expect([...choice.silent]).toEqual([])
+  health.close()
+})
+
+test('hostHealth: a trial that succeeds is no reason to trust the host that is doubted by then', async () => {
+  let tried = Promise.withResolvers<boolean>()
+  const { clock, choice, health } = open(['a', 'b', 'c'], () => ({
+    probe: async () => true,
+    readBy: () => tried.promise,
+  }))
+  const doubt = (host: Host): void => {
+    choice.helpedWithout(host)
+    choice.helpedWithout(host)
+  }
+  doubt('a')
+  health.round()
+  await clock.settle()
+  await clock.pass(2_000)
+  doubt('b')
+  tried.resolve(true)
+  await clock.settle()
+  expect(choice.doubted).toBe('b')
+  tried = Promise.withResolvers<boolean>()
+  tried.resolve(true)
+  await clock.pass(5_000)
+  expect(choice.doubted).toBeUndefined()
+  health.close()
+})

@@ -1,0 +1,38 @@
+import { expect, test } from 'bun:test'
+import { connect } from '../client/connection.ts'
+import { searchHistory } from './history-search.ts'
+import { OutOfDate } from './out-of-date.ts'
+
+const INDEX = 'iost-transactions-000000'
+
+/** What `work` comes to at a copy that has some hits and lacks the last document of its index. */
+const atOldCopy = async <T>(
+  hits: readonly object[],
+  work: (proving: Parameters<typeof searchHistory>[0]) => Promise<T>,
+): Promise<T | Error> => {
+  const server = Bun.serve({
+    port: 0,
+    fetch: () => Response.json({ hits: { hits } }, { headers: { 'x-elastic-product': 'Elasticsearch' } }),
+  })
+  const connection = connect({ url: server.url.origin })
+  try {
+    return await work({ connection, last: { [INDEX]: ['000000000009-000000', 1] } })
+  } catch (error) {
+    return error as Error
+  } finally {
+    await connection.close()
+    await server.stop(true)
+  }
+}
+
+const twins = ['000000000002-000001', '000000000007-000001'].map(_id => ({ _id, _source: { hash8: 'hA' } }))
+const search = { query: { terms: { hash8: ['hA', 'hB'] } }, size: 32, wanted: 2 }
+
+test('searchHistory: as many hits as wanted need no proof', async () => {
+  expect(await atOldCopy(twins, proving => searchHistory(proving, [INDEX], search))).toEqual(twins)
+})
+
+test('searchHistory: hits that share a value do not hide that a copy lacks another value', async () => {
+  const found = await atOldCopy(twins, proving => searchHistory(proving, [INDEX], { ...search, by: 'hash8' }))
+  expect(found).toBeInstanceOf(OutOfDate)
+})

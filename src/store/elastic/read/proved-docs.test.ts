@@ -1,0 +1,39 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { type Connection, connect } from '../client/connection.ts'
+import { provedDocs } from './proved-docs.ts'
+
+type Wanted = { readonly _index: string; readonly _id: string }
+
+/** What was asked for, request by request. */
+const requests: (readonly Wanted[])[] = []
+let server: ReturnType<typeof Bun.serve>
+let connection: Connection
+beforeAll(() => {
+  server = Bun.serve({
+    port: 0,
+    fetch: async request => {
+      const { docs } = (await request.json()) as { readonly docs: readonly Wanted[] }
+      requests.push(docs)
+      return Response.json(
+        { docs: docs.map(doc => ({ ...doc, _version: 1, found: true, _source: { id: doc._id } })) },
+        { headers: { 'x-elastic-product': 'Elasticsearch' } },
+      )
+    },
+  })
+  connection = connect({ url: server.url.origin })
+})
+afterAll(async () => {
+  await connection.close()
+  await server.stop(true)
+})
+
+test('provedDocs: each request proves the indices of its documents, however many there are', async () => {
+  const refs = Array.from({ length: 2_500 }, (_, n) => ({ index: `i${n % 300}`, id: `d${n}` }))
+  const last = Object.fromEntries(refs.map(({ index }) => [index, ['last', 1] as const]))
+  const found = await provedDocs({ connection, last }, refs)
+  expect(found.map(got => got?.source['id'])).toEqual(refs.map(({ id }) => id))
+  for (const docs of requests) {
+    const proved = new Set(docs.filter(({ _id }) => _id === 'last').map(({ _index }) => _index))
+    expect(docs.filter(({ _index }) => !proved.has(_index))).toEqual([])
+  }
+})
