@@ -153,7 +153,7 @@ const update = async (
   const ends = apart.map(([, end]) => end)
   const reading = store.read(view => readNewRows(view, { since, ends, groups, landmarks, head }), { signal })
   state.reading = reading
-  // What is read is handed out in the same turn as nobody is kept from joining any more.
+  // Whoever joined between the end of the read and what is done with it would miss what was read.
   try {
     const read = await reading
     if (state.at === since) handOutAll(state, read, { since, groups, apart, head })
