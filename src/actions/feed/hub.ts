@@ -6,8 +6,9 @@ import type { FeedList, Progress } from './feed-list.ts'
 import { followBranch } from './follow-branch.ts'
 import type { HeadPosition } from './head-position.ts'
 import { heightWatch, type Watcher } from './heights.ts'
+import type { Trail } from './landmarks.ts'
 import { type Message, partOf } from './message.ts'
-import { type Found, readNewRows } from './new-rows.ts'
+import { type Found, type NewRows, readNewRows } from './new-rows.ts'
 import type { Outbox } from './outbox.ts'
 import { type PollClock, type Poller, pollHeight } from './poll.ts'
 
@@ -46,6 +47,8 @@ export type FeedHub = {
 /** The state of the hub. */
 type State = {
   readonly groups: Map<string, Group>
+  /** Followers who read their list at another block than the hub: the next look finds whether both are of one chain. */
+  readonly apart: Map<Follower, Published>
   /** How far rows were handed out; undefined: nobody follows. */
   at: Published | undefined
   landmarks: readonly End[] | undefined
@@ -62,11 +65,18 @@ const followersOf = ({ groups }: State): readonly Follower[] =>
 const leave = (state: State, follower: Follower): void => {
   const { name } = follower.list
   const group = state.groups.get(name)
+  state.apart.delete(follower)
   if (group?.followers.delete(follower) !== true) return
   if (group.followers.size === 0) state.groups.delete(name)
   if (state.groups.size > 0) return
   state.stop()
   state.at = undefined
+}
+
+/** Lets a follower read its list by itself. `trail`: of the rows that it was given; absent: those that it had when it joined. */
+const sendBack = (state: State, follower: Follower, trail?: Trail): void => {
+  leave(state, follower)
+  follower.outbox.put({ kind: 'behind', ...(trail === undefined ? {} : { trail }) })
 }
 
 export const feedHub = (
@@ -75,7 +85,8 @@ export const feedHub = (
   source: Pick<HeadSource, 'shown'> | undefined,
 ): FeedHub => {
   const state: State = {
-    ...{ groups: new Map(), at: undefined, landmarks: undefined, head: undefined, reading: undefined },
+    ...{ groups: new Map(), apart: new Map() },
+    ...{ at: undefined, landmarks: undefined, head: undefined, reading: undefined },
     stop: () => undefined,
   }
   const poller: Poller = {
@@ -105,6 +116,7 @@ export const feedHub = (
       group.next = Math.min(group.next, count + 1)
       group.followers.add(follower)
       if (list.isHead) state.head = undefined
+      if (at !== undefined && at.hash !== end.hash) state.apart.set(follower, end)
       if (at === undefined) state.stop = pollHeight(store, clock, poller)
       state.at ??= end
       return true
@@ -132,26 +144,44 @@ const update = async (
 ): Promise<void> => {
   const { at: since, landmarks } = state
   const groups = [...state.groups.values()]
+  const apart = [...state.apart]
   const isSame = published?.height === since?.height && published?.hash === since?.hash
   const knowsHead = head === state.head || !groups.some(({ list }) => list.isHead)
-  if (since === undefined || (isSame && knowsHead && landmarks !== undefined)) return
-  const reading = store.read(view => readNewRows(view, { since, groups, landmarks, head }), { signal })
+  // Those of readers who have left are of an earlier block.
+  const areMarked = landmarks?.at(-1)?.hash === since?.hash
+  if (since === undefined || (isSame && knowsHead && areMarked && apart.length === 0)) return
+  const ends = apart.map(([, end]) => end)
+  const reading = store.read(view => readNewRows(view, { since, ends, groups, landmarks, head }), { signal })
   state.reading = reading
-  const read = await reading.finally(() => {
+  // Whoever joined between the end of the read and what is done with it would miss what was read.
+  try {
+    const read = await reading
+    if (state.at === since) handOutAll(state, read, { since, groups, apart, head })
+  } finally {
     state.reading = undefined
-  })
-  if (state.at !== since) return
+  }
+}
+
+type Before = {
+  readonly since: Published
+  readonly groups: readonly Group[]
+  readonly apart: readonly (readonly [Follower, Published])[]
+  readonly head: Shown | undefined
+}
+
+/** Hands out what was read, and lets those who need more read their lists. */
+const handOutAll = (state: State, read: NewRows, { since, groups, apart, head }: Before): void => {
+  const trail = { at: since, landmarks: state.landmarks ?? [] }
   state.at = read.at
   state.landmarks = read.landmarks
   state.head = head
+  for (const [index, [follower]] of apart.entries())
+    if (read.areOn[index] === true) state.apart.delete(follower)
+    else sendBack(state, follower)
   for (const [index, group] of groups.entries()) {
     const found = read.found[index] ?? 'behind'
     if (found !== 'behind') handOut(group, found)
-    else
-      for (const follower of [...group.followers]) {
-        leave(state, follower)
-        follower.outbox.put({ kind: 'behind' })
-      }
+    else for (const follower of [...group.followers]) sendBack(state, follower, trail)
   }
 }
 

@@ -2,6 +2,7 @@ import type { Failure } from '#failure/failure.ts'
 import type { HeadAt } from '#head/shown.ts'
 import type { Settled } from './follow-branch.ts'
 import { type HeadPosition, idOf } from './head-position.ts'
+import type { Trail } from './landmarks.ts'
 
 /** Rows of a list that follow each other, as events that are ready to be sent. */
 export type Part = {
@@ -30,12 +31,13 @@ export type HeadNow = Pick<HeadAt, 'status' | 'height'>
 
 /**
  * What a feed tells its reader. `beat`: nothing is new up to a height; `head`: where it is asked for. `behind`, which no
- * reader sees: rows came that are not in the outbox, so the list is to be read again.
+ * reader sees: rows came that are not in the outbox, so the list is to be read again; `trail`: of the rows that were put
+ * into it before.
  */
 export type Message =
   | Part
   | { readonly kind: 'beat'; readonly height: number; readonly head: HeadNow | undefined }
-  | { readonly kind: 'behind' }
+  | { readonly kind: 'behind'; readonly trail?: Trail }
   | FeedEnd
 
 /** A reader's position, and the irreversible rows that it misses. */

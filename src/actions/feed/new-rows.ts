@@ -21,6 +21,8 @@ const MOST_BLOCKS = 200
 type Asked = {
   /** How far the lists were read. */
   readonly since: Published
+  /** Other blocks up to which readers have rows. */
+  readonly ends: readonly End[]
   readonly groups: readonly Progress[]
   /** undefined: none were taken yet. */
   readonly landmarks: readonly End[] | undefined
@@ -37,10 +39,12 @@ export type Found = {
 type News = { readonly first: number; readonly lines: readonly string[]; readonly heights: readonly number[] }
 
 /** The new rows of each group; 'behind': its readers are to read the list by themselves. */
-type NewRows = {
+export type NewRows = {
   readonly at: Published
   readonly landmarks: readonly End[] | undefined
   readonly found: readonly (Found | 'behind')[]
+  /** Whether each of the other ends belongs to the chain. */
+  readonly areOn: readonly boolean[]
 }
 
 /**
@@ -49,12 +53,13 @@ type NewRows = {
  */
 export const readNewRows = async (
   view: View,
-  { since, groups, landmarks, head }: Asked,
+  { since, ends, groups, landmarks, head }: Asked,
 ): Promise<NewRows> => {
   const { at } = view
   const behind = groups.map(() => 'behind' as const)
-  if (!(await isOn(view, since))) return { at, landmarks, found: behind }
-  const next = { at, landmarks: await landmarksOf(view, landmarks) }
+  const areOn = await Promise.all(ends.map(end => isOn(view, end)))
+  if (!(await isOn(view, since))) return { at, landmarks, found: behind, areOn }
+  const next = { at, landmarks: await landmarksOf(view, landmarks), areOn }
   if (at.height - since.height > MOST_BLOCKS) return { ...next, found: behind }
   const rowsOf = await newRows(view, groups, since)
   const known = groups.some(({ list }) => list.isHead) ? await headAfter(view, since, head) : undefined

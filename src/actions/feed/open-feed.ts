@@ -19,7 +19,7 @@ import {
 import type { FeedList } from './feed-list.ts'
 import { keptRows } from './follow-branch.ts'
 import { type HeadPosition, idOf, positionAbove } from './head-position.ts'
-import { highestOn } from './landmarks.ts'
+import { highestOn, type Trail } from './landmarks.ts'
 import { type FeedEnd, type Message, type Part, partOf } from './message.ts'
 import { requireFeed, rowIdIn, seqIn } from './requests.ts'
 import { openSearchedFeed } from './searched-feed.ts'
@@ -33,6 +33,7 @@ export const openFeed = async (deps: AnswerDeps, call: FeedCall, options: FeedOp
   const isSearched = action.source?.isSearched?.(params) === true
   requireFeed(action, { query: call.query, params }, isSearched)
   const reading = { deps, action, params, call, ...options }
+  const landmarks = options.hub.landmarks()
   if (isSearched) return openSearchedFeed(reading, call.last && rowIdIn(call.last))
   const last = call.last && seqIn(call.last)
   const start = last === undefined ? (params['start_seq'] as bigint | undefined) : last.seq + 1n
@@ -50,7 +51,7 @@ export const openFeed = async (deps: AnswerDeps, call: FeedCall, options: FeedOp
   return {
     ...{ action, at, first, head },
     id: first - 1 <= count ? idOf(first - 1, place) : undefined,
-    messages: () => messagesOf(reading, at, { next: first, had, place }),
+    messages: () => messagesOf(reading, { at, landmarks }, { next: first, had, place }),
   }
 }
 
@@ -84,25 +85,26 @@ const advance = (position: Position, { last, place }: Part): void => {
   position.had = last
 }
 
-/** The rows from a position on, then each new one; `opened`: the height at which the feed was opened. */
+/** The rows from a position on, then each new one; `opened`: where the feed was opened. */
 const messagesOf = async function* (
   reading: Reading,
-  opened: Published,
+  opened: Trail,
   position: Position,
 ): AsyncGenerator<Message, void, void> {
   const { hub, outbox } = reading
   try {
-    for (let since = opened; !outbox.isOver(); ) {
+    for (let trail = opened; !outbox.isOver(); ) {
       await hub.settled()
-      const asked = { since, position }
+      const landmarks = hub.landmarks()
+      const asked = { trail, position }
       const page = await inView(reading, read => readPage(reading, read, asked))
       if (page.kind === 'reset') return yield page
-      since = page.end
+      trail = { at: page.end, landmarks }
       if (page.part !== undefined) {
         yield page.part
         advance(position, page.part)
       }
-      if (position.next > page.count) yield* newMessages(reading, page, position)
+      if (position.next > page.count) trail = yield* newMessages(reading, { page, trail }, position)
     }
   } catch (error) {
     outbox.end({ kind: 'end', failure: failureOf(error) })
@@ -110,23 +112,30 @@ const messagesOf = async function* (
   yield* outbox.items()
 }
 
-/** The messages of the hub to a reader of a whole list, until the list is to be read again or the feed ends. */
+/**
+ * The messages of the hub to a reader of a whole list, until the list is to be read again or the feed ends; then the trail of
+ * all rows that the reader has. `trail`: of the page.
+ */
 const newMessages = async function* (
   { hub, outbox }: Reading,
-  page: Page,
+  { page, trail }: { readonly page: Page; readonly trail: Trail },
   position: Position,
-): AsyncGenerator<Message, void, void> {
+): AsyncGenerator<Message, Trail, void> {
   const follower = { list: page.list, outbox, next: position.next, place: page.place }
-  if (!hub.join(follower, page)) return
+  if (!hub.join(follower, page)) return trail
   try {
     for await (const message of outbox.items()) {
-      if (message.kind === 'behind') return
+      if (message.kind === 'behind')
+        return message.trail !== undefined && message.trail.at.height >= trail.at.height
+          ? message.trail
+          : trail
       yield message
       if (message.kind === 'rows') advance(position, message)
     }
   } finally {
     hub.leave(follower)
   }
+  return trail
 }
 
 /** Rows that were read, and what the reader has then. */
@@ -139,18 +148,18 @@ type Page = {
   readonly place: HeadPosition | undefined
 }
 
-/** `since`: where the rows before were read. */
-type Asked = { readonly since: Published; readonly position: Position }
+/** `trail`: of the rows before. */
+type Asked = { readonly trail: Trail; readonly position: Position }
 
 /** Rows from `next` on, as many as are read at once, at the height of now; or which of those up to `had` are there no more. */
 const readPage = async (
   reading: Reading,
   read: InView,
-  { since, position: { next, had, place } }: Asked,
+  { trail, position: { next, had, place } }: Asked,
 ): Promise<Page | Extract<FeedEnd, { kind: 'reset' }>> => {
   const { view } = read
-  if (!(await isOn(view, since))) {
-    const height = await highestOn(view, reading.hub.landmarks())
+  if (!(await isOn(view, trail.at))) {
+    const height = await highestOn(view, trail.landmarks)
     const range = { end_block: BigInt(height) }
     const { count } = height < 0 ? { count: 0 } : await openList(reading, read, range)
     if (had > count) return { kind: 'reset', seq: count, height: Math.max(height, 0) }

@@ -53,14 +53,19 @@ type Group = Call & {
   readonly parts: readonly CallParameters[]
 }
 
+/** Parameters that say which part of a list is asked for: a file has all of it. */
+const PART: ReadonlySet<string> = new Set(['page', 'size', 'after'])
+
 const groupsOf = (calls: readonly Call[]): readonly Group[] => {
   const groups = new Map<string, Group>()
   for (const { action, given } of calls) {
-    const { page, size, ...whole } = given
-    const part: CallParameters = page === undefined || size === undefined ? {} : { page, size }
+    const isOfPart = ([name]: readonly [string, string]): boolean => PART.has(name)
+    const all = Object.entries(given)
+    const part = Object.fromEntries(all.filter(isOfPart))
+    const whole = Object.fromEntries(all.filter(each => !isOfPart(each)))
     const key = JSON.stringify([action.module, action.action, whole])
     const parts = groups.get(key)?.parts ?? []
-    const isNew = parts.every(each => rowsOf(each) !== rowsOf(part))
+    const isNew = parts.every(each => JSON.stringify(each) !== JSON.stringify(part))
     groups.set(key, { action, given: whole, parts: isNew ? [...parts, part] : parts })
   }
   return [...groups.values()]

@@ -1,0 +1,207 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { atOnce } from '#actions/answer.ts'
+import { feedHub } from '#actions/feed/hub.ts'
+import type { Message } from '#actions/feed/message.ts'
+import { openFeed } from '#actions/feed/open-feed.ts'
+import { openOutbox } from '#actions/feed/outbox.ts'
+import { createNode } from '#node/create-node.ts'
+import type { Node } from '#node/port.ts'
+import type { Store } from '#store/port.ts'
+import type { Replay } from '#test/replay/serve.ts'
+import { handClock } from '../support/clocks/hand-clock.ts'
+import { forkedChain } from '../support/nodes/forked.ts'
+import { commitRuns } from '../support/stores/commit-runs.ts'
+import { loadFrom, replayed, temporarySqlite } from '../support/stores/loading.ts'
+import { repairedEnd } from '../support/stores/repaired-end.ts'
+
+/** Readers who learn late that rows of theirs were taken back: the chain has more rows again by then than they have. */
+
+setDefaultTimeout(600_000)
+
+const HEIGHT = 700
+const NEXT = 720
+/** The last block that the other node's chain has in common with the recorded one, and the number of its row. */
+const COMMON = 697
+const LAST_TRUE = COMMON + 1
+
+let replay: Replay
+let node: Node
+beforeAll(async () => {
+  replay = await replayed(NEXT)
+  node = createNode({ urls: [replay.url] })
+})
+afterAll(async () => {
+  node.close()
+  await replay.stop()
+})
+
+type Reader = {
+  /** What it was told last. */
+  readonly last: () => Message | undefined
+  /** Takes the next message alone. */
+  readonly take: () => Promise<void>
+  /** Takes all that comes. */
+  readonly follow: () => void
+  readonly leave: () => Promise<void>
+}
+
+/** The readers of the blocks of a store; time passes by hand, so the store is looked at when the test says so. */
+const readersOf = (store: Store) => {
+  const clock = handClock()
+  const hub = feedHub(store, clock, undefined)
+  const deps = { store, node: undefined, clock, ...NOTHING }
+  const open = async (start: number): Promise<Reader> => {
+    const outbox = openOutbox<Message>()
+    const query: [string, string][] = [
+      ['module', 'base'],
+      ['action', 'get-block-list'],
+      ['start_seq', String(start)],
+    ]
+    const options = { lang: 'en', format: 'envelope', compat: 'none', numbers: 'number' } as const
+    const { signal } = new AbortController()
+    const feed = await openFeed(
+      deps,
+      { query, options, last: undefined },
+      { signal, turn: atOnce, hub, outbox },
+    )
+    const messages = feed.messages()
+    let last: Message | undefined
+    const take = async (): Promise<boolean> => {
+      const { value, done } = await messages.next()
+      if (value !== undefined) last = value
+      return done !== true
+    }
+    const follow = async (): Promise<void> => {
+      while (await take());
+    }
+    return {
+      last: () => last,
+      take: async () => void (await take()),
+      follow: () => void follow(),
+      leave: async () => {
+        outbox.close()
+        await messages.return()
+      },
+    }
+  }
+  /** Readers come as far as they can; then the store is looked at. */
+  const look = async (): Promise<void> => {
+    for (let turns = 0; turns < 20; turns++) await clock.settle()
+    await clock.pass(200)
+    for (let turns = 0; turns < 20; turns++) await clock.settle()
+  }
+  return { open, look }
+}
+
+const NOTHING = { prices: { get: () => undefined }, profiles: { get: () => undefined } }
+
+/** A store with the other node's chain, whose last blocks came one by one; `at` is waited for when a block is the last one. */
+const forked = async (at: (height: number, store: Store) => Promise<void>) => {
+  const place = await temporarySqlite()
+  const blocks = await forkedChain(HEIGHT, HEIGHT - COMMON)
+  const [early, until] = [50, HEIGHT - 12]
+  const alone = blocks.slice(until).map(block => [block])
+  const runs = [blocks.slice(0, early), blocks.slice(early, until), ...alone]
+  await commitRuns(place.store, runs, { lib: HEIGHT + 5, onCommitted: height => at(height, place.store) })
+  return place
+}
+
+const takeBack = async (store: Store): Promise<void> => {
+  expect((await repairedEnd(store, node)).aligned.way).toBe('back')
+}
+
+const loadOn = async (store: Store): Promise<void> => {
+  expect(await loadFrom(replay.url, store)).toBe(NEXT)
+}
+
+const RESET = { kind: 'reset', seq: LAST_TRUE, height: COMMON }
+
+test('feeds: rows that came long after the list was read are taken back, and others have come when the store is looked at', async () => {
+  let readers: ReturnType<typeof readersOf> | undefined
+  let reader: Reader | undefined
+  const place = await forked(async (height, store) => {
+    if (height < HEIGHT - 12) return
+    readers ??= readersOf(store)
+    if (reader === undefined) {
+      reader = await readers.open(1)
+      reader.follow()
+    }
+    await readers.look()
+  })
+  try {
+    expect(reader?.last()).toMatchObject({ kind: 'rows', last: HEIGHT + 1 })
+    await takeBack(place.store)
+    await loadOn(place.store)
+    await readers?.look()
+    expect(reader?.last()).toMatchObject(RESET)
+  } finally {
+    await place.destroy()
+  }
+})
+
+test.each(['not joined', 'joined'])(
+  'feeds: a slow reader, who has %s those who follow, learns that rows of its page were taken back, however many came since',
+  async way => {
+    let readers: ReturnType<typeof readersOf> | undefined
+    const of: { slow?: Reader; fast?: Reader } = {}
+    let later: Promise<void> | undefined
+    const place = await forked(async (height, store) => {
+      if (height < HEIGHT - 12) return
+      readers ??= readersOf(store)
+      if (of.fast === undefined) {
+        of.fast = await readers.open(1)
+        of.fast.follow()
+      }
+      if (height === HEIGHT - (way === 'joined' ? 1 : 0)) {
+        of.slow = await readers.open(height + 1)
+        await of.slow.take()
+        if (way === 'joined') later = of.slow.take()
+      }
+      await readers.look()
+    })
+    try {
+      await later
+      expect(of.slow?.last()).toMatchObject({ kind: 'rows', last: HEIGHT + 1 })
+      await takeBack(place.store)
+      await readers?.look()
+      expect(of.fast?.last()).toMatchObject(RESET)
+      const other = await readers?.open(1)
+      other?.follow()
+      await readers?.look()
+      if (way === 'not joined') of.slow?.follow()
+      await readers?.look()
+      await loadOn(place.store)
+      await readers?.look()
+      expect(other?.last()).toMatchObject({ kind: 'rows', last: NEXT + 1 })
+      if (way === 'joined') of.slow?.follow()
+      await readers?.look()
+      expect(of.slow?.last()).toMatchObject(RESET)
+      await other?.leave()
+    } finally {
+      await place.destroy()
+    }
+  },
+)
+
+test('feeds: a repair takes back few rows of a reader, although nobody had followed for long before', async () => {
+  let readers: ReturnType<typeof readersOf> | undefined
+  const place = await forked(async (height, store) => {
+    if (height !== 49) return
+    readers = readersOf(store)
+    const first: Reader = await readers.open(1)
+    first.follow()
+    await readers.look()
+    await first.leave()
+  })
+  try {
+    const reader = await readers?.open(1)
+    reader?.follow()
+    await readers?.look()
+    await takeBack(place.store)
+    await readers?.look()
+    // Of the blocks at twice the distance each, the highest one that is left.
+    expect(reader?.last()).toMatchObject({ kind: 'reset', seq: HEIGHT - 3, height: HEIGHT - 4 })
+  } finally {
+    await place.destroy()
+  }
+})
