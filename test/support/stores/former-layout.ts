@@ -26,13 +26,15 @@ export const intoFormerLayout = (path: string): void => {
   db.transaction(() => {
     for (const index of historyIndices) {
       const table = tableOf(index)
-      const rows = db.query(`SELECT ${columnList(table)} FROM "${index.name}"`).values() as Cell[][]
+      using all = db.prepare(`SELECT ${columnList(table)} FROM "${index.name}"`)
+      const rows = all.values() as Cell[][]
       db.run(`DROP TABLE "${index.name}"`)
       for (const sql of FORMER[index.name] ?? []) db.run(sql)
       // Fields that came later have no column there.
-      const there = new Set(db.query(`SELECT name FROM pragma_table_info('${index.name}')`).values().flat())
+      using columns = db.prepare(`SELECT name FROM pragma_table_info('${index.name}')`)
+      const there = new Set(columns.values().flat())
       const fields = ['id', ...Object.keys(index.fields)].filter(field => there.has(field))
-      const insert = db.prepare(
+      using insert = db.prepare(
         `INSERT INTO "${index.name}" (${fields.map(field => `"${field}"`)}) VALUES (${fields.map(() => '?')})`,
       )
       for (const cells of rows) {
@@ -42,7 +44,8 @@ export const intoFormerLayout = (path: string): void => {
     }
     db.run(`UPDATE meta SET value = 'former' WHERE key = 'schema'`)
   })()
-  db.close()
+  // A statement that is left would keep the file open until it is collected, and lock it then.
+  db.close(true)
 }
 
 const formerCell = (value: unknown): Cell => {
