@@ -64,7 +64,7 @@ const unreadable = (where: string, cause: unknown): Failure =>
 const TIMEOUT_MS = 60_000
 
 /** Most bytes of a whole file: a manifest of 50,000 files, as an archive of mainnet would have, takes some 25 MB. */
-const MOST_TEXT_BYTES = 256 * 1024 * 1024
+const MOST_FILE_BYTES = 256 * 1024 * 1024
 
 const remoteFolder = (location: string): Folder => {
   const url = new URL(location.endsWith('/') ? location : `${location}/`)
@@ -96,8 +96,8 @@ const remoteFolder = (location: string): Folder => {
       if (before !== undefined && response.status === 304) return before.text
       if (response.status !== 200) throw noArchive(name, file, response.status)
       const where = `${name}/${file}`
-      const body = await bodyOf(response, MOST_TEXT_BYTES, where)
-      if (body === undefined) throw damagedFile(where, `it has more than ${MOST_TEXT_BYTES} bytes`)
+      const body = await bodyOf(response, MOST_FILE_BYTES, where)
+      if (body === undefined) throw damagedFile(where, `it has more than ${MOST_FILE_BYTES} bytes`)
       const text = body.toString()
       const etag = response.headers.get('etag')
       if (etag !== null) known.set(file, { etag, text })

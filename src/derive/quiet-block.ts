@@ -1,5 +1,5 @@
 import { unitsAsRead } from '#chain/amount.ts'
-import { contributeIn } from '#chain/base-transaction.ts'
+import { contributeIn, type Paid } from '#chain/base-transaction.ts'
 import type { Block } from '#chain/block.ts'
 import { type BalanceDoc, balanceId, balances } from '#indices/balance.ts'
 import type { BlockDoc } from '#indices/block.ts'
@@ -22,8 +22,9 @@ const SUPPLY = seriesOf.supply(CONTRIBUTE)
  */
 export const deriveQuietBlock = (block: Block, state: State): BlockDoc | undefined => {
   const paid = contributeIn(block)
+  if (paid === undefined) return undefined
   const before = state.get(statistics, STATISTICS)
-  if (paid === undefined || before === undefined) return undefined
+  if (before === undefined) return undefined
   const contribute = contributeAfter(state, block, paid)
   if (contribute === undefined) return undefined
   const document = blockDocument({ state, block })
@@ -46,11 +47,7 @@ type Contribute = {
 }
 
 /** undefined: the receiver had none before, a part of a series is full, or the payment counts in the segments of a ranking. */
-const contributeAfter = (
-  state: State,
-  { height }: Block,
-  { to, amount }: NonNullable<ReturnType<typeof contributeIn>>,
-): Contribute | undefined => {
+const contributeAfter = (state: State, { height }: Block, { to, amount }: Paid): Contribute | undefined => {
   const id = balanceId(CONTRIBUTE, to)
   const token = state.get(tokens, CONTRIBUTE)
   const balance = state.get(balances, id)

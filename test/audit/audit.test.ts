@@ -8,30 +8,19 @@ import { type RecordDoc, records } from '#indices/record.ts'
 import { type AnyIndex, stateIndices } from '#indices/registry.ts'
 import { segments } from '#indices/segment.ts'
 import { type TransactionDoc, transactions } from '#indices/transaction.ts'
-import { createNode } from '#node/create-node.ts'
 import type { Node } from '#node/port.ts'
-import type { Replay } from '#test/replay/serve.ts'
+import { replayedNode } from '../support/nodes/replayed-node.ts'
 import { audited, repaired } from '../support/stores/audited.ts'
 import { type Damageable, damageableElastic, damageableSqlite } from '../support/stores/damage.ts'
 import { type Dump, differences } from '../support/stores/dump.ts'
 import { elasticsearchUrl } from '../support/stores/elasticsearch.ts'
 import { fillFromRecording } from '../support/stores/loaded.ts'
-import { replayed } from '../support/stores/loading.ts'
 
 /** Enough of the recorded chain for every kind of document. */
 const HEIGHT = 860
 const WHOLE = { complete: true, notes: [], found: [], findings: [] }
 
-let replay: Replay
-let node: Node
-beforeAll(async () => {
-  replay = await replayed(HEIGHT)
-  node = createNode({ urls: [replay.url] })
-})
-afterAll(async () => {
-  node.close()
-  await replay.stop()
-})
+const replay = replayedNode(HEIGHT)
 
 /** All documents of an index, in order of id. */
 const all = async ({ store }: Damageable, index: AnyIndex) => {
@@ -148,7 +137,7 @@ const suite = (open: () => Promise<Damageable>): void => {
   afterAll(() => place.destroy())
 
   test('audit: a loaded store is whole; a node that is further on gives only blocks', async () => {
-    expect(await audited(place.store, { node, sample: 20 })).toEqual({
+    expect(await audited(place.store, { node: replay.node, sample: 20 })).toEqual({
       ...WHOLE,
       notes: [
         'The node returns the state of block 4851 only, but block 860 is published, so balances, votes and accounts were not compared.',
@@ -179,7 +168,7 @@ const suite = (open: () => Promise<Damageable>): void => {
       found: [...new Set(expected.map(line => `blocks ${/\d{12}/.exec(line)?.[0]} document`))].sort(),
     })
     expect(differences(await place.dump(), damaged)).toEqual([])
-    expect((await repaired(place.store, { node })).found).toEqual([...expected].sort())
+    expect((await repaired(place.store, { node: replay.node })).found).toEqual([...expected].sort())
     expect(differences(await place.dump(), clean)).toEqual([])
   }, 300_000)
 
@@ -187,7 +176,7 @@ const suite = (open: () => Promise<Damageable>): void => {
     const [sent] = (await all(place, transactions)).map(({ doc }) => doc as TransactionDoc).slice(-1)
     if (sent === undefined) throw new Error('There is no transaction.')
     await place.change(transactions, sent.id, 'body', sent.body.replace('"publisher":"', '"publisher":"x'))
-    expect((await repaired(place.store, { node, sample: HEIGHT + 1 })).found).toEqual([
+    expect((await repaired(place.store, { node: replay.node, sample: HEIGHT + 1 })).found).toEqual([
       `transactions ${sent.id} body`,
     ])
     expect(differences(await place.dump(), clean)).toEqual([])
@@ -200,8 +189,12 @@ const suite = (open: () => Promise<Damageable>): void => {
     const at = await place.store.published()
     // A node at the same height, whose storage is of another one: all of it is compared.
     const same: Node = {
-      ...node,
-      storage: async asked => ({ ...(await node.storage(asked)), height: HEIGHT, hash: at?.hash ?? '' }),
+      ...replay.node,
+      storage: async asked => ({
+        ...(await replay.node.storage(asked)),
+        height: HEIGHT,
+        hash: at?.hash ?? '',
+      }),
     }
     const edited = [first, second].map(id =>
       place.kind === 'sqlite' ? `balances ${id} amount` : `balances ${id} document`,

@@ -1,14 +1,12 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { createNode } from '#node/create-node.ts'
-import type { Node } from '#node/port.ts'
-import type { Replay } from '#test/replay/serve.ts'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { until } from '#test/support/wait.ts'
 import { fill, forkedChain } from '../support/nodes/forked.ts'
+import { replayedNode } from '../support/nodes/replayed-node.ts'
 import { feedEvents } from '../support/processes/feed-client.ts'
 import { type Service, serviceOn } from '../support/processes/service.ts'
 import { type Damageable, damageableElastic, damageableSqlite } from '../support/stores/damage.ts'
 import { elasticsearchUrl } from '../support/stores/elasticsearch.ts'
-import { loadFrom, replayed } from '../support/stores/loading.ts'
+import { loadFrom } from '../support/stores/loading.ts'
 import { repairedEnd } from '../support/stores/repaired-end.ts'
 
 /** A repair takes blocks back while feeds are open: nobody keeps a row that is no longer true. */
@@ -27,16 +25,7 @@ const LISTS = [
   'module=base&action=get-transaction-list',
 ]
 
-let replay: Replay
-let node: Node
-beforeAll(async () => {
-  replay = await replayed(NEXT)
-  node = createNode({ urls: [replay.url] })
-})
-afterAll(async () => {
-  node.close()
-  await replay.stop()
-})
+const replay = replayedNode(NEXT)
 
 /** The rows of a list from its first one, without what the length of the list changes. */
 const wholeList = async ({ ask, key }: Service, list: string): Promise<readonly string[]> => {
@@ -98,7 +87,7 @@ const suite = (open: () => Promise<Damageable>, ...cases: readonly (typeof FEW |
           until(() => readers.every(({ rows }, at) => rows().length === before[at]?.length)),
           ends,
         ])
-        const { aligned } = await repairedEnd(place.store, node)
+        const { aligned } = await repairedEnd(place.store, replay.node)
         expect(aligned.way).toBe(way)
         expect(await loadFrom(replay.url, place.store)).toBe(NEXT)
         for (const [at, reader] of readers.entries()) {

@@ -1,17 +1,15 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { atOnce } from '#actions/answer.ts'
 import { feedHub } from '#actions/feed/hub.ts'
 import type { Message } from '#actions/feed/message.ts'
 import { openFeed } from '#actions/feed/open-feed.ts'
 import { openOutbox } from '#actions/feed/outbox.ts'
-import { createNode } from '#node/create-node.ts'
-import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
-import type { Replay } from '#test/replay/serve.ts'
 import { handClock } from '../support/clocks/hand-clock.ts'
 import { forkedChain } from '../support/nodes/forked.ts'
+import { replayedNode } from '../support/nodes/replayed-node.ts'
 import { commitRuns } from '../support/stores/commit-runs.ts'
-import { loadFrom, replayed, temporarySqlite } from '../support/stores/loading.ts'
+import { loadFrom, temporarySqlite } from '../support/stores/loading.ts'
 import { repairedEnd } from '../support/stores/repaired-end.ts'
 
 /** Readers who learn late that rows of theirs were taken back: the chain has more rows again by then than they have. */
@@ -24,16 +22,7 @@ const NEXT = 720
 const COMMON = 697
 const LAST_TRUE = COMMON + 1
 
-let replay: Replay
-let node: Node
-beforeAll(async () => {
-  replay = await replayed(NEXT)
-  node = createNode({ urls: [replay.url] })
-})
-afterAll(async () => {
-  node.close()
-  await replay.stop()
-})
+const replay = replayedNode(NEXT)
 
 type Reader = {
   /** What it was told last. */
@@ -107,7 +96,7 @@ const forked = async (at: (height: number, store: Store) => Promise<void>) => {
 }
 
 const takeBack = async (store: Store): Promise<void> => {
-  expect((await repairedEnd(store, node)).aligned.way).toBe('back')
+  expect((await repairedEnd(store, replay.node)).aligned.way).toBe('back')
 }
 
 const loadOn = async (store: Store): Promise<void> => {

@@ -218,14 +218,7 @@ export const readOf = ({ path, query, lines, body = lines }: Request): HttpReque
   isRepeatable: true,
 })
 
-const queryText = (query: Readonly<Record<string, string>>): string => {
-  const known = queryTexts.get(query)
-  if (known !== undefined) return known
-  const text = Object.entries(query)
+const queryText = (query: Readonly<Record<string, string>>): string =>
+  Object.entries(query)
     .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
     .join('&')
-  queryTexts.set(query, text)
-  return text
-}
-/** What pages ask is the same object each time. */
-const queryTexts = new WeakMap<object, string>()

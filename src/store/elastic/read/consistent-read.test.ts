@@ -15,7 +15,16 @@ const metaAt = (height: number): PublishedMeta => ({
 
 /** Views are told apart by their height alone. */
 const open = ({ end }: PublishedMeta) => ({ view: { at: end } as View, foundNothing: false })
-const whole = { require: async () => {}, requireNow: async () => {} }
+/** A store that is whole, where no time passes. */
+const STILL = {
+  open,
+  whole: { require: async () => {}, requireNow: async () => {} },
+  sleep: async () => {},
+  now: () => 0,
+  timeoutMs: 100,
+  nothing: () => new Failure('unavailable', 'nothing'),
+  underRepair: () => new Failure('unavailable', 'under repair'),
+}
 
 /** Sessions over a script of published heights: each look takes the next one, the last one stays. */
 const scripted = (heights: readonly number[]) => {
@@ -27,16 +36,12 @@ const scripted = (heights: readonly number[]) => {
       const height = heights[Math.min(looks++, heights.length - 1)]
       return height === undefined || height < 0 ? undefined : metaAt(height)
     },
-    open,
-    whole,
+    ...STILL,
     sleep: async ms => {
       waits.push(ms)
       now += ms
     },
     now: () => now,
-    timeoutMs: 100,
-    nothing: () => new Failure('unavailable', 'nothing'),
-    underRepair: () => new Failure('unavailable', 'under repair'),
   })
   const pass = (ms: number) => {
     now += ms
@@ -94,13 +99,7 @@ test('read: a failed read of the height is not shared, nor is the timeout of its
       signal?.addEventListener('abort', () => reject(new Failure('deadline', 'mine')))
       return promise
     },
-    open,
-    whole,
-    sleep: async () => {},
-    now: () => 0,
-    timeoutMs: 100,
-    nothing: () => new Failure('unavailable', 'nothing'),
-    underRepair: () => new Failure('unavailable', 'under repair'),
+    ...STILL,
   })
   const [stop, stopToo] = [new AbortController(), new AbortController()]
   const first = kindOf(read(height, stop))
@@ -119,13 +118,7 @@ test('read: a height whose repair another caller has seen meanwhile is refused, 
   const published = [metaAt(4), { ...metaAt(5), mending: true as const }]
   const { read, fresh, readUnrepaired } = consistentReads({
     readPublished: async () => (published.length > 1 ? published.shift() : published[0]),
-    open,
-    whole,
-    sleep: async () => {},
-    now: () => 0,
-    timeoutMs: 100,
-    nothing: () => new Failure('unavailable', 'nothing'),
-    underRepair: () => new Failure('unavailable', 'under repair'),
+    ...STILL,
   })
   expect(await read(height)).toBe(4)
   expect((await failureOf(fresh(undefined))).message).toBe('under repair')
@@ -140,16 +133,11 @@ test('read: a batch that is published again with its inventory is read with that
   const opened: PublishedMeta[] = []
   const { read, expire } = consistentReads({
     readPublished: async () => (published.length > 1 ? published.shift() : published[0]),
+    ...STILL,
     open: at => {
       opened.push(at)
       return open(at)
     },
-    whole,
-    sleep: async () => {},
-    now: () => 0,
-    timeoutMs: 100,
-    nothing: () => new Failure('unavailable', 'nothing'),
-    underRepair: () => new Failure('unavailable', 'under repair'),
   })
   for (let n = 0; n < 4; n++) {
     await read(height)

@@ -38,10 +38,10 @@ export const knownHeight = ({ readPublished, sleep, now, nothing, underRepair }:
     let read = await readPublished(signal)
     // Nearly always it is the one that is known already.
     if (read === undefined || read !== before || known !== before) read = await taken(read, before, signal)
-    return repaired(read)
+    return requireRepaired(read)
   }
   /** The height, if it may be read. */
-  const repaired = (published: PublishedMeta): PublishedMeta => {
+  const requireRepaired = (published: PublishedMeta): PublishedMeta => {
     if (published.mending && !mayReadUnrepaired) throw underRepair()
     return published
   }
@@ -71,7 +71,7 @@ export const knownHeight = ({ readPublished, sleep, now, nothing, underRepair }:
   }
   /** A read that failed, or whose caller gave up, counts for nobody else. */
   const afterThat = async ({ reading }: Shared, signal: AbortSignal | undefined): Promise<PublishedMeta> => {
-    return (await isFulfilled(reading)) && known !== undefined ? repaired(known) : fresh(signal)
+    return (await isFulfilled(reading)) && known !== undefined ? requireRepaired(known) : fresh(signal)
   }
   return {
     known: () => known,

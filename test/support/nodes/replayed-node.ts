@@ -1,0 +1,30 @@
+import { afterAll, beforeAll } from 'bun:test'
+import { createNode } from '#node/create-node.ts'
+import type { Node } from '#node/port.ts'
+import type { Replay } from '#test/replay/serve.ts'
+import { replayed } from '../stores/loading.ts'
+
+/** A node that replays the recorded chain up to a block, from before the tests of a file until behind them. */
+export type ReplayedNode = { readonly url: string; readonly node: Node }
+
+/** Called at the top of a file of tests; `url` and `node` are there once the first one runs. */
+export const replayedNode = (to: number): ReplayedNode => {
+  let replay: Replay
+  let node: Node
+  beforeAll(async () => {
+    replay = await replayed(to)
+    node = createNode({ urls: [replay.url] })
+  })
+  afterAll(async () => {
+    node.close()
+    await replay.stop()
+  })
+  return {
+    get url() {
+      return replay.url
+    },
+    get node() {
+      return node
+    },
+  }
+}
