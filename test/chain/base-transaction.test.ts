@@ -9,7 +9,7 @@ test('fromBaseTransaction: every recorded base transaction is a difference that 
   for (const { block } of blocks) {
     const [tx] = block.transactions
     if (tx === undefined) throw new Error(`Block ${block.height} has no transaction.`)
-    const base = fromBaseTransaction(tx)
+    const base = fromBaseTransaction(tx, block.time)
     if (base.startsWith('{"body"')) whole.push(block.height)
     if (toBaseTransaction({ base, tx_hashes: `${tx.hash} other`, time: block.time }) !== tx.body)
       wrong.push(block.height)
@@ -22,7 +22,7 @@ test('fromBaseTransaction: a transaction that leaves the template is kept whole'
   const [tx] = block?.transactions ?? []
   if (block === undefined || tx === undefined) throw new Error('Block 1 has no transaction.')
   const odd = { ...tx, body: tx.body.replace('"gas_limit":1000000', '"gas_limit":2000000') }
-  const base = fromBaseTransaction(odd)
+  const base = fromBaseTransaction(odd, block.time)
   expect(base).toBe(`{"body":${odd.body}}`)
   expect(toBaseTransaction({ base, tx_hashes: `${tx.hash} other`, time: block.time })).toBe(odd.body)
 })
