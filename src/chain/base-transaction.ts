@@ -16,7 +16,7 @@ export const isBase = (block: Block, position: number): boolean =>
  * `c` chain id, `w` key of the parent's witness, `g` the parent's gas × 100, `f` third element of `parent` when true,
  * `t` receiver and `a` amount of the contribute, `x` receipts before it. Hash and time are the block's.
  */
-type Difference = {
+export type Difference = {
   readonly c: number
   readonly w: string
   readonly g: string
@@ -41,13 +41,68 @@ const PARENT = /^\[\{"parent":\["([^"\\]*)", "([0-9]+)", (true|false)\]\}\]$/
 const CONTRIBUTE = /^\["contribute","([^"\\]*)","([0-9.]+)"\]$/
 
 /**
- * The stored form of a base transaction, as JSON text; one that does not follow the template is kept whole (`body`).
+ * The stored form of the base transaction of a block of this time, as JSON text; one that does not follow the template is
+ * kept whole (`body`).
  */
-export const fromBaseTransaction = (tx: Transaction): string => {
-  const difference = differenceOf(tx)
+export const fromBaseTransaction = (tx: Transaction, time: bigint): string => {
+  const difference = differenceOf(tx, time)
+  return difference === undefined ? `{"body":${tx.body}}` : textOf(difference)
+}
+
+/** What differs from the template in the base transaction of a block of this time; undefined: it does not follow the template. */
+export const differenceOf = (tx: Transaction, time: bigint): Difference | undefined => {
+  if (tx instanceof Templated && tx.time === time) return tx.difference
+  const difference = readDifference(tx)
   // Only a difference that gives the very same text back may stand for it.
-  if (difference !== undefined && bodyOf(difference, tx) === tx.body) return textOf(difference)
-  return `{"body":${tx.body}}`
+  const isSame = difference !== undefined && bodyOf(difference, { hash: tx.hash, time }) === tx.body
+  return isSame ? difference : undefined
+}
+
+/** The base transaction that has the difference, as if its text had been decoded. */
+export const baseTransactionOf = (difference: Difference, own: Own): Transaction =>
+  new Templated(difference, own)
+
+/** Remembers of what it was made, so that nobody compares it with the template again. */
+class Templated implements Transaction {
+  readonly #difference: Difference
+  readonly hash: string
+  readonly time: bigint
+  readonly expiration = 0n
+  readonly gasRatio = '1'
+  readonly gasLimit = '1000000'
+  readonly delay = 0n
+  readonly chainId: number
+  readonly actions: Transaction['actions']
+  readonly signers: Transaction['signers'] = []
+  readonly publisher = 'base.iost'
+  readonly referredTx = ''
+  readonly amountLimit: Transaction['amountLimit'] = []
+  readonly receipt: Transaction['receipt']
+  readonly body: string
+
+  constructor(difference: Difference, own: Own) {
+    this.#difference = difference
+    this.hash = own.hash
+    this.time = own.time
+    this.chainId = difference.c
+    this.actions = [{ contract: 'base.iost', actionName: 'exec', data: parentText(difference) }]
+    this.receipt = {
+      gasUsage: 0n,
+      ramUsage: [],
+      statusCode: 'SUCCESS',
+      message: '',
+      returns: ['[""]'],
+      receipts: [
+        ...(difference.x ?? []).map(({ func_name, content }) => ({ funcName: func_name, content })),
+        { funcName: 'token.iost/issue', content: contributeText(difference) },
+      ],
+    }
+    this.body = bodyOf(difference, own)
+  }
+
+  get difference(): Difference {
+    return this.#difference
+  }
 }
 
 /** The node's object of a block's base transaction, compact and character by character; undefined when there is none. */
@@ -76,7 +131,7 @@ export const contributeIn = (block: Block): Paid | undefined => {
   return to === undefined || amount === undefined ? undefined : { to, amount }
 }
 
-const differenceOf = (tx: Transaction): Difference | undefined => {
+const readDifference = (tx: Transaction): Difference | undefined => {
   const [, w, g, flag] = PARENT.exec(tx.actions[0]?.data ?? '') ?? []
   const [, t, a] = CONTRIBUTE.exec(tx.receipt.receipts.at(-1)?.content ?? '') ?? []
   if (w === undefined || g === undefined || t === undefined || a === undefined) return undefined
@@ -99,6 +154,12 @@ const PLAIN = /^[ !#-[\]-~]*$/
 
 /** A text inside the quotes of a JSON text. */
 const escaped = (text: string): string => (PLAIN.test(text) ? text : JSON.stringify(text).slice(1, -1))
+
+/** The data of the action, which names the parent. */
+const parentText = ({ w, g, f }: Difference): string => `[{"parent":["${w}", "${g}", ${f ?? false}]}]`
+
+/** The content of the last receipt, which pays for the parent. */
+const contributeText = ({ t, a }: Difference): string => `["contribute","${escaped(t)}","${escaped(a)}"]`
 
 /** The template, in the node's order of fields. Joined from strings: JSON.stringify of an object takes five times as long. */
 const bodyOf = ({ c, w, g, f, t, a, x = [] }: Difference, { hash, time }: Own): string => {

@@ -32,7 +32,8 @@ export const fill = async (
   source: AsyncIterable<LoadedBlock>,
   { lib, signal }: FillOptions,
 ): Promise<void> => {
-  const { deriver, proof, batches, time } = stages
+  const { deriver, proof, batches, clock, time } = stages
+  const turns = turnsOf(clock)
   const runs = readRuns(source)
   try {
     time.on('node')
@@ -48,7 +49,7 @@ export const fill = async (
       time.on('deriving')
       for (const segment of run) {
         if (!(await proof.accepts(segment))) break
-        await store(segment, stages, lib)
+        await store(segment, { ...stages, turns }, lib)
       }
       run = next
     }
@@ -62,10 +63,30 @@ export const fill = async (
   if (failed !== undefined && !signal.aborted) throw failed.error
 }
 
+/** Milliseconds that a load may keep the event loop to itself. */
+const TURN_MS = 5
+
+/**
+ * Gives others a turn of the event loop from time to time: requests, the answers of nodes, and the pieces for the threads that
+ * prove and write, which would have nothing to do while a long run is derived.
+ */
+type Turns = { give(): Promise<void> }
+
+const turnsOf = ({ elapsed }: Pick<Clock, 'elapsed'>): Turns => {
+  let last = elapsed()
+  return {
+    give: async () => {
+      if (elapsed() - last < TURN_MS) return
+      await new Promise(done => setImmediate(done))
+      last = elapsed()
+    },
+  }
+}
+
 /** Derives the blocks of a segment that was accepted, one after the other, and adds each to the batch. */
 const store = async (
   segment: Segment,
-  { deriver, proof, batches, clock, time, onDerived }: Stages,
+  { deriver, proof, batches, clock, time, onDerived, turns }: Stages & { readonly turns: Turns },
   lib: number,
 ): Promise<void> => {
   for (const loaded of segment) {
@@ -75,6 +96,7 @@ const store = async (
     await proof.derived(loaded)
     time.on('store')
     await batches.add(documents, lib)
+    await turns.give()
     time.on('deriving')
   }
 }

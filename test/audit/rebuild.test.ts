@@ -67,7 +67,7 @@ const rebuilt = (block: Block, messages: ReadonlyMap<number, string>): Rebuilt =
     info: block.info,
     orig_info: block.origInfo,
     tx_hashes: block.transactions.map(({ hash }) => hash).join(' '),
-    ...(base === undefined ? {} : { base: fromBaseTransaction(base) }),
+    ...(base === undefined ? {} : { base: fromBaseTransaction(base, block.time) }),
   }
   const docs: readonly TransactionDoc[] = block.transactions.slice(1).map(({ hash }, at) => ({
     id: transactionId(block.height, at + 1),

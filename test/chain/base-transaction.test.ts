@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
-import { fromBaseTransaction, toBaseTransaction } from '#chain/base-transaction.ts'
+import { baseTransactionOf, differenceOf, fromBaseTransaction, toBaseTransaction } from '#chain/base-transaction.ts'
+import { transactionFrom } from '#chain/decode-transaction.ts'
 
 test('fromBaseTransaction: every recorded base transaction is a difference that gives its text back', async () => {
   const blocks = (await recordedBlocks()).slice(1)
@@ -9,7 +10,7 @@ test('fromBaseTransaction: every recorded base transaction is a difference that 
   for (const { block } of blocks) {
     const [tx] = block.transactions
     if (tx === undefined) throw new Error(`Block ${block.height} has no transaction.`)
-    const base = fromBaseTransaction(tx)
+    const base = fromBaseTransaction(tx, block.time)
     if (base.startsWith('{"body"')) whole.push(block.height)
     if (toBaseTransaction({ base, tx_hashes: `${tx.hash} other`, time: block.time }) !== tx.body)
       wrong.push(block.height)
@@ -22,9 +23,22 @@ test('fromBaseTransaction: a transaction that leaves the template is kept whole'
   const [tx] = block?.transactions ?? []
   if (block === undefined || tx === undefined) throw new Error('Block 1 has no transaction.')
   const odd = { ...tx, body: tx.body.replace('"gas_limit":1000000', '"gas_limit":2000000') }
-  const base = fromBaseTransaction(odd)
+  const base = fromBaseTransaction(odd, block.time)
   expect(base).toBe(`{"body":${odd.body}}`)
   expect(toBaseTransaction({ base, tx_hashes: `${tx.hash} other`, time: block.time })).toBe(odd.body)
+})
+
+test('fromBaseTransaction: a transaction of another time than its block is kept whole, however it was made', async () => {
+  const { block } = (await recordedBlocks())[1] ?? {}
+  const [tx] = block?.transactions ?? []
+  const difference = block && tx && differenceOf(tx, block.time)
+  if (block === undefined || tx === undefined || difference === undefined) throw new Error('Block 1 is odd.')
+  const time = block.time + 1n
+  expect(fromBaseTransaction(tx, time)).toBe(`{"body":${tx.body}}`)
+  const made = baseTransactionOf(difference, tx)
+  expect(made).toEqual(tx)
+  expect(fromBaseTransaction(made, block.time)).toBe(fromBaseTransaction(tx, block.time))
+  expect(fromBaseTransaction(made, time)).toBe(`{"body":${tx.body}}`)
 })
 
 test('a base transaction is made of its difference as JSON writes it, whatever letters its texts have', () => {
@@ -35,12 +49,14 @@ test('a base transaction is made of its difference as JSON writes it, whatever l
         const difference = { c: 1_024, w, g: t, ...(x === undefined ? { f: true } : { x }), t, a: w }
         const body = toBaseTransaction({ base: JSON.stringify(difference), tx_hashes: 'hash other', time: 5n })
         const parsed = JSON.parse(body ?? '')
+        const decoded = transactionFrom({ value: parsed, body: body ?? '' }, { key: 'transaction' })
         expect(JSON.stringify(parsed)).toBe(body ?? '')
         expect(parsed.actions[0].data).toBe(`[{"parent":["${w}", "${t}", ${x === undefined}]}]`)
         expect(parsed.tx_receipt.receipts).toEqual([
           ...(x ?? []),
           { func_name: 'token.iost/issue', content: JSON.stringify(['contribute', t, w]) },
         ])
+        expect(baseTransactionOf(difference, { hash: 'hash', time: 5n })).toEqual(decoded)
         expect([parsed.hash, parsed.tx_receipt.tx_hash, parsed.time]).toEqual(['hash', 'hash', '5'])
       }
 })

@@ -1,3 +1,4 @@
+import { baseTransactionOf, type Difference, differenceOf, isBase } from '#chain/base-transaction.ts'
 import type { Block } from '#chain/block.ts'
 import { IN_GENESIS, IN_TRANSACTION } from '#chain/bounds.ts'
 import { transactionFrom } from '#chain/decode-transaction.ts'
@@ -11,27 +12,38 @@ import type { Part } from '../bulk-answers.ts'
 export type BlockMessage = {
   /** A list of `Fields` in JSON; null where the block is missing. */
   readonly blocks: string
-  /** All transactions of all blocks, as a list in JSON. */
+  /** The other transactions of all blocks, as a list in JSON. */
   readonly bodies: string
   /** By position. */
   readonly heads: readonly (readonly [at: number, head: RawHead])[]
 }
 
-/** All of a block but its transactions, of which the lengths of their texts are kept. */
+/** All of a block but its transactions. */
 type Fields = Omit<Block, 'time' | 'transactions'> & {
   readonly time: string
+  /** The base transaction, where it follows the template: nearly always, and in most blocks it is the only one. */
+  readonly base?: readonly [hash: string, difference: Difference]
+  /** Lengths of the texts of the other transactions. */
   readonly lengths: readonly number[]
 }
 
-const fieldsOf = ({ transactions, time, ...fields }: Block): Fields => ({
-  ...fields,
-  time: String(time),
-  lengths: transactions.map(({ body }) => body.length),
-})
-
 /** Packs what a thread made of bulk answers. */
 export const packed = (parts: readonly Part[]): BlockMessage => {
-  const bodies = parts.flatMap(({ block }) => (block?.transactions ?? []).map(({ body }) => body))
+  const bodies: string[] = []
+  const fieldsOf = (block: Block): Fields => {
+    const { transactions, time, ...fields } = block
+    const [first] = transactions
+    const difference = first !== undefined && isBase(block, 0) ? differenceOf(first, time) : undefined
+    const isTemplated = first !== undefined && difference !== undefined
+    const others = isTemplated ? transactions.slice(1) : transactions
+    for (const { body } of others) bodies.push(body)
+    return {
+      ...fields,
+      time: String(time),
+      ...(isTemplated ? { base: [first.hash, difference] } : {}),
+      lengths: others.map(({ body }) => body.length),
+    }
+  }
   return {
     blocks: JSON.stringify(parts.map(({ block }) => (block === undefined ? null : fieldsOf(block)))),
     bodies: `[${bodies.join(',')}]`,
@@ -50,15 +62,18 @@ export const unpacked = ({ blocks, bodies, heads }: BlockMessage): readonly Part
     const head = headAt.get(at)
     const also = head === undefined ? {} : { head }
     if (fields === null) return also
-    const { lengths, time, ...rest } = fields
+    const { lengths, base, time: written, ...rest } = fields
+    const time = BigInt(written)
     const data = rest.height === 0 ? IN_GENESIS : IN_TRANSACTION
-    const transactions = lengths.map((length, key) => {
+    const [hash = '', difference] = base ?? []
+    const first = difference === undefined ? [] : [baseTransactionOf(difference, { hash, time })]
+    const others = lengths.map((length, key) => {
       const body = bodies.slice(from, from + length)
       from += length + 1
       const value = values[next]
       next += 1
-      return transactionFrom({ value, body }, { key }, data)
+      return transactionFrom({ value, body }, { key: first.length + key }, data)
     })
-    return { ...also, block: { ...rest, time: BigInt(time), transactions } }
+    return { ...also, block: { ...rest, time, transactions: [...first, ...others] } }
   })
 }
