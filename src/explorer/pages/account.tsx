@@ -8,10 +8,12 @@ import { getProducerRegistration } from '#actions/get-producer-registration.ts'
 import { getSubaccountList } from '#actions/get-subaccount-list.ts'
 import { getTokenList } from '#actions/get-token-list.ts'
 import { isAccountName, isContractId } from '#chain/names.ts'
+import { ACCOUNT_FILTERS } from '../download/records.ts'
 import { visible } from '../format/visible.ts'
 import { ifFound } from '../found.ts'
 import { titleOf } from '../known-names.ts'
 import { hrefTo, pathOf } from '../links.ts'
+import { isNarrowed, PAGING } from '../narrowed.ts'
 import type { Html, Page, Visit } from '../page.ts'
 import { AccountRecords, recordsAsked } from '../part/account-records.tsx'
 import { Activity } from '../part/activity.tsx'
@@ -24,6 +26,7 @@ import {
   firstChange,
 } from '../part/balance-over-time.tsx'
 import { Card } from '../part/card.tsx'
+import { RANGE } from '../part/filters.tsx'
 import { Heading } from '../part/heading.tsx'
 import { Holdings } from '../part/holdings.tsx'
 import { More } from '../part/more.tsx'
@@ -41,11 +44,12 @@ import { assetsOfEarner, Withdrawable } from '../part/withdrawable.tsx'
 export const accountPage: Page = {
   path: '/account/{id}',
   show: async visit => {
-    const { say, query } = visit
+    const { say } = visit
+    const isOfRecords = isNarrowed(visit, [...ACCOUNT_FILTERS, ...RANGE, ...PAGING])
     const [balance, first] = await Promise.all([
       visit.ask(getAccountBalance, { account: visit.id }),
       // Other pages of its records, and filtered ones, are not about the balance.
-      query.size > 0 ? undefined : firstChange(visit, { account: visit.id, token: 'iost' }),
+      isOfRecords ? undefined : firstChange(visit, { account: visit.id, token: 'iost' }),
     ])
     // A contract's id may have been given without its prefix.
     const { name: account } = balance
@@ -70,7 +74,7 @@ export const accountPage: Page = {
     const kind = say(kindOf(account, detail !== undefined))
     return {
       title: `${kind} ${titleOf(visit, account)}`,
-      isMinor: query.size > 0,
+      isMinor: isOfRecords,
       description: say({
         en: `${name} on IOST: balance, tokens, votes, gas, RAM, permissions and all records.`,
         zh: `IOST 上的 ${name}：余额、代币、投票、gas、RAM、权限与全部记录。`,

@@ -5,6 +5,7 @@ import type { Text } from '#actions/text.ts'
 import { decimalsOf } from '../format/amount.ts'
 import { visible } from '../format/visible.ts'
 import { titleOf } from '../known-names.ts'
+import { isNarrowed } from '../narrowed.ts'
 import type { Html, Page, Visit } from '../page.ts'
 import { Amount, Change, Count } from '../part/amount.tsx'
 import { BalanceOverTime, balanceSince, firstChange } from '../part/balance-over-time.tsx'
@@ -23,7 +24,7 @@ export const balancePage: Page = {
   show: async visit => {
     const { say } = visit
     const of = { account: visit.id, token: visit.part }
-    const isWhole = visit.query.size === 0
+    const isWhole = !isNarrowed(visit, ['page'])
     const [first, { changes, total }] = await Promise.all([
       firstChange(visit, of),
       visit.ask(getBalanceHistory, { ...of, ...pageGiven(visit) }),

@@ -4,6 +4,7 @@ import { getBlockTx } from '#actions/get-block-tx.ts'
 import { ownTransactions } from '../format/own-transactions.ts'
 import { isoOf } from '../format/time.ts'
 import { hrefTo, pathOf } from '../links.ts'
+import { isNarrowed } from '../narrowed.ts'
 import type { Html, Page, Visit } from '../page.ts'
 import { Count, Place } from '../part/amount.tsx'
 import { BlockTransactions } from '../part/block-transactions.tsx'
@@ -28,7 +29,7 @@ export const blockPage: Page = {
     const title = say({ en: `Block ${block.number}`, zh: `区块 ${block.number}` })
     return {
       title,
-      isMinor: visit.query.has('page'),
+      isMinor: isNarrowed(visit, ['page']),
       description: say({
         en: `Block ${block.number} of the IOST chain: producer, time, gas and its ${count} transactions.`,
         zh: `IOST 区块 ${block.number}：生产者、时间、gas 以及其中的 ${count} 笔交易。`,

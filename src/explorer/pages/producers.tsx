@@ -6,6 +6,7 @@ import { producerFile } from '../download/states.ts'
 import { decimalsOf } from '../format/amount.ts'
 import { profileText } from '../format/profile.ts'
 import { visible } from '../format/visible.ts'
+import { isNarrowed } from '../narrowed.ts'
 import type { Html, Page, Visit } from '../page.ts'
 import { Amount, Change, Count } from '../part/amount.tsx'
 import { ExternalLink } from '../part/external-link.tsx'
@@ -35,7 +36,7 @@ export const producersPage: Page = {
         en: `The ${total} registered block producers of IOST by rank, with votes, blocks made and location.`,
         zh: `IOST 的 ${total} 个已注册生产者（出块节点）：排名、票数、出块数与地区。`,
       }),
-      isMinor: visit.query.has('page') || visit.query.has('by'),
+      isMinor: isNarrowed(visit, ['page', 'by']),
       body: (
         <>
           <h1 safe>{title}</h1>

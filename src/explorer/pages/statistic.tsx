@@ -6,6 +6,7 @@ import { decimalsOf } from '../format/amount.ts'
 import { chainDays, FIGURES, seriesOf } from '../format/daily.ts'
 import { daysGiven, periodOf } from '../format/period.ts'
 import { visible } from '../format/visible.ts'
+import { isNarrowed } from '../narrowed.ts'
 import type { Page, Visit } from '../page.ts'
 import { Count } from '../part/amount.tsx'
 import { Day } from '../part/day.tsx'
@@ -67,7 +68,7 @@ export const statisticPage: Page = {
         en: `${title} of the IOST chain, day by day, as a plot and a table.`,
         zh: `IOST 每日统计：${title}，含图表与数据表。`,
       }),
-      isMinor: visit.query.size > 0,
+      isMinor: isNarrowed(visit, ['start_date', 'end_date', 'page']),
       body: (
         <>
           <h1 safe>{title}</h1>
