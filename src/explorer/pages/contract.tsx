@@ -37,12 +37,12 @@ const MOST_CODE = 16_384
 
 /** A contract; of an id that tokens were sent to though nobody deployed it there is only what it has. */
 const detailOf = async (visit: Visit): Promise<AnswerOf<typeof getContractDetail> | Elsewhere> => {
-  const detail = () => visit.ask(getContractDetail, { contract: visit.id })
-  const found = await ifFound(detail())
+  const detail = visit.ask(getContractDetail, { contract: visit.id })
+  const found = await ifFound(detail)
   if (found !== undefined) return found
   const owner = await ifFound(visit.ask(getAccountBalance, { account: visit.id }))
-  // Asked again, it says why there is none.
-  return owner === undefined ? detail() : { to: pathOf('account', owner.name) }
+  // Its failure says why there is none.
+  return owner === undefined ? detail : { to: pathOf('account', owner.name) }
 }
 
 /** A contract: where it comes from, what it offers, and what was done with it. */
