@@ -25,7 +25,9 @@ export const movementsOf = async (
   return new Map(
     await Promise.all(
       transactions.map(async tx => {
-        const moved = known === undefined ? receiptsOf(visit, tx) : movementsIn(rows.get(tx.hash) ?? [])
+        // One in the pool has no records, which does not say that it will move nothing.
+        const isRecorded = known !== undefined && tx.tx_receipt.status_code !== undefined
+        const moved = isRecorded ? movementsIn(rows.get(tx.hash) ?? []) : receiptsOf(visit, tx)
         return [tx.hash, await moved] as const
       }),
     ),

@@ -121,17 +121,18 @@ const Summary = ({ visit, status, transaction, movements }: SummaryProps): Html 
         <Movements
           visit={visit}
           movements={(movements ?? []).slice(0, MOST)}
-          none={
-            movements === undefined
-              ? { en: 'Available once its block is irreversible.', zh: '所在区块不可逆后显示。' }
-              : noneOf(transaction)
-          }
+          none={movements === undefined ? notKnownOf(code) : noneOf(transaction)}
         />
       )}
       <More visit={visit} shown={MOST} total={movements?.length ?? 0} />
     </Card>
   )
 }
+
+const notKnownOf = (code: string | undefined): Text =>
+  code === undefined
+    ? { en: 'Known once a block has the transaction.', zh: '交易打包后方可得知。' }
+    : { en: 'Available once its block is irreversible.', zh: '所在区块不可逆后显示。' }
 
 /** A base transaction rewards the previous block, which is not listed as a movement. */
 const noneOf = ({ publisher }: Transaction): Text =>
