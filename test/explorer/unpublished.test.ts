@@ -66,3 +66,17 @@ test('words: a transaction in the pool neither moved nothing nor paid nothing: i
     expect(text).toContain(gas)
   }
 })
+
+test('words: a delayed transaction says that its actions run later, and links to nothing that may not be there', async () => {
+  const data = '["iost","whale_01","nosuchone","5",""]'
+  const actions = [{ contract: 'token.iost', action_name: 'transfer', data }]
+  const { visit } = await withTransaction({ delay: '500000000', actions }, {})
+  const en = await visit(`/tx/${HASH}`)
+  expect(en.text).toContain(
+    'the actions are delayed, and run in a later transaction unless they are cancelled',
+  )
+  expect((await visit(`/zh/tx/${HASH}`)).text).toContain('其方法延迟执行')
+  const hrefs = en.links.map(({ href }) => href)
+  expect(hrefs).toContain('../account/whale_01')
+  expect(hrefs).not.toContain('../account/nosuchone')
+})

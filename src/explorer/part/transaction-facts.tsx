@@ -15,6 +15,9 @@ import { When } from './time.tsx'
 /** The transaction of get-transaction-detail. */
 export type Transaction = AnswerOf<typeof getTransactionDetail>['transaction']
 
+/** Whether its actions run later, in a transaction that refers to it. */
+export const isDelayed = ({ delay }: Pick<Transaction, 'delay'>): boolean => Number(delay) > 0
+
 type TransactionFactsProps = {
   readonly visit: Visit
   readonly transaction: Transaction
