@@ -178,6 +178,7 @@ test('words: a block counts its transactions as their list does', async () => {
   expect(counted).toEqual(blocks.map(({ block }) => String(block.transactions.length - 1)))
   expect(await textOf('/block/4850')).toContain('0, and the base transaction of the block')
   expect(await textOf('/block/0')).not.toContain('and the base transaction')
+  expect(await textOf('/block/0')).toContain('Parent—Signed by')
 })
 
 test('words: a block that is not there is like no other', async () => {

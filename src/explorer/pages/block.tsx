@@ -11,6 +11,7 @@ import { BlockTransactions } from '../part/block-transactions.tsx'
 import { Card } from '../part/card.tsx'
 import { Facts } from '../part/facts.tsx'
 import { Copied, Owner } from '../part/name.tsx'
+import { None } from '../part/none.tsx'
 import { Pager, pageOf } from '../part/pager.tsx'
 import { When } from '../part/time.tsx'
 
@@ -59,7 +60,11 @@ export const blockPage: Page = {
                 ],
                 ['Gas', <Count value={block.gas_usage} />],
                 [say({ en: 'Hash', zh: '哈希' }), <Copied visit={visit} text={block.hash} />],
-                [say({ en: 'Parent', zh: '父区块' }), <Copied visit={visit} text={block.parent_hash} />],
+                [
+                  say({ en: 'Parent', zh: '父区块' }),
+                  // The first block has none.
+                  block.parent_hash === '' ? <None /> : <Copied visit={visit} text={block.parent_hash} />,
+                ],
                 [say({ en: 'Signed by', zh: '签名公钥' }), <Copied visit={visit} text={block.witness} />],
               ]}
             />
