@@ -201,3 +201,14 @@ test('words: a page behind the last one leads to the last one', async () => {
   const { text } = await explorer.visit('/block/4824?page=99')
   expect(text).not.toContain('No transactions on this page')
 })
+
+test('words: days behind the last block are not said to be without blocks', async () => {
+  for (const page of ['statistics', 'statistics/votes'])
+    for (const [prefix, said] of [
+      ['', 'No block up to 4851 is of these days.'],
+      ['/zh', '截至区块 4851，这些日期没有区块。'],
+    ] as const) {
+      const path = `${prefix}/${page}?start_date=2026-11-22&end_date=2026-11-25`
+      expect([path, (await textOf(path)).includes(said)]).toEqual([path, true])
+    }
+})

@@ -1,4 +1,5 @@
 import type { Text } from '#actions/text.ts'
+import type { Visit } from '../page.ts'
 
 /** A figure; its unit is `""` where it counts. */
 const figure = <N extends string>(name: N, title: Text, unit = '') => ({ name, title, unit })
@@ -39,3 +40,9 @@ export const seriesOf = (
   name: FigureName,
 ): readonly { readonly date: string; readonly value: string }[] =>
   days.map(day => ({ date: day.date, value: String(day[name]) }))
+
+/** Says that there are no days: the chain may have later ones, which are not loaded yet. */
+export const noDays = ({ at: { height } }: Pick<Visit, 'at'>): Text => ({
+  en: `No block up to ${height} is of these days.`,
+  zh: `截至区块 ${height}，这些日期没有区块。`,
+})

@@ -1,6 +1,6 @@
 /** @jsxImportSource @kitajs/html */
 import { getDailyStatistics } from '#actions/get-daily-statistics.ts'
-import { chainDays, type Daily, FIGURES, seriesOf } from '../format/daily.ts'
+import { chainDays, type Daily, FIGURES, noDays, seriesOf } from '../format/daily.ts'
 import { daysGiven, periodOf } from '../format/period.ts'
 import { hrefTo } from '../links.ts'
 import { isNarrowed } from '../narrowed.ts'
@@ -51,9 +51,9 @@ const Lead = ({ visit: { say }, last }: { readonly visit: Visit; readonly last: 
     </p>
   )
 
-const Nothing = ({ visit: { say } }: { readonly visit: Visit }): Html => (
+const Nothing = ({ visit }: { readonly visit: Visit }): Html => (
   <p class="none" safe>
-    {say({ en: 'The chain has no blocks on these days.', zh: '这些日期没有区块。' })}
+    {visit.say(noDays(visit))}
   </p>
 )
 
