@@ -9,6 +9,7 @@ import { getSubaccountList } from '#actions/get-subaccount-list.ts'
 import { getTokenList } from '#actions/get-token-list.ts'
 import { isAccountName, isContractId } from '#chain/names.ts'
 import { ACCOUNT_FILTERS } from '../download/records.ts'
+import { ownerKind } from '../format/owner-kind.ts'
 import { visible } from '../format/visible.ts'
 import { ifFound } from '../found.ts'
 import { titleOf } from '../known-names.ts'
@@ -71,7 +72,7 @@ export const accountPage: Page = {
         first === undefined ? undefined : balanceSince(visit, { account, token: 'iost' }, first),
       ])
     const name = visible(account)
-    const kind = say(kindOf(account, detail !== undefined))
+    const kind = say(ownerKind(account, detail !== undefined))
     return {
       title: `${kind} ${titleOf(visit, account)}`,
       isMinor: isOfRecords,
@@ -130,12 +131,6 @@ const MOST_NFTS = 10
 
 /** Sub-accounts that the page shows, newest first. */
 const MOST_CREATED = 10
-
-const kindOf = (owner: string, isAccount: boolean) => {
-  if (isAccount) return { en: 'Account', zh: '账户' }
-  if (isContractId(owner)) return { en: 'Contract assets', zh: '合约资产' }
-  return owner === '0' ? { en: 'Owner', zh: '持有者' } : { en: 'Public key or name', zh: '公钥或名称' }
-}
 
 type ElsewhereProps = {
   readonly visit: Visit
