@@ -1,5 +1,5 @@
 import type { AnswerDeps, Turn } from '#actions/answer.ts'
-import { type AnswerOf, askTogether } from '#actions/ask.ts'
+import { type AnswerOf, type Ask, askTogether } from '#actions/ask.ts'
 import { BEHIND } from '#actions/find/loading.ts'
 import { search } from '#actions/search.ts'
 import type { Published } from '#store/port.ts'
@@ -22,18 +22,18 @@ const LEAST = 2
 
 const BLOCK_BY_NUMBER = /^\/block\/\d+$/
 
-/** Names like the last part of a path: those that begin with it, or with ever less of it. Reads the store, asks no node. */
+/** Names like the one in a path that nothing has: those that begin with it, or with ever less of it. Reads the store, asks no node. */
 export const findNear = async (
   deps: AnswerDeps,
   path: string,
   running: { readonly signal: AbortSignal; readonly turn: Turn },
 ): Promise<Near> => {
-  const text = decoded(path.slice(path.lastIndexOf('/') + 1))
-  // The number of a block that does not exist is not cut: blocks and names with its first digits have nothing to do with it.
-  const beginnings = BLOCK_BY_NUMBER.test(path) ? [text] : beginningsOf(text)
   return askTogether(
     { ...deps, node: undefined },
     async ({ ask, at }) => {
+      const text = await soughtIn(ask, path)
+      // The number of a block that does not exist is not cut: blocks and names with its first digits have nothing to do with it.
+      const beginnings = BLOCK_BY_NUMBER.test(path) ? [text] : beginningsOf(text)
       const near = { text, height: at.height, lib: lastIrreversible(at, deps.node) }
       for (const beginning of beginnings) {
         const found = await ifFound(ask(search, { text: beginning }))
@@ -43,6 +43,27 @@ export const findNear = async (
     },
     running,
   )
+}
+
+/** Kinds of things that have other things within them, by the first segment of a path, and what search calls them. */
+const WHOLES: ReadonlyMap<string, readonly string[]> = new Map([
+  ['account', ['account', 'contract']],
+  ['contract', ['contract']],
+  ['nft', ['collection']],
+])
+
+/**
+ * The name in a path that nothing has: its last part, or the one before where that is of a thing that is not there itself. `""`:
+ * the last part is no name, such as the number of an NFT.
+ */
+const soughtIn = async (ask: Ask, path: string): Promise<string> => {
+  const [, kind = '', whole = '', part] = path.split('/').map(decoded)
+  const types = WHOLES.get(kind)
+  if (types === undefined || part === undefined) return decoded(path.slice(path.lastIndexOf('/') + 1))
+  const found = await ifFound(ask(search, { text: whole }))
+  const isThere = found?.matches.some(({ exact, type }) => exact && types.includes(type)) === true
+  if (!isThere) return whole
+  return kind === 'account' ? part : ''
 }
 
 const lastIrreversible = (

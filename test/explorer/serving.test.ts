@@ -90,10 +90,19 @@ test.each([
   ['/account/BUSYHUB', '../account/busyhub'],
   ['/nothing/busyhu', '../account/busyhub'],
   ['/contract/tokn.iost', '../contract/token.iost'],
+  ['/contract/tokn.iost/storage', '../../contract/token.iost'],
+  ['/account/busyhubb/iost', '../../account/busyhub'],
+  ['/account/busyhub/iostt', '../../token/iost'],
+  ['/account/vote.iost/iostt', '../../token/iost'],
 ])('not found: %s offers %s', async (path, near) => {
   const { response, links } = await (await explorerOn()).visit(path)
   expect(response.status).toBe(404)
   expect(links.map(({ href }) => href)).toContain(near)
+})
+
+test('not found: the number of an NFT is not taken for that of a block', async () => {
+  const { response, text } = await (await explorerOn()).visit('/nft/nft_cats/99')
+  expect([response.status, text.includes('Did you mean')]).toEqual([404, false])
 })
 
 test('not found: programs keep the answer of the API, as does everything below /api', async () => {
