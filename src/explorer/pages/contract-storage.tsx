@@ -2,7 +2,7 @@
 import type { Asking } from '#actions/ask.ts'
 import { getContractDetail } from '#actions/get-contract-detail.ts'
 import { Failure } from '#failure/failure.ts'
-import { beginningOf, visible } from '../format/visible.ts'
+import { cut, visible } from '../format/visible.ts'
 import { titleOf } from '../known-names.ts'
 import { hrefTo, pathOfStorage } from '../links.ts'
 import { isNarrowed } from '../narrowed.ts'
@@ -187,7 +187,7 @@ const MapFields = ({ visit, found }: { readonly visit: Visit; readonly found: Re
         {fields.slice(0, MOST).map(field => (
           <li>
             {field.length > MOST_LETTERS ? (
-              <bdi safe>{`${visible(beginningOf(field, MOST_LETTERS).text)}…`}</bdi>
+              <bdi safe>{cut(field, MOST_LETTERS)}</bdi>
             ) : (
               <a href={hrefOf(field)} rel="nofollow">
                 <bdi safe>{visible(field)}</bdi>
