@@ -202,6 +202,13 @@ test('words: a page behind the last one leads to the last one', async () => {
   expect(text).not.toContain('No transactions on this page')
 })
 
+test('words: prices of RAM say that they are of a byte', async () => {
+  for (const name of ['ram_buy_price', 'ram_sell_price']) {
+    expect(await textOf(`/statistics/${name}`)).toContain('price per byte (IOST)')
+    expect(await textOf(`/zh/statistics/${name}`)).toMatch(/每字节 RAM [买卖][入出]价（IOST）/)
+  }
+})
+
 test('words: days behind the last block are not said to be without blocks', async () => {
   for (const page of ['statistics', 'statistics/votes'])
     for (const [prefix, said] of [
