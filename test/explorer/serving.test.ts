@@ -94,9 +94,14 @@ test.each([
   ['/account/busyhubb/iost', '../../account/busyhub'],
   ['/account/busyhub/iostt', '../../token/iost'],
   ['/account/vote.iost/iostt', '../../token/iost'],
+  ['/account/admin?counterparty=busyhubb', '../account/busyhub'],
+  ['/account/admin?token=iostt', '../token/iost'],
+  ['/account/admin?func_name=tokn.iost/transfer', '../contract/token.iost'],
+  ['/producer/busyhub', '../account/busyhub'],
 ])('not found: %s offers %s', async (path, near) => {
-  const { response, links } = await (await explorerOn()).visit(path)
+  const { response, links, text } = await (await explorerOn()).visit(path)
   expect(response.status).toBe(404)
+  expect(text).not.toContain('Looked for: admin')
   expect(links.map(({ href }) => href)).toContain(near)
 })
 
