@@ -186,6 +186,7 @@ test('home: names the head block only while a node is heard that has one', async
   expect(await home(undefined)).not.toContain('ahead')
   expect(await home(4_852)).toContain('1 block ahead')
   expect(await home(4_900)).toContain('49 blocks ahead')
+  expect(await home(9_851)).toContain('5,000 blocks ahead')
 })
 
 test('a slash at the end of an address leads to the page without it', async () => {
