@@ -41,12 +41,15 @@ import { SubAccounts } from '../part/sub-accounts.tsx'
 import { OwnTokens } from '../part/token-rows.tsx'
 import { assetsOfEarner, Withdrawable } from '../part/withdrawable.tsx'
 
+/** Parameters that ask for a part of the records. */
+const RECORDS = [...ACCOUNT_FILTERS, ...RANGE, ...PAGING]
+
 /** An owner: what it has, what it did, and who may act for it. */
 export const accountPage: Page = {
   path: '/account/{id}',
   show: async visit => {
     const { say } = visit
-    const isOfRecords = isNarrowed(visit, [...ACCOUNT_FILTERS, ...RANGE, ...PAGING])
+    const isOfRecords = isNarrowed(visit, RECORDS)
     const [balance, first] = await Promise.all([
       visit.ask(getAccountBalance, { account: visit.id }),
       // Other pages of its records, and filtered ones, are not about the balance.
@@ -58,7 +61,6 @@ export const accountPage: Page = {
       isAccountName(account) ? ifFound(ask()) : undefined
     const votes = balance.vote_balance.list
     const registration = ifAccount(() => visit.ask(getProducerRegistration, { producer: account }))
-    const earning = { isVoter: votes.length > 0, producer: registration }
     const [detail, { tokens }, owned, records, { days }, created, producer, assets, history] =
       await Promise.all([
         ifAccount(() => visit.ask(getAccountDetail, { account })),
@@ -68,7 +70,7 @@ export const accountPage: Page = {
         visit.ask(getAccountActivity, { account }),
         ifAccount(() => visit.ask(getSubaccountList, { account, page: '1', size: String(MOST_CREATED) })),
         registration,
-        assetsOfEarner(visit, account, earning),
+        assetsOfEarner(visit, account, { isVoter: votes.length > 0, producer: registration }),
         first === undefined ? undefined : balanceSince(visit, { account, token: 'iost' }, first),
       ])
     const name = visible(account)
