@@ -3,7 +3,7 @@ import { isPossibleName } from '#chain/names.ts'
 import { argumentsIn, isOwner, UNKNOWN_SIGNATURE } from './format/arguments.ts'
 import { ifFound } from './found.ts'
 import type { Visit } from './page.ts'
-import type { Transaction } from './part/transaction-facts.tsx'
+import { isDelayed, type Transaction } from './part/transaction-facts.tsx'
 
 /** The owners among the arguments of a transaction that have a page; `all`: every one that is named. */
 export type KnownOwners = ReadonlySet<string> | 'all'
@@ -11,13 +11,13 @@ export type KnownOwners = ReadonlySet<string> | 'all'
 /** Owners that are asked for: one call answers them all. */
 const MOST = 50
 
-/** Owners that a successful transaction names exist. Those of a failed one may not, so they are asked for. */
+/** Owners that a successful transaction names exist. Those of one that failed, or has yet to run, may not: they are asked for. */
 export const knownOwners = async (
   visit: Pick<Visit, 'ask'>,
   transaction: Transaction,
 ): Promise<KnownOwners> => {
   const { actions, tx_receipt } = transaction
-  if (tx_receipt.status_code === 'SUCCESS') return 'all'
+  if (tx_receipt.status_code === 'SUCCESS' && !isDelayed(transaction)) return 'all'
   const named = actions.flatMap(action => argumentsIn(action, UNKNOWN_SIGNATURE) ?? []).filter(isOwner)
   const names = [...new Set(named.map(({ value }) => value))].filter(isPossibleName).slice(0, MOST)
   if (names.length === 0) return new Set()

@@ -6,7 +6,7 @@ import { listIn } from './format/json.ts'
 import { type Movement, movementsIn } from './format/movements.ts'
 import { ifFound, ifKnown } from './found.ts'
 import type { Visit } from './page.ts'
-import type { Transaction } from './part/transaction-facts.tsx'
+import { isDelayed, type Transaction } from './part/transaction-facts.tsx'
 
 type Asked = Pick<Visit, 'ask'>
 
@@ -25,7 +25,9 @@ export const movementsOf = async (
   return new Map(
     await Promise.all(
       transactions.map(async tx => {
-        const moved = known === undefined ? receiptsOf(visit, tx) : movementsIn(rows.get(tx.hash) ?? [])
+        // One in the pool has no records, which does not say that it will move nothing.
+        const isRecorded = known !== undefined && tx.tx_receipt.status_code !== undefined
+        const moved = isRecorded ? movementsIn(rows.get(tx.hash) ?? []) : receiptsOf(visit, tx)
         return [tx.hash, await moved] as const
       }),
     ),
@@ -46,7 +48,7 @@ export const publishedMovements = async (
 const receiptsOf = async (visit: Asked, tx: Transaction): Promise<readonly Movement[] | undefined> => {
   const { status_code, receipts = [] } = tx.tx_receipt
   if (status_code === undefined) return undefined
-  if (status_code !== 'SUCCESS' || Number(tx.delay) > 0) return []
+  if (status_code !== 'SUCCESS' || isDelayed(tx)) return []
   const moving = receipts.flatMap(movingReceipt)
   // The contribute that pays for the block before is no movement of its own.
   const own =

@@ -11,6 +11,7 @@ import { ask, askText } from '#test/support/stores/ask.ts'
 import { commitRuns } from '#test/support/stores/commit-runs.ts'
 import { type Damageable, damageableSqlite } from '#test/support/stores/damage.ts'
 import { action, chainOf, genesis, type Made, receipt, transaction } from '#test/support/stores/hand-made.ts'
+import { nodeText } from '#test/support/stores/node-text.ts'
 
 const AT_ONCE = 50
 const NOWHERE = 'FDNr7hubyuUAJjrHmXs3uJ8dCsNjiG6tfgMCnnERRnDC'
@@ -168,36 +169,6 @@ describe('get-transaction-records of hand-made transactions', () => {
     expect(await over(moving)).toEqual(rowsOfMoving)
   })
 })
-
-/** A transaction as a node tells it. */
-const nodeText = ({ receipt: told, ...tx }: Transaction): string =>
-  JSON.stringify({
-    hash: tx.hash,
-    time: `${tx.time}`,
-    expiration: `${tx.expiration}`,
-    gas_ratio: 1,
-    gas_limit: 1_000_000,
-    delay: `${tx.delay}`,
-    chain_id: tx.chainId,
-    actions: tx.actions.map(({ contract, actionName, data }) => ({
-      contract,
-      action_name: actionName,
-      data,
-    })),
-    signers: [],
-    publisher: tx.publisher,
-    referred_tx: '',
-    amount_limit: [],
-    tx_receipt: {
-      tx_hash: tx.hash,
-      gas_usage: 0,
-      ram_usage: {},
-      status_code: told.statusCode,
-      message: '',
-      returns: told.returns,
-      receipts: told.receipts.map(({ funcName, content }) => ({ func_name: funcName, content })),
-    },
-  })
 
 type Row = {
   readonly seq?: number

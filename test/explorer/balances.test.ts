@@ -58,6 +58,22 @@ test('a balance: since when, how much, and its changes page by page as the API g
   }
 })
 
+test("a contract's id without its prefix is the contract: title, owner and links have the whole id", async () => {
+  const { contracts } = await explorer.call<{
+    readonly contracts: readonly { readonly contract_id: string }[]
+  }>('base/get-contract-list', { size: '500' })
+  const id = contracts.map(each => each.contract_id).find(each => each.startsWith('Contract5aHQ')) ?? ''
+  const bare = id.replace('Contract', '')
+  const { title, text, links } = await explorer.visit(`/account/${bare}/iost`)
+  expect(title).toContain(`iost of ${id}`)
+  expect(text).not.toContain(`iost of ${bare}`)
+  const hrefs = links.map(({ href }) => href)
+  expect(hrefs).toContain(`../../contract/${id}`)
+  // It is not offered as the other side of its own records.
+  const { html } = await explorer.visit(`/account/${bare}`)
+  expect(html).not.toContain(`<option>${id}</option>`)
+})
+
 test('holders of a token, and the tokens of an account, lead to it', async () => {
   const holders = await explorer.visit('/token/iost?holders=1')
   expect(holders.links.some(({ href }) => href.endsWith('account/admin/iost'))).toBe(true)

@@ -1,4 +1,6 @@
 import { expect, test } from 'bun:test'
+import { contracts } from '#indices/contract.ts'
+import type { Store, View } from '#store/port.ts'
 import { commitRuns } from '../support/stores/commit-runs.ts'
 import { chainOf, genesis, receipt, transaction } from '../support/stores/hand-made.ts'
 import { temporarySqlite } from '../support/stores/loading.ts'
@@ -23,5 +25,27 @@ test('owners that nobody can be: one that can have a page leads to it, the other
     expect((await visit(`/account/${id}`)).response.status).toBe(200)
   }
   expect((await visit('/contract/Contracty')).response.status).toBe(404)
+  await destroy()
+})
+
+test('/contract: what is neither a contract nor an owner is looked for once', async () => {
+  const { store, destroy } = await temporarySqlite()
+  await commitRuns(store, [chainOf([genesis()])], { lib: 0 })
+  const sought: string[] = []
+  const counted: Store = {
+    ...store,
+    read: (work, options) =>
+      store.read((view: View) => {
+        const get: View['get'] = (index, id) => {
+          if ((index as unknown) === contracts) sought.push(id)
+          return view.get(index, id)
+        }
+        return work({ ...view, get })
+      }, options),
+  }
+  const { visit } = await explorerOn({}, counted)
+  const { response, html } = await visit('/contract/nosuch.iost')
+  expect([response.status, sought]).toEqual([404, ['nosuch.iost']])
+  expect(html).toContain('does not exist at block 0')
   await destroy()
 })

@@ -86,10 +86,11 @@ test('pictures: their figures are those of the API', async () => {
     const { balance } = await call<{ readonly balance: string }>('account/get-account-balance', {
       account: name,
     })
-    const { facts } = await drawn(`/account/${encodeURIComponent(name)}`)
+    const { kind, facts } = await drawn(`/account/${encodeURIComponent(name)}`)
     expect([name, facts[0]]).toEqual([name, ['Available', `${grouped(balance)} iost`]])
     // As on the page, where the sum is told in the same words.
-    const { html } = await explorer.visit(`/account/${encodeURIComponent(name)}`)
+    const { html, heading } = await explorer.visit(`/account/${encodeURIComponent(name)}`)
+    expect([name, heading.startsWith(kind)]).toEqual([name, true])
     const [, total = ''] = /<dt>Total<\/dt><dd>.*?<data value="([^"]*)"/s.exec(html) ?? []
     expect([name, facts[1]]).toEqual([name, ['Total', `${grouped(total)} iost`]])
   }

@@ -46,6 +46,42 @@ test('search engines: later pages, searches and chosen periods are not for them'
     expect([path, (await told(path)).robots]).toEqual([path, 'noindex'])
 })
 
+/** Titles of the parts of a page, and how many plots it has. */
+const contentsOf = (html: string) => ({
+  parts: [...html.matchAll(/<h[23][^>]*>([^<]*)</g)].map(([, title]) => title),
+  plots: html.split('<figure class="plot').length - 1,
+})
+
+/** Marks of those who lead visitors here, fields of a form that nobody filled, and the first page of a list. */
+const WITHOUT_MEANING = [
+  'utm_source=news&utm_medium=mail',
+  'fbclid=IwAR0',
+  'lang=en',
+  'page=',
+  'page=1',
+  'direction=&counterparty=&token=&func_name=&from=&to=&start_block=&end_block=',
+  'start_date=&end_date=',
+]
+
+test('search engines: parameters that mean nothing to a page leave it as it is, for them and for visitors', async () => {
+  const { visit } = await explorerOn()
+  for (const path of [
+    ...['/account/busyhub', '/account/user_001/iost', '/token/iost', '/nft/nft_cats', '/nft/nft_cats/8'],
+    ...['/contract/token.iost', '/contract/token.iost/storage', '/producer/prod_01', '/block/4851'],
+    ...['/blocks', '/producers', '/wealth', '/statistics', '/statistics/votes'],
+  ]) {
+    const whole = await visit(path)
+    for (const query of WITHOUT_MEANING) {
+      const { html, response } = await visit(`${path}?${query}`)
+      expect([path, query, response.status]).toEqual([path, query, 200])
+      expect([path, query, toldBy(html), contentsOf(html)]).toEqual([
+        ...[path, query],
+        ...[toldBy(whole.html), contentsOf(whole.html)],
+      ])
+    }
+  }
+})
+
 test('search engines: the sitemap is bounded, each address in it is a page, and robots.txt names it', async () => {
   const publicUrl = 'https://iost.example/'
   const { ask } = serviceOn(await loadedStore(), { explorer: true, publicUrl })

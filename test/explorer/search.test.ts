@@ -62,14 +62,14 @@ test('search: a full name lists its token, with its holders', async () => {
   }
 })
 
+/** The lines that are suggested for a text. */
+const linesOf = async (text: string, prefix = ''): Promise<readonly string[]> => {
+  const response = await explorer.ask(`${prefix}/suggest?text=${encodeURIComponent(text)}`)
+  const html = await response.text()
+  return [...html.matchAll(/<li[^>]*>(.*?)<\/li>/gs)].map(([, line = '']) => line.replaceAll(/<[^>]*>/g, ''))
+}
+
 test('search: suggestions say what each thing is and one fact of it, in both languages', async () => {
-  const linesOf = async (text: string, prefix = ''): Promise<readonly string[]> => {
-    const response = await explorer.ask(`${prefix}/suggest?text=${encodeURIComponent(text)}`)
-    const html = await response.text()
-    return [...html.matchAll(/<li[^>]*>(.*?)<\/li>/gs)].map(([, line = '']) =>
-      line.replaceAll(/<[^>]*>/g, ''),
-    )
-  }
   const { balances } = await explorer.call<{ balances: readonly { balance: string }[] }>(
     'account/get-balances',
     {
@@ -92,4 +92,19 @@ test('search: what is nowhere says in which forms things are found', async () =>
   const { text } = await explorer.visit(`/search?text=${encodeURIComponent('no such thing')}`)
   expect(text).toContain('Nothing has this name, number or hash.')
   expect(text).toContain('first 10 characters')
+})
+
+test('search: a transaction has the time of its block, as on its page, whatever its signer set', async () => {
+  // The genesis transaction has none of its own.
+  for (const number of ['0', '4824']) {
+    const { transactions } = await explorer.call<{ readonly transactions: readonly string[] }>(
+      'block/get-block-tx',
+      { number },
+    )
+    const hash = transactions.at(-1) ?? ''
+    const { text } = await explorer.visit(`/tx/${hash}`)
+    const [, time = ''] = /Time(20\S+ \S+ UTC)/.exec(text) ?? []
+    const [line = ''] = await linesOf(hash.slice(0, 12))
+    expect([number, line]).toEqual([number, `${hash} Transaction · ${time}`])
+  }
 })

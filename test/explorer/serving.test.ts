@@ -90,10 +90,24 @@ test.each([
   ['/account/BUSYHUB', '../account/busyhub'],
   ['/nothing/busyhu', '../account/busyhub'],
   ['/contract/tokn.iost', '../contract/token.iost'],
+  ['/contract/tokn.iost/storage', '../../contract/token.iost'],
+  ['/account/busyhubb/iost', '../../account/busyhub'],
+  ['/account/busyhub/iostt', '../../token/iost'],
+  ['/account/vote.iost/iostt', '../../token/iost'],
+  ['/account/admin?counterparty=busyhubb', '../account/busyhub'],
+  ['/account/admin?token=iostt', '../token/iost'],
+  ['/account/admin?func_name=tokn.iost/transfer', '../contract/token.iost'],
+  ['/producer/busyhub', '../account/busyhub'],
 ])('not found: %s offers %s', async (path, near) => {
-  const { response, links } = await (await explorerOn()).visit(path)
+  const { response, links, text } = await (await explorerOn()).visit(path)
   expect(response.status).toBe(404)
+  expect(text).not.toContain('Looked for: admin')
   expect(links.map(({ href }) => href)).toContain(near)
+})
+
+test('not found: the number of an NFT is not taken for that of a block', async () => {
+  const { response, text } = await (await explorerOn()).visit('/nft/nft_cats/99')
+  expect([response.status, text.includes('Did you mean')]).toEqual([404, false])
 })
 
 test('not found: programs keep the answer of the API, as does everything below /api', async () => {
@@ -172,6 +186,7 @@ test('home: names the head block only while a node is heard that has one', async
   expect(await home(undefined)).not.toContain('ahead')
   expect(await home(4_852)).toContain('1 block ahead')
   expect(await home(4_900)).toContain('49 blocks ahead')
+  expect(await home(9_851)).toContain('5,000 blocks ahead')
 })
 
 test('a slash at the end of an address leads to the page without it', async () => {

@@ -64,3 +64,15 @@ test('/producer: the changes of today and of seven days, a bar for each day with
     expect(Math.min(gains.length, losses.length)).toBeGreaterThan(3)
   }
 })
+
+test('/producer: the last day is called today only while it is', async () => {
+  const [producer = ''] = VOTED
+  const { days } = await explorer.call<Days>('producer/get-producer-votes', { producer })
+  const last = days.at(-1)?.date ?? ''
+  const late = await explorer.visit(`/producer/${producer}`)
+  expect([late.text.includes('today (UTC)'), late.text.includes(`on ${last} (UTC)`)]).toEqual([false, true])
+  expect((await explorer.visit(`/zh/producer/${producer}`)).text).not.toContain('今日')
+  const now = Date.parse(`${last}T23:59:00Z`)
+  const { visit } = await explorerOn({ now: () => now }, opened.store)
+  expect((await visit(`/producer/${producer}`)).text).toContain('today (UTC)')
+})

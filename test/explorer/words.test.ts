@@ -1,6 +1,5 @@
 import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { oracle, recordedBlocks } from '../support/nodes/recording.ts'
-import { found, spokenNode } from '../support/nodes/spoken-node.ts'
 import { type Explorer, explorerOn } from './served.ts'
 
 // Makes the file of the whole chain where it is not there yet; a test that hangs still ends.
@@ -179,6 +178,7 @@ test('words: a block counts its transactions as their list does', async () => {
   expect(counted).toEqual(blocks.map(({ block }) => String(block.transactions.length - 1)))
   expect(await textOf('/block/4850')).toContain('0, and the base transaction of the block')
   expect(await textOf('/block/0')).not.toContain('and the base transaction')
+  expect(await textOf('/block/0')).toContain('Parent—Signed by')
 })
 
 test('words: a block that is not there is like no other', async () => {
@@ -202,42 +202,20 @@ test('words: a page behind the last one leads to the last one', async () => {
   expect(text).not.toContain('No transactions on this page')
 })
 
-test('words: a transaction in a block that is not published moves what its receipts say', async () => {
-  const hash = 'FDNr7hubyuUAJjrHmXs3uJ8dCsNjiG6tfgMCnnERRnDC'
-  const receipts = [
-    ['transfer', ['iost', 'whale_01', 'user_001', '1.123456789', 'a memo']],
-    ['issue', ['iost', 'user_002', '2.5']],
-    ['destroy', ['iost', 'user_003', '3']],
-  ].map(([name, content]) => ({ func_name: `token.iost/${name}`, content: JSON.stringify(content) }))
-  const tx = {
-    ...{
-      hash,
-      time: '1795247868355000000',
-      expiration: '1795247948355000000',
-      gas_ratio: 1,
-      gas_limit: 300000,
-    },
-    ...{ delay: '0', chain_id: 1020, signers: [], publisher: 'whale_01', referred_tx: '', amount_limit: [] },
-    actions: [{ contract: 'token.iost', action_name: 'transfer', data: '[]' }],
-    tx_receipt: {
-      ...{
-        tx_hash: hash,
-        gas_usage: 9119.29,
-        ram_usage: {},
-        status_code: 'SUCCESS',
-        message: '',
-        returns: [],
-      },
-      receipts,
-    },
+test('words: prices of RAM say that they are of a byte', async () => {
+  for (const name of ['ram_buy_price', 'ram_sell_price']) {
+    expect(await textOf(`/statistics/${name}`)).toContain('price per byte (IOST)')
+    expect(await textOf(`/zh/statistics/${name}`)).toMatch(/每字节 RAM [买卖][入出]价（IOST）/)
   }
-  const body = JSON.stringify({ status: 'PACKED', transaction: tx, block_number: '-1' })
-  const node = spokenNode({ [`/getTxByHash/${hash}`]: [found(body)] })
-  const { visit } = await explorerOn({ node })
-  const { text, html } = await visit(`/tx/${hash}`)
-  const [moved = ''] = text.split('BlockTime')[0]?.match(/FromTo.*/s) ?? []
-  expect(moved).not.toContain('Available once')
-  expect(moved).toContain('whale_01user_001a memo1.12345678 iost')
-  expect(moved).toContain('user_002—2.5 iost')
-  expect(html).toContain('/account/user_003"')
+})
+
+test('words: days behind the last block are not said to be without blocks', async () => {
+  for (const page of ['statistics', 'statistics/votes'])
+    for (const [prefix, said] of [
+      ['', 'No block up to 4851 is of these days.'],
+      ['/zh', '截至区块 4851，这些日期没有区块。'],
+    ] as const) {
+      const path = `${prefix}/${page}?start_date=2026-11-22&end_date=2026-11-25`
+      expect([path, (await textOf(path)).includes(said)]).toEqual([path, true])
+    }
 })

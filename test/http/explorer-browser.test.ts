@@ -467,7 +467,9 @@ test('explorer in a browser: live is what is current, otherwise the page says wh
 })
 
 test('explorer in a browser: where the stream is refused, rows of new blocks come now and then', async () => {
-  await onGrowingChain({ isRefused: true, more: [61] }, async (page, height, { told }) => {
+  // The form of a pager leads to the first page by its number.
+  const path = 'blocks?page=1'
+  await onGrowingChain({ isRefused: true, more: [61], path }, async (page, height, { told }) => {
     await page.until(`${STATE} === 'late'`)
     await page.until(`${FIRST} === '${height}'`)
     expect(told.filter(each => each !== '60')).toEqual([])

@@ -241,7 +241,7 @@ const openWhileSeen = () => {
 // The first page of a list changes; what others show moves on only because rows come before it.
 if (
   document.querySelector('table[data-live]') !== null &&
-  !new URLSearchParams(location.search).has('page')
+  ['', '1'].includes(new URLSearchParams(location.search).get('page') ?? '')
 ) {
   document.addEventListener('visibilitychange', openWhileSeen)
   for (const leaving of ['pointerover', 'focusout'])

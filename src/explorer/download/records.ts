@@ -1,9 +1,9 @@
-import { getAccountBalance } from '#actions/get-account-balance.ts'
 import { getAccountTx } from '#actions/get-account-tx.ts'
 import { getContractTx } from '#actions/get-contract-tx.ts'
 import { getTokenTx } from '#actions/get-token-tx.ts'
 import type { Rows } from '#actions/list/rows.ts'
 import { Exact, RawJson } from '#chain/json.ts'
+import { exactOwner } from '../exact-owner.ts'
 import { listIn } from '../format/json.ts'
 import { outcomeOf } from '../format/outcome.ts'
 import { memoOf, movedBy, partiesOf, type Recorded, WAYS, wayOf } from '../format/record.ts'
@@ -90,8 +90,8 @@ export const accountRecords: Download = {
     ...{ path: '/account/{id}/records.csv', action: getAccountTx, of: 'account' },
     ...{ filters: ACCOUNT_FILTERS, columns: ofOwner },
   }),
-  // A contract's id may be given without its prefix, and the columns are those of one owner.
-  exactName: async (ask, account) => (await ask(getAccountBalance, { account })).name,
+  // The columns are those of one owner.
+  exactName: exactOwner,
 }
 
 export const contractRecords = recordFile({

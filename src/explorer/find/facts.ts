@@ -1,3 +1,4 @@
+import type { Ask } from '#actions/ask.ts'
 import { getBalances } from '#actions/get-balances.ts'
 import { getBlockDetail } from '#actions/get-block-detail.ts'
 import { getCollectionDetail } from '#actions/get-collection-detail.ts'
@@ -57,10 +58,17 @@ const factOf = async (
     return { amount: String(issued), of: { en: 'NFTs', zh: '个 NFT' } }
   }
   if (type === 'contract') return { iso: (await ask(getContractDetail, { contract: id })).created_at }
-  if (type === 'block') return { iso: isoOf((await ask(getBlockDetail, { number: id })).block.time) }
+  if (type === 'block') return { iso: await timeOfBlock(ask, id) }
   // A transaction in the pool has no block, so no time that the chain agreed on.
   if (status === 'PENDING') return undefined
-  const { transaction } = await ask(getTransactionDetail, { tx_hash: id })
+  const { transaction, block_number } = await ask(getTransactionDetail, { tx_hash: id })
   const { status_code } = transaction.tx_receipt
-  return { iso: isoOf(transaction.time), isFailed: status_code !== undefined && status_code !== 'SUCCESS' }
+  return {
+    // As its page has it: the time in the transaction is what its signer set.
+    iso: block_number === '-1' ? isoOf(transaction.time) : await timeOfBlock(ask, block_number),
+    isFailed: status_code !== undefined && status_code !== 'SUCCESS',
+  }
 }
+
+const timeOfBlock = async (ask: Ask, number: string): Promise<string> =>
+  isoOf((await ask(getBlockDetail, { number })).block.time)

@@ -1,4 +1,5 @@
 import type { Text } from '#actions/text.ts'
+import type { Visit } from '../page.ts'
 
 /** A figure; its unit is `""` where it counts. */
 const figure = <N extends string>(name: N, title: Text, unit = '') => ({ name, title, unit })
@@ -16,8 +17,8 @@ export const FIGURES = [
   figure('highest_tps', { en: 'Peak transactions per second', zh: '单秒最高交易数' }),
   figure('gas_usage', { en: 'Gas used', zh: '消耗的 gas' }, 'gas'),
   figure('votes', { en: 'Votes at the end of the day', zh: '当日结束时的总票数' }, 'IOST'),
-  figure('ram_buy_price', { en: 'RAM buy price', zh: 'RAM 买入价' }, 'IOST'),
-  figure('ram_sell_price', { en: 'RAM sell price', zh: 'RAM 卖出价' }, 'IOST'),
+  figure('ram_buy_price', { en: 'RAM buy price per byte', zh: '每字节 RAM 买入价' }, 'IOST'),
+  figure('ram_sell_price', { en: 'RAM sell price per byte', zh: '每字节 RAM 卖出价' }, 'IOST'),
   figure('ram_fee', { en: 'RAM fees', zh: 'RAM 手续费' }, 'IOST'),
 ] as const
 
@@ -39,3 +40,9 @@ export const seriesOf = (
   name: FigureName,
 ): readonly { readonly date: string; readonly value: string }[] =>
   days.map(day => ({ date: day.date, value: String(day[name]) }))
+
+/** Says that there are no days: the chain may have later ones, which are not loaded yet. */
+export const noDays = ({ at: { height } }: Pick<Visit, 'at'>): Text => ({
+  en: `No block up to ${height} is of these days.`,
+  zh: `截至区块 ${height}，这些日期没有区块。`,
+})

@@ -27,6 +27,12 @@ export const beginningOf = (
   return { text: text.slice(0, end), isWhole: false }
 }
 
+/** The first `most` letters of a text as they can be shown, and `…` where there are more. */
+export const cut = (text: string, most: number): string => {
+  const { text: first, isWhole } = beginningOf(text, most)
+  return isWhole ? visible(first) : `${visible(first)}…`
+}
+
 /** A text as one line of at most `most` characters, for titles and search results. */
 export const oneLine = (text: string, most: number): string => {
   // Invisible characters are written out, which makes the line longer: it is bounded before and after.

@@ -8,10 +8,13 @@ import { getProducerRegistration } from '#actions/get-producer-registration.ts'
 import { getSubaccountList } from '#actions/get-subaccount-list.ts'
 import { getTokenList } from '#actions/get-token-list.ts'
 import { isAccountName, isContractId } from '#chain/names.ts'
+import { ACCOUNT_FILTERS } from '../download/records.ts'
+import { ownerKind } from '../format/owner-kind.ts'
 import { visible } from '../format/visible.ts'
 import { ifFound } from '../found.ts'
 import { titleOf } from '../known-names.ts'
 import { hrefTo, pathOf } from '../links.ts'
+import { isNarrowed, PAGING } from '../narrowed.ts'
 import type { Html, Page, Visit } from '../page.ts'
 import { AccountRecords, recordsAsked } from '../part/account-records.tsx'
 import { Activity } from '../part/activity.tsx'
@@ -24,6 +27,7 @@ import {
   firstChange,
 } from '../part/balance-over-time.tsx'
 import { Card } from '../part/card.tsx'
+import { RANGE } from '../part/filters.tsx'
 import { Heading } from '../part/heading.tsx'
 import { Holdings } from '../part/holdings.tsx'
 import { More } from '../part/more.tsx'
@@ -37,15 +41,19 @@ import { SubAccounts } from '../part/sub-accounts.tsx'
 import { OwnTokens } from '../part/token-rows.tsx'
 import { assetsOfEarner, Withdrawable } from '../part/withdrawable.tsx'
 
+/** Parameters that ask for a part of the records. */
+const RECORDS = [...ACCOUNT_FILTERS, ...RANGE, ...PAGING]
+
 /** An owner: what it has, what it did, and who may act for it. */
 export const accountPage: Page = {
   path: '/account/{id}',
   show: async visit => {
-    const { say, query } = visit
+    const { say } = visit
+    const isOfRecords = isNarrowed(visit, RECORDS)
     const [balance, first] = await Promise.all([
       visit.ask(getAccountBalance, { account: visit.id }),
       // Other pages of its records, and filtered ones, are not about the balance.
-      query.size > 0 ? undefined : firstChange(visit, { account: visit.id, token: 'iost' }),
+      isOfRecords ? undefined : firstChange(visit, { account: visit.id, token: 'iost' }),
     ])
     // A contract's id may have been given without its prefix.
     const { name: account } = balance
@@ -53,7 +61,6 @@ export const accountPage: Page = {
       isAccountName(account) ? ifFound(ask()) : undefined
     const votes = balance.vote_balance.list
     const registration = ifAccount(() => visit.ask(getProducerRegistration, { producer: account }))
-    const earning = { isVoter: votes.length > 0, producer: registration }
     const [detail, { tokens }, owned, records, { days }, created, producer, assets, history] =
       await Promise.all([
         ifAccount(() => visit.ask(getAccountDetail, { account })),
@@ -63,14 +70,14 @@ export const accountPage: Page = {
         visit.ask(getAccountActivity, { account }),
         ifAccount(() => visit.ask(getSubaccountList, { account, page: '1', size: String(MOST_CREATED) })),
         registration,
-        assetsOfEarner(visit, account, earning),
+        assetsOfEarner(visit, account, { isVoter: votes.length > 0, producer: registration }),
         first === undefined ? undefined : balanceSince(visit, { account, token: 'iost' }, first),
       ])
     const name = visible(account)
-    const kind = say(kindOf(account, detail !== undefined))
+    const kind = say(ownerKind(account, detail !== undefined))
     return {
       title: `${kind} ${titleOf(visit, account)}`,
-      isMinor: query.size > 0,
+      isMinor: isOfRecords,
       description: say({
         en: `${name} on IOST: balance, tokens, votes, gas, RAM, permissions and all records.`,
         zh: `IOST 上的 ${name}：余额、代币、投票、gas、RAM、权限与全部记录。`,
@@ -126,12 +133,6 @@ const MOST_NFTS = 10
 
 /** Sub-accounts that the page shows, newest first. */
 const MOST_CREATED = 10
-
-const kindOf = (owner: string, isAccount: boolean) => {
-  if (isAccount) return { en: 'Account', zh: '账户' }
-  if (isContractId(owner)) return { en: 'Contract assets', zh: '合约资产' }
-  return owner === '0' ? { en: 'Owner', zh: '持有者' } : { en: 'Public key or name', zh: '公钥或名称' }
-}
 
 type ElsewhereProps = {
   readonly visit: Visit

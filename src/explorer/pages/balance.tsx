@@ -2,9 +2,11 @@
 import type { AnswerOf } from '#actions/ask.ts'
 import { getBalanceHistory } from '#actions/get-balance-history.ts'
 import type { Text } from '#actions/text.ts'
+import { exactOwner } from '../exact-owner.ts'
 import { decimalsOf } from '../format/amount.ts'
 import { visible } from '../format/visible.ts'
 import { titleOf } from '../known-names.ts'
+import { isNarrowed } from '../narrowed.ts'
 import type { Html, Page, Visit } from '../page.ts'
 import { Amount, Change, Count } from '../part/amount.tsx'
 import { BalanceOverTime, balanceSince, firstChange } from '../part/balance-over-time.tsx'
@@ -22,8 +24,9 @@ export const balancePage: Page = {
   path: '/account/{id}/{part}',
   show: async visit => {
     const { say } = visit
-    const of = { account: visit.id, token: visit.part }
-    const isWhole = visit.query.size === 0
+    const account = await exactOwner(visit.ask, visit.id)
+    const of = { account, token: visit.part }
+    const isWhole = !isNarrowed(visit, ['page'])
     const [first, { changes, total }] = await Promise.all([
       firstChange(visit, of),
       visit.ask(getBalanceHistory, { ...of, ...pageGiven(visit) }),
@@ -33,7 +36,7 @@ export const balancePage: Page = {
       : await visit.ask(getBalanceHistory, { ...of, page: '1', size: '1' })
     // Other pages of its changes are not about the balance over time.
     const history = first === undefined || !isWhole ? undefined : await balanceSince(visit, of, first)
-    const [owner, token] = [titleOf(visit, visit.id), visible(visit.part)]
+    const [owner, token] = [titleOf(visit, account), visible(visit.part)]
     return {
       title: say({ en: `${token} of ${owner}`, zh: `${owner} 的 ${token}` }),
       description: say({
@@ -48,7 +51,7 @@ export const balancePage: Page = {
             <bdi safe>{token}</bdi>
           </h1>
           <section class="card">
-            <Now visit={visit} first={first} newest={newest.find(isChange)} />
+            <Now visit={visit} account={account} first={first} newest={newest.find(isChange)} />
           </section>
           {history === undefined ? (
             ''
@@ -76,12 +79,13 @@ const isChange = (row: Row): row is ChangeRow => 'change' in row
 
 type NowProps = {
   readonly visit: Visit
+  readonly account: string
   /** When the owner first had it; undefined: never. */
   readonly first: string | undefined
   readonly newest: ChangeRow | undefined
 }
 
-const Now = ({ visit, first, newest }: NowProps): Html => {
+const Now = ({ visit, account, first, newest }: NowProps): Html => {
   const { say, part: token } = visit
   const amount = (value: string | undefined): Html => (
     <Amount visit={visit} value={value ?? '0'} token={token} />
@@ -89,7 +93,7 @@ const Now = ({ visit, first, newest }: NowProps): Html => {
   return (
     <Facts
       facts={[
-        [say({ en: 'Owner', zh: '持有者' }), <Owner visit={visit} id={visit.id} />],
+        [say({ en: 'Owner', zh: '持有者' }), <Owner visit={visit} id={account} />],
         [say({ en: 'Available', zh: '可用' }), amount(newest?.balance)],
         [say({ en: 'Frozen', zh: '冻结' }), amount(newest?.frozen)],
         [

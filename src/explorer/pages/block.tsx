@@ -4,12 +4,14 @@ import { getBlockTx } from '#actions/get-block-tx.ts'
 import { ownTransactions } from '../format/own-transactions.ts'
 import { isoOf } from '../format/time.ts'
 import { hrefTo, pathOf } from '../links.ts'
+import { isNarrowed } from '../narrowed.ts'
 import type { Html, Page, Visit } from '../page.ts'
 import { Count, Place } from '../part/amount.tsx'
 import { BlockTransactions } from '../part/block-transactions.tsx'
 import { Card } from '../part/card.tsx'
 import { Facts } from '../part/facts.tsx'
 import { Copied, Owner } from '../part/name.tsx'
+import { None } from '../part/none.tsx'
 import { Pager, pageOf } from '../part/pager.tsx'
 import { When } from '../part/time.tsx'
 
@@ -28,7 +30,7 @@ export const blockPage: Page = {
     const title = say({ en: `Block ${block.number}`, zh: `区块 ${block.number}` })
     return {
       title,
-      isMinor: visit.query.has('page'),
+      isMinor: isNarrowed(visit, ['page']),
       description: say({
         en: `Block ${block.number} of the IOST chain: producer, time, gas and its ${count} transactions.`,
         zh: `IOST 区块 ${block.number}：生产者、时间、gas 以及其中的 ${count} 笔交易。`,
@@ -58,7 +60,11 @@ export const blockPage: Page = {
                 ],
                 ['Gas', <Count value={block.gas_usage} />],
                 [say({ en: 'Hash', zh: '哈希' }), <Copied visit={visit} text={block.hash} />],
-                [say({ en: 'Parent', zh: '父区块' }), <Copied visit={visit} text={block.parent_hash} />],
+                [
+                  say({ en: 'Parent', zh: '父区块' }),
+                  // The first block has none.
+                  block.parent_hash === '' ? <None /> : <Copied visit={visit} text={block.parent_hash} />,
+                ],
                 [say({ en: 'Signed by', zh: '签名公钥' }), <Copied visit={visit} text={block.witness} />],
               ]}
             />

@@ -6,6 +6,7 @@ import { getCollectionOwners } from '#actions/get-collection-owners.ts'
 import { collectionOwnerFile } from '../download/states.ts'
 import { visible } from '../format/visible.ts'
 import { pathOf } from '../links.ts'
+import { isNarrowed } from '../narrowed.ts'
 import type { Html, Page, Visit } from '../page.ts'
 import { Count, Place } from '../part/amount.tsx'
 import { Card } from '../part/card.tsx'
@@ -36,7 +37,7 @@ export const collectionPage: Page = {
         en: `NFT collection ${name} on IOST: ${detail.issued} NFTs and their ${detail.owner_count} owners, issuer and maximum supply.`,
         zh: `IOST 上的 NFT 合集 ${name}：${detail.issued} 个 NFT 与 ${detail.owner_count} 个持有者，发行者与最大供应量。`,
       }),
-      isMinor: visit.query.size > 0,
+      isMinor: isOfOwners || isNarrowed(visit, ['page']),
       body: (
         <>
           <Heading

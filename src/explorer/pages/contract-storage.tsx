@@ -2,9 +2,10 @@
 import type { Asking } from '#actions/ask.ts'
 import { getContractDetail } from '#actions/get-contract-detail.ts'
 import { Failure } from '#failure/failure.ts'
-import { beginningOf, visible } from '../format/visible.ts'
+import { cut, visible } from '../format/visible.ts'
 import { titleOf } from '../known-names.ts'
 import { hrefTo, pathOfStorage } from '../links.ts'
+import { isNarrowed } from '../narrowed.ts'
 import type { Html, Page, Visit } from '../page.ts'
 import { Card } from '../part/card.tsx'
 import { Facts } from '../part/facts.tsx'
@@ -28,7 +29,7 @@ export const contractStoragePage: Page = {
     const kind = say({ en: 'Contract storage', zh: '合约存储' })
     return {
       title: `${kind} ${titleOf(visit, contract)}`,
-      isMinor: query.size > 0,
+      isMinor: isNarrowed(visit, ['key', 'field']),
       description: say({
         en: `Storage of the contract ${name} on IOST: any value by its key, from a node.`,
         zh: `IOST 合约 ${name} 的存储：按键从全节点读取任意值。`,
@@ -186,7 +187,7 @@ const MapFields = ({ visit, found }: { readonly visit: Visit; readonly found: Re
         {fields.slice(0, MOST).map(field => (
           <li>
             {field.length > MOST_LETTERS ? (
-              <bdi safe>{`${visible(beginningOf(field, MOST_LETTERS).text)}…`}</bdi>
+              <bdi safe>{cut(field, MOST_LETTERS)}</bdi>
             ) : (
               <a href={hrefOf(field)} rel="nofollow">
                 <bdi safe>{visible(field)}</bdi>

@@ -12,6 +12,7 @@ import { visible } from '../format/visible.ts'
 import { ifFound } from '../found.ts'
 import { titleOf } from '../known-names.ts'
 import { hrefTo, pathOf, pathOfStorage } from '../links.ts'
+import { isNarrowed, PAGING } from '../narrowed.ts'
 import type { Elsewhere, Html, Page, Visit } from '../page.ts'
 import { Abi } from '../part/abi.tsx'
 import { Activity } from '../part/activity.tsx'
@@ -19,7 +20,7 @@ import { Card } from '../part/card.tsx'
 import { Code } from '../part/code.tsx'
 import { Facts } from '../part/facts.tsx'
 import { Files } from '../part/files.tsx'
-import { Filters, filtersGiven, rangeFields } from '../part/filters.tsx'
+import { Filters, filtersGiven, RANGE, rangeFields } from '../part/filters.tsx'
 import { partGiven, RecordPager } from '../part/found-records.tsx'
 import { Heading } from '../part/heading.tsx'
 import { Name, Owner } from '../part/name.tsx'
@@ -36,19 +37,19 @@ const MOST_CODE = 16_384
 
 /** A contract; of an id that tokens were sent to though nobody deployed it there is only what it has. */
 const detailOf = async (visit: Visit): Promise<AnswerOf<typeof getContractDetail> | Elsewhere> => {
-  const detail = () => visit.ask(getContractDetail, { contract: visit.id })
-  const found = await ifFound(detail())
+  const detail = visit.ask(getContractDetail, { contract: visit.id })
+  const found = await ifFound(detail)
   if (found !== undefined) return found
   const owner = await ifFound(visit.ask(getAccountBalance, { account: visit.id }))
-  // Asked again, it says why there is none.
-  return owner === undefined ? detail() : { to: pathOf('account', owner.name) }
+  // Its failure says why there is none.
+  return owner === undefined ? detail : { to: pathOf('account', owner.name) }
 }
 
 /** A contract: where it comes from, what it offers, and what was done with it. */
 export const contractPage: Page = {
   path: '/contract/{id}',
   show: async visit => {
-    const { say, query } = visit
+    const { say } = visit
     const detail = await detailOf(visit)
     if ('to' in detail) return detail
     const { contract_id: contract } = detail
@@ -66,7 +67,7 @@ export const contractPage: Page = {
     const kind = say({ en: 'Contract', zh: '合约' })
     return {
       title: `${kind} ${titleOf(visit, contract)}`,
-      isMinor: query.size > 0,
+      isMinor: isNarrowed(visit, [...CONTRACT_FILTERS, ...RANGE, ...PAGING]),
       description: say({
         en: `Contract ${name} on IOST: publisher, ABI, code, tokens and all records.`,
         zh: `IOST 合约 ${name}：部署者、ABI、代码、代币与全部记录。`,

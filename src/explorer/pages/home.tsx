@@ -5,6 +5,7 @@ import { getDailyStatistics } from '#actions/get-daily-statistics.ts'
 import { getOverview } from '#actions/get-overview.ts'
 import { getTransactionList } from '#actions/get-transaction-list.ts'
 import { toIso } from '#chain/time.ts'
+import { grouped } from '../format/amount.ts'
 import { chainDays, type Daily, seriesOf } from '../format/daily.ts'
 import { rateOf } from '../format/rate.ts'
 import { hrefTo } from '../links.ts'
@@ -75,6 +76,7 @@ const factsOf = (visit: Visit, overview: Overview, tps: string | undefined): rea
   const { say, at } = visit
   const { usd_price } = overview
   const ahead = BigInt(overview.head_block) - BigInt(at.height)
+  const blocks = grouped(String(ahead))
   return [
     [
       say({ en: 'Irreversible block', zh: '不可逆区块' }),
@@ -94,7 +96,10 @@ const factsOf = (visit: Visit, overview: Overview, tps: string | undefined): rea
         <span class="stack">
           <Count value={overview.head_block} />
           <small safe>
-            {say({ en: `${ahead} ${ahead === 1n ? 'block' : 'blocks'} ahead`, zh: `领先 ${ahead} 个区块` })}
+            {say({
+              en: `${blocks} ${ahead === 1n ? 'block' : 'blocks'} ahead`,
+              zh: `领先 ${blocks} 个区块`,
+            })}
           </small>
         </span>
       ),

@@ -3,6 +3,7 @@ import type { AnswerOf } from '#actions/ask.ts'
 import { getNftDetail } from '#actions/get-nft-detail.ts'
 import { getNftHistory } from '#actions/get-nft-history.ts'
 import { visible } from '../format/visible.ts'
+import { isNarrowed } from '../narrowed.ts'
 import type { Html, Page, Visit } from '../page.ts'
 import { Card } from '../part/card.tsx'
 import { Facts } from '../part/facts.tsx'
@@ -32,7 +33,7 @@ export const nftPage: Page = {
         en: `NFT ${name} on IOST: owner, metadata, and each of its movements.`,
         zh: `IOST 上的 NFT ${name}：持有者、元数据与全部转移记录。`,
       }),
-      isMinor: visit.query.size > 0,
+      isMinor: isNarrowed(visit, ['page']),
       body: (
         <>
           <h1>

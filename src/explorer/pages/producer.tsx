@@ -9,6 +9,7 @@ import { profileText } from '../format/profile.ts'
 import { visible } from '../format/visible.ts'
 import { ifFound } from '../found.ts'
 import { titleOf } from '../known-names.ts'
+import { isNarrowed } from '../narrowed.ts'
 import type { Html, Page, Visit } from '../page.ts'
 import { Amount, Count } from '../part/amount.tsx'
 import { Card } from '../part/card.tsx'
@@ -49,7 +50,7 @@ export const producerPage: Page = {
         en: `IOST block producer ${name}: rank ${detail.ranking}, votes, ${total} voters, rewards and blocks made.`,
         zh: `IOST 生产者 ${name}：排名第 ${detail.ranking}，票数、${total} 个投票者、奖励与出块数。`,
       }),
-      isMinor: visit.query.has('page'),
+      isMinor: isNarrowed(visit, ['page']),
       body: (
         <>
           <Heading visit={visit} kind={kind} id={detail.account} alias={alias} />

@@ -5,7 +5,8 @@ import { getProducerList } from '#actions/get-producer-list.ts'
 import { producerFile } from '../download/states.ts'
 import { decimalsOf } from '../format/amount.ts'
 import { profileText } from '../format/profile.ts'
-import { visible } from '../format/visible.ts'
+import { cut, visible } from '../format/visible.ts'
+import { isNarrowed } from '../narrowed.ts'
 import type { Html, Page, Visit } from '../page.ts'
 import { Amount, Change, Count } from '../part/amount.tsx'
 import { ExternalLink } from '../part/external-link.tsx'
@@ -35,7 +36,7 @@ export const producersPage: Page = {
         en: `The ${total} registered block producers of IOST by rank, with votes, blocks made and location.`,
         zh: `IOST 的 ${total} 个已注册生产者（出块节点）：排名、票数、出块数与地区。`,
       }),
-      isMinor: visit.query.has('page') || visit.query.has('by'),
+      isMinor: isNarrowed(visit, ['page', 'by']),
       body: (
         <>
           <h1 safe>{title}</h1>
@@ -162,12 +163,15 @@ const Known = ({ visit, row }: CellProps): Html => {
   )
 }
 
+/** Letters of a location that a row has room for; the page of the producer has all of it. */
+const MOST_PLACE = 80
+
 const Where = ({ row: { loc, url } }: { readonly row: Row }): Html =>
   loc === '' && url === '' ? (
     <None />
   ) : (
     <span class="stack where">
-      <bdi safe>{visible(loc)}</bdi>
+      <bdi safe>{cut(loc, MOST_PLACE)}</bdi>
       {url === '' ? (
         ''
       ) : (

@@ -3,9 +3,10 @@ import type { AnswerOf } from '#actions/ask.ts'
 import { getDailyStatistics } from '#actions/get-daily-statistics.ts'
 import { Failure } from '#failure/failure.ts'
 import { decimalsOf } from '../format/amount.ts'
-import { chainDays, FIGURES, seriesOf } from '../format/daily.ts'
+import { chainDays, FIGURES, noDays, seriesOf } from '../format/daily.ts'
 import { daysGiven, periodOf } from '../format/period.ts'
 import { visible } from '../format/visible.ts'
+import { isNarrowed } from '../narrowed.ts'
 import type { Page, Visit } from '../page.ts'
 import { Count } from '../part/amount.tsx'
 import { Day } from '../part/day.tsx'
@@ -35,7 +36,7 @@ const DayRows = ({
     <Rows
       visit={visit}
       rows={pageOf(visit, days.toReversed())}
-      none={{ en: 'The chain has no blocks on these days.', zh: '这些日期没有区块。' }}
+      none={noDays(visit)}
       columns={[
         ['Day (UTC)', '日期（UTC）', day => <Day visit={visit} day={day} />],
         ['', '', day => <Bar part={String(day[figure.name])} whole={most} />, { place: 'wide' }],
@@ -67,7 +68,7 @@ export const statisticPage: Page = {
         en: `${title} of the IOST chain, day by day, as a plot and a table.`,
         zh: `IOST 每日统计：${title}，含图表与数据表。`,
       }),
-      isMinor: visit.query.size > 0,
+      isMinor: isNarrowed(visit, ['start_date', 'end_date', 'page']),
       body: (
         <>
           <h1 safe>{title}</h1>

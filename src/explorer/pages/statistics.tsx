@@ -1,8 +1,9 @@
 /** @jsxImportSource @kitajs/html */
 import { getDailyStatistics } from '#actions/get-daily-statistics.ts'
-import { chainDays, type Daily, FIGURES, seriesOf } from '../format/daily.ts'
+import { chainDays, type Daily, FIGURES, noDays, seriesOf } from '../format/daily.ts'
 import { daysGiven, periodOf } from '../format/period.ts'
 import { hrefTo } from '../links.ts'
+import { isNarrowed } from '../narrowed.ts'
 import type { Html, Page, Visit } from '../page.ts'
 import { Count } from '../part/amount.tsx'
 import { PeriodBar } from '../part/period-bar.tsx'
@@ -23,7 +24,7 @@ export const statisticsPage: Page = {
         en: 'The IOST chain day by day: transactions, token movements, new accounts and contracts, gas, RAM and votes.',
         zh: 'IOST 每日统计：交易、代币变动、新账户与新合约、gas、RAM 与票数。',
       }),
-      isMinor: visit.query.size > 0,
+      isMinor: isNarrowed(visit, ['start_date', 'end_date']),
       body: (
         <>
           <h1 safe>{title}</h1>
@@ -50,9 +51,9 @@ const Lead = ({ visit: { say }, last }: { readonly visit: Visit; readonly last: 
     </p>
   )
 
-const Nothing = ({ visit: { say } }: { readonly visit: Visit }): Html => (
+const Nothing = ({ visit }: { readonly visit: Visit }): Html => (
   <p class="none" safe>
-    {say({ en: 'The chain has no blocks on these days.', zh: '这些日期没有区块。' })}
+    {visit.say(noDays(visit))}
   </p>
 )
 

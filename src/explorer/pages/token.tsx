@@ -9,13 +9,14 @@ import { decimalsOf } from '../format/amount.ts'
 import { transferabilityOf } from '../format/transferability.ts'
 import { visible } from '../format/visible.ts'
 import { hrefTo, pathOf } from '../links.ts'
+import { isNarrowed, PAGING } from '../narrowed.ts'
 import type { Html, Page, Visit } from '../page.ts'
 import { Amount, Count, Place } from '../part/amount.tsx'
 import { AllChanges } from '../part/balance-over-time.tsx'
 import { Card } from '../part/card.tsx'
 import { Facts } from '../part/facts.tsx'
 import { Files } from '../part/files.tsx'
-import { Filters, filtersGiven, rangeFields } from '../part/filters.tsx'
+import { Filters, filtersGiven, RANGE, rangeFields } from '../part/filters.tsx'
 import { partGiven, RecordPager } from '../part/found-records.tsx'
 import { Largest } from '../part/largest.tsx'
 import { Made } from '../part/made.tsx'
@@ -34,6 +35,7 @@ export const tokenPage: Page = {
   show: async visit => {
     const { say, id: token } = visit
     const isOfHolders = visit.query.has('holders')
+    const isOfList = isOfHolders || isNarrowed(visit, [...TOKEN_FILTERS, ...RANGE, ...PAGING])
     const [detail, { holders: largest, total: holderCount }] = await Promise.all([
       visit.ask(getTokenDetail, { token }),
       visit.ask(getTokenHolder, { token, page: '1', size: String(MOST_BANDED) }),
@@ -45,7 +47,7 @@ export const tokenPage: Page = {
         en: `Token ${name} on IOST: supply ${detail.current_supply}, ${detail.holder_count} holders, issuer, movements.`,
         zh: `IOST 代币 ${name}：供应量 ${detail.current_supply}，${detail.holder_count} 个持有者，发行者与变动记录。`,
       }),
-      isMinor: visit.query.size > 0,
+      isMinor: isOfList,
       body: (
         <>
           <h1>
@@ -59,7 +61,7 @@ export const tokenPage: Page = {
             <Distribution visit={visit} detail={detail} largest={largest} total={holderCount} />
           </div>
           {/* Other pages of its lists, and filtered ones, are not about the token over time. */}
-          {visit.query.size > 0 ? '' : <TokenOverTime visit={visit} created={detail.created_at} />}
+          {isOfList ? '' : <TokenOverTime visit={visit} created={detail.created_at} />}
           <Tabs
             visit={visit}
             label={say({ en: 'Lists of this token', zh: '此代币的列表' })}

@@ -18,7 +18,7 @@ import { Movements } from '../part/movements.tsx'
 import { Outcome } from '../part/outcome.tsx'
 import { Folded, isRaw, rawHref, rawText, spreadJson } from '../part/raw.tsx'
 import { Receipts } from '../part/receipts.tsx'
-import { type Transaction, TransactionFacts } from '../part/transaction-facts.tsx'
+import { isDelayed, type Transaction, TransactionFacts } from '../part/transaction-facts.tsx'
 import { failedAt, WhyFailed } from '../part/why-failed.tsx'
 
 /** Actions, movements and receipts that a page shows; a transaction of 64 KB may have a thousand. */
@@ -121,11 +121,7 @@ const Summary = ({ visit, status, transaction, movements }: SummaryProps): Html 
         <Movements
           visit={visit}
           movements={(movements ?? []).slice(0, MOST)}
-          none={
-            movements === undefined
-              ? { en: 'Available once its block is irreversible.', zh: '所在区块不可逆后显示。' }
-              : noneOf(transaction)
-          }
+          none={movements === undefined ? notKnownOf(code) : noneOf(transaction)}
         />
       )}
       <More visit={visit} shown={MOST} total={movements?.length ?? 0} />
@@ -133,14 +129,28 @@ const Summary = ({ visit, status, transaction, movements }: SummaryProps): Html 
   )
 }
 
-/** A base transaction rewards the previous block, which is not listed as a movement. */
-const noneOf = ({ publisher }: Transaction): Text =>
-  publisher === 'base.iost'
+const notKnownOf = (code: string | undefined): Text =>
+  code === undefined
+    ? { en: 'Known once a block has the transaction.', zh: '交易打包后方可得知。' }
+    : { en: 'Available once its block is irreversible.', zh: '所在区块不可逆后显示。' }
+
+/**
+ * Why nothing is listed: a base transaction rewards the previous block, which is no movement, and the actions of a delayed
+ * one run in another (go-iost core/tx, delay).
+ */
+const noneOf = (transaction: Transaction): Text => {
+  if (transaction.publisher === 'base.iost')
+    return {
+      en: 'No tokens moved, apart from the contribute that rewards the previous block.',
+      zh: '除上一区块的出块奖励 contribute 外，没有代币变动。',
+    }
+  return isDelayed(transaction)
     ? {
-        en: 'No tokens moved, apart from the contribute that rewards the previous block.',
-        zh: '除上一区块的出块奖励 contribute 外，没有代币变动。',
+        en: 'No tokens moved here: the actions are delayed, and run in a later transaction unless they are cancelled.',
+        zh: '此交易没有代币变动：其方法延迟执行，除非被取消，否则由之后的另一笔交易执行。',
       }
     : { en: 'No tokens moved.', zh: '没有代币变动。' }
+}
 
 const Finality = ({ visit: { say }, status }: { readonly visit: Visit; readonly status: string }): Html => {
   const text = {

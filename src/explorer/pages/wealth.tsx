@@ -4,6 +4,7 @@ import { getOverview, NOT_CIRCULATING } from '#actions/get-overview.ts'
 import { getWealthList } from '#actions/get-wealth-list.ts'
 import { wealthFile } from '../download/states.ts'
 import { decimalsOf } from '../format/amount.ts'
+import { isNarrowed } from '../narrowed.ts'
 import type { Html, Page, Visit } from '../page.ts'
 import { Amount, Count, Place } from '../part/amount.tsx'
 import { Card } from '../part/card.tsx'
@@ -33,7 +34,7 @@ export const wealthPage: Page = {
         en: `The ${total} owners of IOST by what they have in all: available, voted and frozen.`,
         zh: `全部 ${total} 个 IOST 持有者，按总额（可用、投票与冻结）排列。`,
       }),
-      isMinor: visit.query.has('page'),
+      isMinor: isNarrowed(visit, ['page']),
       body: (
         <>
           <h1 safe>{title}</h1>

@@ -71,7 +71,7 @@ export const AccountRecords = ({
       title={say({ en: 'Records: payments and calls', zh: '记录：收付款与方法调用' })}
     >
       {children as 'safe'}
-      <Filters visit={visit} fields={fieldsOf(visit, tokens, rowsIn(answer))} />
+      <Filters visit={visit} fields={fieldsOf(visit, given.account, { tokens, rows: rowsIn(answer) })} />
       {'transactions' in answer ? (
         <>
           <Files visit={visit} file={accountRecords} id={given.account} total={answer.total ?? null} />
@@ -102,7 +102,11 @@ const USUAL = [
   ...['auth.iost/signUp', 'system.iost/setCode', 'system.iost/updateCode'],
 ]
 
-const fieldsOf = (visit: Visit, tokens: readonly string[], rows: readonly Recorded[]): readonly Field[] => {
+const fieldsOf = (
+  visit: Visit,
+  account: string,
+  { tokens, rows }: { readonly tokens: readonly string[]; readonly rows: readonly Recorded[] },
+): readonly Field[] => {
   const { say } = visit
   // A row names its contract only where the contract is the recipient.
   const seen = rows
@@ -110,7 +114,7 @@ const fieldsOf = (visit: Visit, tokens: readonly string[], rows: readonly Record
     .map(({ to, action_name }) => `${to}/${action_name}`)
   const others = rows
     .flatMap(row => Object.values(partiesOf(row)))
-    .filter(name => name !== '' && name !== visit.id)
+    .filter(name => name !== '' && name !== account)
   const moved = rows.flatMap(({ token }) => (token === undefined ? [] : [token]))
   return [
     {

@@ -1,5 +1,6 @@
 /** @jsxImportSource @kitajs/html */
 import { getTransactions } from '#actions/get-transactions.ts'
+import { actionText } from '../format/action-name.ts'
 import { shortened, visible } from '../format/visible.ts'
 import { movementsOf } from '../moved.ts'
 import type { Html, Visit } from '../page.ts'
@@ -64,7 +65,7 @@ const Done = ({ row: { actions } }: { readonly row: Transaction }): Html =>
     <span class="what">
       {actions.slice(0, NAMED).map(({ contract, action_name }) => (
         <bdi class="line" safe>
-          {`${shortened(visible(contract))} ${visible(action_name)}`}
+          {`${shortened(visible(contract))} ${actionText(action_name)}`}
         </bdi>
       ))}
       {actions.length > NAMED ? <small safe>{`+${actions.length - NAMED}`}</small> : ''}

@@ -1,5 +1,5 @@
 /** @jsxImportSource @kitajs/html */
-import { beginningOf, visible } from '../format/visible.ts'
+import { cut } from '../format/visible.ts'
 import type { Html } from '../page.ts'
 
 /** Letters of an address that are shown. */
@@ -11,8 +11,7 @@ const SHOWN = 80
  */
 export const ExternalLink = ({ url }: { readonly url: string }): Html => {
   const address = webAddress(url)
-  const { text, isWhole } = beginningOf(visible(address ?? url), SHOWN)
-  const shown = isWhole ? text : `${text}…`
+  const shown = cut(address ?? url, SHOWN)
   return address === undefined ? (
     <bdi class="chain" safe>
       {shown}

@@ -1,6 +1,7 @@
 /** @jsxImportSource @kitajs/html */
 import { getProducerRegistration } from '#actions/get-producer-registration.ts'
 import { visible } from '../format/visible.ts'
+import { isNarrowed } from '../narrowed.ts'
 import type { Html, Shown, Visit } from '../page.ts'
 import { Amount, Count } from './amount.tsx'
 import { Facts } from './facts.tsx'
@@ -23,7 +24,7 @@ export const formerProducer = async (visit: Visit): Promise<Shown> => {
       en: `Former IOST block producer ${name}: when it was unregistered, and its ${voting.total} voters.`,
       zh: `IOST 前生产者 ${name}：注销时间与 ${voting.total} 个投票者。`,
     }),
-    isMinor: visit.query.has('page'),
+    isMinor: isNarrowed(visit, ['page']),
     body: (
       <>
         <h1>

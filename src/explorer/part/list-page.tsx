@@ -1,6 +1,7 @@
 /** @jsxImportSource @kitajs/html */
 import type { Text } from '#actions/text.ts'
 import type { Download } from '../download/download.ts'
+import { isNarrowed } from '../narrowed.ts'
 import type { Html, Shown, Visit } from '../page.ts'
 import { Files } from './files.tsx'
 import { Pager } from './pager.tsx'
@@ -25,7 +26,7 @@ export const listPage = (
 ): Shown => ({
   title: visit.say(title),
   description: visit.say(description),
-  isMinor: visit.query.has('page'),
+  isMinor: isNarrowed(visit, ['page']),
   body: (
     <>
       <h1 safe>{visit.say(title)}</h1>

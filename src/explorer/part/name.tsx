@@ -1,6 +1,6 @@
 /** @jsxImportSource @kitajs/html */
 import { isAccountName, isContractId, isPossibleName } from '#chain/names.ts'
-import { shortened, visible } from '../format/visible.ts'
+import { cut, shortened, visible } from '../format/visible.ts'
 import { knownName } from '../known-names.ts'
 import { hrefTo, type Kind, pathOf } from '../links.ts'
 import type { Html, Visit } from '../page.ts'
@@ -57,10 +57,21 @@ export const Owner = ({ visit, id }: { readonly visit: Visit; readonly id: strin
   if (id === '') return <None />
   if (isPossibleName(id))
     return <Name visit={visit} kind={isContractId(id) ? 'contract' : 'account'} id={id} isExplained />
-  const name = visible(id)
-  const shown = shortened(name)
+  return <Unlinked id={id} />
+}
+
+/** A contract that an action names: one that failed may name any text, which has no page. */
+export const Contract = ({ visit, id }: Pick<NameProps, 'visit'> & { readonly id: string }): Html =>
+  isContractId(id) ? <Name visit={visit} kind="contract" id={id} /> : <Unlinked id={id} />
+
+/** Letters of a text that a title shows. */
+const MOST_TITLE = 120
+
+/** A text of any length in place of a name. */
+const Unlinked = ({ id }: { readonly id: string }): Html => {
+  const shown = shortened(visible(id))
   return (
-    <span class="name" title={shown === name ? undefined : name}>
+    <span class="name" title={shown === visible(id) ? undefined : cut(id, MOST_TITLE)}>
       <bdi safe>{shown}</bdi>
     </span>
   )

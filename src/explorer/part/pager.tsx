@@ -12,7 +12,7 @@ const PAGE_SIZE = 25
 export const pageGiven = ({
   query,
 }: Pick<Visit, 'query'>): { readonly page: string; readonly size: string } => ({
-  page: query.get('page') ?? '1',
+  page: query.get('page') || '1',
   size: String(PAGE_SIZE),
 })
 

@@ -1,7 +1,8 @@
 /** @jsxImportSource @kitajs/html */
+import { actionText } from '../format/action-name.ts'
 import { calledFor, memoOf, movedBy, type Recorded, WAYS, wayOf } from '../format/record.ts'
 import { absolute, isNanoseconds, isoOf } from '../format/time.ts'
-import { beginningOf, shortened, visible } from '../format/visible.ts'
+import { cut, shortened, visible } from '../format/visible.ts'
 import type { Html, Visit } from '../page.ts'
 import { Amount, Count } from './amount.tsx'
 import { Name, Owner } from './name.tsx'
@@ -94,15 +95,15 @@ const Direction = ({
 }
 
 const What = ({ visit, row }: { readonly visit: Visit; readonly row: Recorded }): Html => {
-  const memo = beginningOf(memoOf(row.action_name, row.data), MEMO)
+  const memo = cut(memoOf(row.action_name, row.data), MEMO)
   return (
     <span class="what">
-      <bdi safe>{visible(row.action_name)}</bdi> <Failed visit={visit} code={row.status_code} />
-      {memo.text === '' ? (
+      <bdi safe>{actionText(row.action_name)}</bdi> <Failed visit={visit} code={row.status_code} />
+      {memo === '' ? (
         ''
       ) : (
         <small class="memo">
-          <bdi safe>{`${visible(memo.text)}${memo.isWhole ? '' : '…'}`}</bdi>
+          <bdi safe>{memo}</bdi>
         </small>
       )}
     </span>

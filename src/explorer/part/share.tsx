@@ -1,4 +1,5 @@
 /** @jsxImportSource @kitajs/html */
+import type { Text } from '#actions/text.ts'
 import { percentOf, sumOf } from '../format/amount.ts'
 import type { Html, Visit } from '../page.ts'
 import { None } from './none.tsx'
@@ -55,9 +56,10 @@ type ConcentrationProps = {
 
 /** In how few hands a whole is: the share of the largest, of the ten largest and of the hundred largest, as one bar. */
 export const Concentration = ({ visit, parts, whole, total }: ConcentrationProps): Html => {
-  const bands = bandsOf(parts, whole, total)
+  const bands = bandsOf(parts, whole)
   if (bands.length === 0) return ''
-  const name = ({ from, to }: Band): string => bandName(visit, { from, to, total })
+  const name = ({ from, to }: Band): string =>
+    to === undefined ? visit.say(from > total ? ELSEWHERE : OTHERS) : bandName(visit, from, to)
   return (
     <figure class="bands">
       <svg viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
@@ -70,8 +72,8 @@ export const Concentration = ({ visit, parts, whole, total }: ConcentrationProps
           <li>
             <i class={`band${number}`}></i>
             <span safe>{name(band)}</span>{' '}
-            <data value={band.width.toFixed(2)} safe>
-              {`${band.width.toFixed(2)} %`}
+            <data value={band.percent} safe>
+              {percentText(band.percent, band.amount)}
             </data>
           </li>
         ))}
@@ -80,29 +82,54 @@ export const Concentration = ({ visit, parts, whole, total }: ConcentrationProps
   )
 }
 
-/** Ranks `from` to `to` and what they have together, in percent, where the band begins at `at`. */
-type Band = { readonly from: number; readonly to: number; readonly at: number; readonly width: number }
+/** Ranks `from` to `to`, what they have together and its share, and where the band is drawn, in percent. */
+type Band = {
+  readonly from: number
+  /** undefined: all that is left of the whole. */
+  readonly to: number | undefined
+  readonly amount: string
+  readonly percent: string
+  readonly at: number
+  readonly width: number
+}
 
-const bandsOf = (parts: readonly string[], whole: string, total: number): readonly Band[] => {
-  const upTo = (count: number): number => Number(percentOf(sumOf(parts.slice(0, count)), whole) ?? 0)
+const bandsOf = (parts: readonly string[], whole: string): readonly Band[] => {
+  const upTo = (count: number): string => sumOf(parts.slice(0, count))
+  const shareOf = (amount: string): string => percentOf(amount, whole) ?? '0'
   if (parts.length === 0 || percentOf('0', whole) === undefined) return []
   const bands: Band[] = []
-  let [from, at] = [1, 0]
+  const add = (from: number, to: number | undefined): void => {
+    const end = to === undefined ? whole : upTo(to)
+    const amount = lessOf(end, upTo(from - 1))
+    const at = Number(shareOf(upTo(from - 1)))
+    // Each share is rounded down by itself, so that it is the one that the rows tell.
+    bands.push({
+      from,
+      to,
+      amount,
+      percent: shareOf(amount),
+      at,
+      width: Math.max(0, Number(shareOf(end)) - at),
+    })
+  }
+  let from = 1
   for (const most of BANDS) {
     const to = Math.min(most, parts.length)
     if (to < from) continue
-    bands.push({ from, to, at, width: Math.max(0, upTo(to) - at) })
+    add(from, to)
     from = to + 1
-    at = upTo(to)
   }
-  return at < 100 ? [...bands, { from, to: total, at, width: 100 - at }] : bands
+  if (/^[^-]*[1-9]/.test(lessOf(whole, upTo(from - 1)))) add(from, undefined)
+  return bands
 }
 
-const bandName = (
-  { say }: Pick<Visit, 'say'>,
-  { from, to, total }: { readonly from: number; readonly to: number; readonly total: number },
-): string => {
-  if (from > total) return say({ en: 'Elsewhere', zh: '其他' })
+const lessOf = (decimal: string, less: string): string => sumOf([decimal, `-${less}`])
+
+/** What the owners behind have, and what no owner of the list has, such as frozen amounts. */
+const OTHERS: Text = { en: 'All others', zh: '其余' }
+const ELSEWHERE: Text = { en: 'Elsewhere', zh: '其他' }
+
+const bandName = ({ say }: Pick<Visit, 'say'>, from: number, to: number): string => {
   if (to === 1) return say({ en: 'Largest', zh: '第 1 名' })
   return from === to
     ? say({ en: `No. ${from}`, zh: `第 ${from} 名` })

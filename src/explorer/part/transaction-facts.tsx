@@ -15,6 +15,9 @@ import { When } from './time.tsx'
 /** The transaction of get-transaction-detail. */
 export type Transaction = AnswerOf<typeof getTransactionDetail>['transaction']
 
+/** Whether its actions run later, in a transaction that refers to it. */
+export const isDelayed = ({ delay }: Pick<Transaction, 'delay'>): boolean => Number(delay) > 0
+
 type TransactionFactsProps = {
   readonly visit: Visit
   readonly transaction: Transaction
@@ -27,8 +30,7 @@ type TransactionFactsProps = {
 /** When, by whom, and at what cost. */
 export const TransactionFacts = ({ visit, transaction, blockNumber, time }: TransactionFactsProps): Html => {
   const { say } = visit
-  const { publisher, signers, gas_limit, gas_ratio, tx_receipt, amount_limit, referred_tx, expiration } =
-    transaction
+  const { publisher, signers, tx_receipt, amount_limit, referred_tx, expiration } = transaction
   const facts: Fact[] = [
     [
       say({ en: 'Block', zh: '区块' }),
@@ -38,20 +40,7 @@ export const TransactionFacts = ({ visit, transaction, blockNumber, time }: Tran
     [say({ en: 'Valid until', zh: '有效期至' }), <Expiry visit={visit} until={String(expiration)} />],
     [say({ en: 'Publisher', zh: '发布者' }), <Owner visit={visit} id={publisher} />],
     [say({ en: 'Other signers', zh: '其他签名者' }), <Texts texts={signers.map(visible)} />],
-    [
-      say({ en: 'Gas paid', zh: '支付的 gas' }),
-      <>
-        <Count value={tx_receipt.gas_usage ?? '0'} />{' '}
-        <small>
-          <span safe>{say({ en: 'by ', zh: '支付者 ' })}</span>
-          <Owner visit={visit} id={publisher} />
-          <span safe>{say({ en: ', limit ', zh: '，上限 ' })}</span>
-          <Count value={gas_limit} />
-          <span safe>{say({ en: ', ratio ', zh: '，倍率 ' })}</span>
-          <Count value={gas_ratio} />
-        </small>
-      </>,
-    ],
+    [say({ en: 'Gas paid', zh: '支付的 gas' }), <Gas visit={visit} transaction={transaction} />],
     ['RAM', <Ram visit={visit} usage={Object.entries(tx_receipt.ram_usage ?? {})} />],
     [
       say({ en: 'Spending limit', zh: '授权限额' }),
@@ -81,6 +70,27 @@ export const TransactionFacts = ({ visit, transaction, blockNumber, time }: Tran
 /** Until when a block could take the transaction; genesis has no such time. */
 const Expiry = ({ visit, until }: { readonly visit: Visit; readonly until: string }): Html =>
   isNanoseconds(until) && until !== '0' ? <When visit={visit} iso={isoOf(until)} /> : <None />
+
+type GasProps = Pick<TransactionFactsProps, 'visit' | 'transaction'>
+
+/** The gas that was paid, and what its signer set; nothing was paid before a block has the transaction. */
+const Gas = ({ visit, transaction }: GasProps): Html => {
+  const { publisher, gas_limit, gas_ratio, tx_receipt } = transaction
+  const { say } = visit
+  return (
+    <>
+      {tx_receipt.gas_usage === undefined ? <None /> : <Count value={tx_receipt.gas_usage} />}{' '}
+      <small>
+        <span safe>{say({ en: 'by ', zh: '支付者 ' })}</span>
+        <Owner visit={visit} id={publisher} />
+        <span safe>{say({ en: ', limit ', zh: '，上限 ' })}</span>
+        <Count value={gas_limit} />
+        <span safe>{say({ en: ', ratio ', zh: '，倍率 ' })}</span>
+        <Count value={gas_ratio} />
+      </small>
+    </>
+  )
+}
 
 type RamProps = {
   readonly visit: Visit

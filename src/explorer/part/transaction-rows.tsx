@@ -1,12 +1,12 @@
 /** @jsxImportSource @kitajs/html */
 import type { AnswerOf } from '#actions/ask.ts'
 import type { getTransactionList } from '#actions/get-transaction-list.ts'
+import { actionText } from '../format/action-name.ts'
 import type { Movement } from '../format/movements.ts'
-import { visible } from '../format/visible.ts'
 import type { Html, Visit } from '../page.ts'
 import { Count } from './amount.tsx'
 import { Moved } from './moved.tsx'
-import { Name, Owner } from './name.tsx'
+import { Contract, Name, Owner } from './name.tsx'
 import { None } from './none.tsx'
 import { Outcome } from './outcome.tsx'
 import { type Column, Rows } from './rows.tsx'
@@ -87,7 +87,7 @@ const First = ({ visit, row }: { readonly visit: Visit; readonly row: Transactio
     <None />
   ) : (
     <span class="what">
-      <Name visit={visit} kind="contract" id={row.contract} /> <bdi safe>{visible(row.action_name)}</bdi>
+      <Contract visit={visit} id={row.contract} /> <bdi safe>{actionText(row.action_name)}</bdi>
       {row.actions > 1 ? <small safe>{` +${row.actions - 1}`}</small> : ''}
     </span>
   )

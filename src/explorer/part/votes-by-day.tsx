@@ -2,6 +2,7 @@
 import type { AnswerOf } from '#actions/ask.ts'
 import { DAYS_OF_CHANGE } from '#actions/find/votes-by-day.ts'
 import type { getProducerVotes } from '#actions/get-producer-votes.ts'
+import type { Text } from '#actions/text.ts'
 import { decimalsOf, signed, sumOf } from '../format/amount.ts'
 import type { Html, Visit } from '../page.ts'
 import { Change, Count } from './amount.tsx'
@@ -15,21 +16,29 @@ import { Rows } from './rows.tsx'
 /** A producer's votes day by day, oldest first. */
 export type VoteDays = AnswerOf<typeof getProducerVotes>['days']
 
-type VoteDaysProps = { readonly visit: Pick<Visit, 'say' | 'lang'>; readonly days: VoteDays }
+type VoteDaysProps = { readonly visit: Pick<Visit, 'say' | 'lang' | 'now'>; readonly days: VoteDays }
 
-/** The change in votes today and over a week. */
-export const LatestChanges = ({ visit: { say }, days }: VoteDaysProps): Html => (
+/** The change in votes on the last day and over a week. */
+export const LatestChanges = ({ visit, days }: VoteDaysProps): Html => (
   <small>
     <span class="line">
-      <Change value={days.at(-1)?.change ?? '0'} />{' '}
-      <span safe>{say({ en: 'today (UTC)', zh: '今日（UTC）' })}</span>
+      <Change value={days.at(-1)?.change ?? '0'} /> <span safe>{visit.say(lastDayOf(visit, days))}</span>
     </span>
     <span class="line">
       <Change value={sumOf(days.slice(-DAYS_OF_CHANGE).map(({ change }) => change))} />{' '}
-      <span safe>{say({ en: 'over 7 days', zh: '近 7 天' })}</span>
+      <span safe>{visit.say({ en: 'over 7 days', zh: '近 7 天' })}</span>
     </span>
   </small>
 )
+
+/** What the last day is called: that of the last block is over where the service is behind. */
+const lastDayOf = ({ now }: Pick<Visit, 'now'>, days: VoteDays): Text => {
+  const today = new Date(now).toISOString().slice(0, 'yyyy-mm-dd'.length)
+  const last = days.at(-1)?.date ?? today
+  return last === today
+    ? { en: 'today (UTC)', zh: '今日（UTC）' }
+    : { en: `on ${last} (UTC)`, zh: `${last}（UTC）` }
+}
 
 /** The votes at the end of each day and their change, as plots and as a table. */
 export const VotesByDay = ({ visit, days }: VoteDaysProps): Html => {

@@ -7,6 +7,7 @@ import { isAccountName } from '#chain/names.ts'
 import { grouped } from '../format/amount.ts'
 import { outcomeOf } from '../format/outcome.ts'
 import { ownTransactions } from '../format/own-transactions.ts'
+import { ownerKind } from '../format/owner-kind.ts'
 import { absolute, isoOf } from '../format/time.ts'
 import { totalsOf } from '../format/total.ts'
 import { ifFound } from '../found.ts'
@@ -33,7 +34,7 @@ const accountPicture: Picture = {
     const { name: account, frozen_balance, vote_balance } = balance
     const detail = isAccountName(account) ? await ifFound(ask(getAccountDetail, { account })) : undefined
     return {
-      kind: 'Account',
+      kind: ownerKind(account, detail !== undefined).en,
       name: account,
       facts: [
         ['Available', iost(balance.balance)],

@@ -26,8 +26,8 @@ export const explorerHandler = (deps: AnswerDeps, options: ExplorerGate & { read
     error: unknown,
     { asked, running }: { readonly asked: Omit<Asked, 'now'>; readonly running: Running },
   ): Promise<never> => {
-    if (isOfName(error)) {
-      const near = await findNear(deps, asked.path, running).catch(() => undefined)
+    if (isAbsent(error)) {
+      const near = await findNear(deps, asked, running).catch(() => undefined)
       if (near !== undefined) nearTo.set(error, near)
     }
     throw error
@@ -71,8 +71,8 @@ const liveHeight = ({ headers }: Request): number | undefined => {
 
 type Running = Parameters<typeof findNear>[2]
 
-/** Whether it is the name in the address that nothing was found for, not one of its parameters. */
-const isOfName = (error: unknown): error is Failure =>
+/** Whether a name of the address is that of nothing. */
+const isAbsent = (error: unknown): error is Failure =>
   error instanceof Failure && (error.kind === 'not_found' || error.kind === 'loading')
 
 /** The turn of a visitor among all who ask the store. */

@@ -1,0 +1,9 @@
+import type { Text } from '#actions/text.ts'
+import { isContractId } from '#chain/names.ts'
+
+/** What an owner is: an account signed up; other texts can be given tokens, too. */
+export const ownerKind = (owner: string, isAccount: boolean): Text => {
+  if (isAccount) return { en: 'Account', zh: '账户' }
+  if (isContractId(owner)) return { en: 'Contract assets', zh: '合约资产' }
+  return owner === '0' ? { en: 'Owner', zh: '持有者' } : { en: 'Public key or name', zh: '公钥或名称' }
+}
