@@ -27,7 +27,7 @@ beforeAll(async () => {
   replay = serveReplay({ recording: await recording() })
   node = createNode({ urls: [replay.url], clock: handClock() })
   await node.watch(() => store.identity())
-}, 300_000)
+})
 
 afterAll(async () => {
   node.close()

@@ -35,7 +35,7 @@ describe('get-account-tx', () => {
   test('get-account-tx: every list is what the blocks say, newest first', async () => {
     const { count, wrong } = await wrongLists('account', () => ({}))
     expect({ many: count > 300, wrong }).toEqual({ many: true, wrong: [] })
-  }, 300_000)
+  })
   test('get-account-tx: pages of any size join, asc is the exact reverse', async () => {
     const expected = (await plainLists()).get('account/tokenboss')?.map(shownPlainRow) ?? []
     for (const size of [7, 20, 500])
@@ -131,7 +131,7 @@ describe('get-account-tx', () => {
   test('get-account-tx: with a token, every list is the rows that moved it to or from the account', async () => {
     const found = await wrongLists('moved', ([token = '']) => ({ token }))
     expect(found).toEqual({ count: 2204, wrong: [] })
-  }, 300_000)
+  })
   test('get-account-tx: with a token, pages of any size join, asc is the exact reverse', async () => {
     const [key = '', plain = []] = [...(await plainLists())].find(
       ([list, { length }]) => list.startsWith('moved/') && length > 60 && length < 200,
@@ -164,13 +164,13 @@ describe('get-account-tx', () => {
     expect(await askText('get-account-tx', { account: 'busyhub', failed: '0' })).toBe(
       await askText('get-account-tx', { account: 'busyhub' }),
     )
-  }, 300_000)
+  })
   test('get-account-tx: with func_name, every list is the calls of that action that the account sent', async () => {
     const { count, wrong } = await wrongLists('called', ([contract, action]) => ({
       func_name: `${contract}/${action}`,
     }))
     expect({ many: count > 500, wrong }).toEqual({ many: true, wrong: [] })
-  }, 300_000)
+  })
   test('get-account-tx: filters go with ranges, orders and pages of any size', async () => {
     const kinds = { failed: { failed: '1' }, called: { func_name: 'token.iost/transfer' } }
     for (const [kind, filter] of Object.entries(kinds)) {

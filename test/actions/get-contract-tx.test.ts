@@ -34,7 +34,7 @@ describe('get-contract-tx', () => {
       if (total !== expected.length || !Bun.deepEquals(rows, expected, true)) wrong.push(list)
     }
     expect({ many: count > 100, wrong }).toEqual({ many: true, wrong: [] })
-  }, 300_000)
+  })
   test('get-contract-tx: rows name their contract, the id may come without its prefix', async () => {
     const contract = 'Contractjnq6aRFWX1qhc1pSFFAN3ZdG7zb4kQvWGMWzxKjozKJ'
     const { transactions } = await ask('get-contract-tx', { contract: contract.slice('Contract'.length) })

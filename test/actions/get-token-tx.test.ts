@@ -27,7 +27,7 @@ describe('get-token-tx', () => {
       if (rows.some(({ amount }) => amount === undefined)) wrong.push(`${list} without amount`)
     }
     expect({ many: count > 10, wrong }).toEqual({ many: true, wrong: [] })
-  }, 300_000)
+  })
   test('get-token-tx: pages of any size join, asc is the exact reverse', async () => {
     const [key = '', plain = []] = [...(await plainLists())]
       .filter(([list]) => list.startsWith('token/'))

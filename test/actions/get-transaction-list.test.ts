@@ -23,7 +23,7 @@ describe('get-transaction-list', () => {
     const rows = await pages({ size: '500' }, 1, Math.ceil(expected.length / 500))
     expect(rows.length).toBe(57_738)
     expect(rows).toEqual(expected.toReversed())
-  }, 300_000)
+  })
   test('get-transaction-list: pages of any size join, asc is the exact reverse', async () => {
     for (const size of [1, 7, 20, 256])
       for (const sort of ['asc', 'desc'])

@@ -1,11 +1,8 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { ForkBlock } from '../head/fork-node.ts'
 import { type ForkStand, forkStand } from '../head/stand.ts'
 import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
 import { temporarySqlite } from '../support/stores/loading.ts'
-
-// Makes a chain and loads it; a test that hangs still ends.
-setDefaultTimeout(600_000)
 
 const HASH = 'FDNr7hubyuUAJjrHmXs3uJ8dCsNjiG6tfgMCnnERRnDC'
 const UNKNOWN = [

@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { createKey } from '#keys/key.ts'
 import { hashesOf } from '../generator/block.ts'
 import type { ForkBlock } from '../head/fork-node.ts'
@@ -6,9 +6,6 @@ import { type ForkStand, forkStand } from '../head/stand.ts'
 import { serviceOn } from '../support/processes/service.ts'
 import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
 import { temporarySqlite } from '../support/stores/loading.ts'
-
-// Makes a chain and loads it; a test that hangs still ends.
-setDefaultTimeout(600_000)
 
 /** A wallet's pending transactions. */
 const MANY = 50

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Repaired } from '#audit/repair.ts'
 import type { Failure } from '#failure/failure.ts'
 import { blocks } from '#indices/block.ts'
@@ -16,8 +16,6 @@ import { elasticsearchUrl } from '../support/stores/elasticsearch.ts'
 import { loadFrom, replayed, temporarySqlite } from '../support/stores/loading.ts'
 import { rememberElastic } from '../support/stores/remembered.ts'
 import { repairedEnd } from '../support/stores/repaired-end.ts'
-
-setDefaultTimeout(600_000)
 
 /** Enough of the recorded chain for transfers at its end. */
 const HEIGHT = 300

@@ -88,7 +88,7 @@ test('verify, repair: name what differs, tell first, put it right, leave nothing
 
   await node.stop()
   expect((await folder.run(['verify', '--node', node.url, '--node-timeout', '200ms'])).code).toBe(75)
-}, 300_000)
+})
 
 test('verify: leaves the folder alone in which a migration is at work', async () => {
   const node = await replayed(20)
@@ -112,7 +112,7 @@ test('verify: leaves the folder alone in which a migration is at work', async ()
   expect(await folders()).toEqual([theirs ?? ''])
   migration.kill('SIGKILL')
   await migration.ended
-}, 300_000)
+})
 
 test('verify: names what the store says of itself and is not so', async () => {
   const node = await replayed(HEIGHT)
@@ -140,7 +140,7 @@ test('verify: names what the store says of itself and is not so', async () => {
     3,
     expect.stringContaining('identity genesis chain_id: stored 7 expected 1020'),
   ])
-}, 300_000)
+})
 
 test('load, repair: another end of the chain is refused with the command that helps, which takes it back', async () => {
   const node = await replayed(HEIGHT)
@@ -170,7 +170,7 @@ test('load, repair: another end of the chain is refused with the command that he
   expect((await folder.run(load)).code).toBe(0)
   expect((await folder.run(['verify', '--node', node.url])).code).toBe(0)
   await node.stop()
-}, 300_000)
+})
 
 test('verify: nothing loaded is to be tried again', async () => {
   await using folder = await cliFolder()

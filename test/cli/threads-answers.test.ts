@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,9 +8,6 @@ import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { cliFolder } from '../support/processes/cli-process.ts'
 import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
 import { fillFromRecording } from '../support/stores/loaded.ts'
-
-// Loads part of the recorded chain; a test that hangs still ends.
-setDefaultTimeout(600_000)
 
 type Filled = { readonly address: string; readonly store: Store; readonly close: () => Promise<void> }
 

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import type { LoadedBlock } from '#chain/block.ts'
 import { openProxy, pass } from '#test/support/nodes/faulty-proxy.ts'
 import { fill, forkedChain } from '#test/support/nodes/forked.ts'
@@ -15,8 +15,6 @@ import { ask, type Call, callsOn, lists } from './list-calls.ts'
  * each request that it makes, which waits there until the change is done. Each is row for row the truth of the height it
  * names, or is refused, or breaks off.
  */
-
-setDefaultTimeout(600_000)
 
 const HEIGHT = 300
 /** Blocks at the end that the node no longer has. */

@@ -55,7 +55,7 @@ test('reference: the commands of all guides and actions answer as the service do
   expect(commands.length).toBe(actions.length + 10)
   for (const command of commands)
     expect([command, await runCurl(command)]).toEqual([command, await answerTo(command)])
-}, 300_000)
+})
 
 test('reference: the programs in TypeScript and Python print the data of the answer', async () => {
   const service = serviceOn(await loadedStore())
@@ -86,7 +86,7 @@ test('reference: the programs in TypeScript and Python print the data of the ans
     expect([command, JSON.parse(await runTool([interpreter, files[1]]))]).toEqual([command, data])
   }
   await rm(folder, { recursive: true })
-}, 300_000)
+})
 
 test('docs/api.md: the program with the client runs, and prints the rows and holders it says', async () => {
   const service = serviceOn(await loadedStore())
@@ -110,4 +110,4 @@ test('docs/api.md: the program with the client runs, and prints the rows and hol
   expect(lines.length - 261).toBe(data.total)
   expect(lines[261]).toStartWith(`${data.holders[0]?.account} `)
   await rm(folder, { recursive: true })
-}, 300_000)
+})

@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { createNode } from '#node/create-node.ts'
 import { storedBlocks } from '#store/stored-blocks.ts'
 import { createForks, type ForkBlock, serveForks } from '../head/fork-node.ts'
@@ -8,9 +8,6 @@ import { serviceOn } from '../support/processes/service.ts'
 import { refusal } from '../support/refusal.ts'
 import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
 import { loadOnce, temporarySqlite } from '../support/stores/loading.ts'
-
-// Makes a chain and loads it; a test that hangs still ends.
-setDefaultTimeout(600_000)
 
 const grown = ({ forks }: Pick<ForkStand, 'forks'>, blocks: number, seed: number): ForkBlock => {
   let tip = forks.base

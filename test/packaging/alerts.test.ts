@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,9 +10,6 @@ import { readExposition, type Sample } from '../support/exposition.ts'
 import { ROOT } from '../support/root.ts'
 import { fillFromRecording } from '../support/stores/loaded.ts'
 import { alertStand } from './alert-stand.ts'
-
-// promtool may have to be fetched; a test that hangs still ends.
-setDefaultTimeout(600_000)
 
 const RULES = join(ROOT, 'packaging/prometheus/alerts.yml')
 const DASHBOARD = join(ROOT, 'packaging/grafana/iostlens.json')

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { balances } from '#indices/balance.ts'
 import type { Store } from '#store/port.ts'
 import { copyStore } from '#transfer/copy.ts'
@@ -11,8 +11,6 @@ import { damageableSqlite } from '../support/stores/damage.ts'
 import { elasticsearchUrl } from '../support/stores/elasticsearch.ts'
 import { ARCHIVED, loadFrom } from '../support/stores/loading.ts'
 import { elasticPlace, type Place, sqlitePlace } from '../support/stores/place.ts'
-
-setDefaultTimeout(600_000)
 
 const HEIGHT = 120
 /** Documents of a partition: several of them. */

@@ -15,7 +15,7 @@ let client: ServedClient
 beforeAll(async () => {
   service = serviceOn(await loadedStore())
   client = await clientOf(service)
-}, 300_000)
+})
 
 /** What a call is refused with. */
 const refusalOf = async (call: Promise<unknown> | undefined): Promise<unknown> =>

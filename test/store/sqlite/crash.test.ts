@@ -161,5 +161,5 @@ describe('crash', () => {
     const writer = await store.takeOver(identity)
     expect(writer.checkpoint).toEqual(await store.published())
     await store.close()
-  }, 300_000)
+  })
 })

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { copyFile, mkdtemp, rename, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -20,8 +20,6 @@ import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { derivedRecording } from '#test/support/stores/derived-chain.ts'
 import { type Dump, differences, dumpSqlite } from '#test/support/stores/dump.ts'
 import { loadFrom, replayed } from '#test/support/stores/loading.ts'
-
-setDefaultTimeout(600_000)
 
 let folder: string
 beforeAll(async () => {
