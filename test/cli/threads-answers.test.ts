@@ -1,10 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { createKey } from '#keys/key.ts'
 import type { Store } from '#store/port.ts'
-import { openSqlite } from '#store/sqlite/open-sqlite.ts'
+import { temporarySqlite } from '#test/support/stores/loading.ts'
 import { cliFolder } from '../support/processes/cli-process.ts'
 import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
 import { fillFromRecording } from '../support/stores/loaded.ts'
@@ -12,17 +9,8 @@ import { fillFromRecording } from '../support/stores/loaded.ts'
 type Filled = { readonly address: string; readonly store: Store; readonly close: () => Promise<void> }
 
 const sqlite = async (): Promise<Filled> => {
-  const folder = await mkdtemp(join(tmpdir(), 'iostlens-threads-'))
-  const path = join(folder, 'chain.sqlite')
-  const store = openSqlite({ path })
-  return {
-    address: `sqlite:${path}`,
-    store,
-    close: async () => {
-      await store.close()
-      await rm(folder, { recursive: true })
-    },
-  }
+  const { path, store, destroy } = await temporarySqlite()
+  return { address: `sqlite:${path}`, store, close: destroy }
 }
 
 const elastic = async (): Promise<Filled> => {

@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { droppedLines, lineWriter } from '#cli/stderr.ts'
 import { Failure } from '#failure/failure.ts'
-import type { Store } from '#store/port.ts'
-import { openSqlite } from '#store/sqlite/open-sqlite.ts'
+import { temporarySqlite } from '#test/support/stores/loading.ts'
+import { testFolder } from '#test/support/test-folder.ts'
 import { readExposition, type Sample } from '../support/exposition.ts'
 import { ROOT } from '../support/root.ts'
 import { fillFromRecording } from '../support/stores/loaded.ts'
@@ -14,9 +12,9 @@ import { alertStand } from './alert-stand.ts'
 const RULES = join(ROOT, 'packaging/prometheus/alerts.yml')
 const DASHBOARD = join(ROOT, 'packaging/grafana/iostlens.json')
 
-let folder: string
+const folder = testFolder()
 let promtool: string
-let store: Store
+const { store, destroy } = await temporarySqlite()
 
 const run = async (command: readonly string[], input = ''): Promise<{ code: number; text: string }> => {
   const child = Bun.spawn([...command], { stdin: new Blob([input]), stdout: 'pipe', stderr: 'pipe' })
@@ -29,17 +27,12 @@ const run = async (command: readonly string[], input = ''): Promise<{ code: numb
 }
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'iostlens-alerts-'))
   const got = Bun.spawn([join(ROOT, 'scripts/promtool')], { stdout: 'pipe', stderr: 'inherit' })
   promtool = (await new Response(got.stdout).text()).trim()
   expect(await got.exited).toBe(0)
-  store = openSqlite({ path: join(folder, 'store.sqlite') })
   await fillFromRecording(store, { to: 20 })
 })
-afterAll(async () => {
-  await store.close()
-  await rm(folder, { recursive: true })
-})
+afterAll(destroy)
 
 type Stand = ReturnType<typeof alertStand>
 type Scrape = { readonly samples: readonly Sample[]; readonly types: ReadonlyMap<string, string> }
