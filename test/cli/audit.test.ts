@@ -142,15 +142,18 @@ test('verify: names what the store says of itself and is not so', async () => {
   ])
 })
 
+/** Its last blocks have transactions, and those of the other end have others. */
+const FORKED = 759
+
 test('load, repair: another end of the chain is refused with the command that helps, which takes it back', async () => {
-  const node = await replayed(HEIGHT)
+  const node = await replayed(FORKED)
   await using folder = await cliFolder()
   const store = openSqlite({ path: join(folder.path, 'data/iostlens.sqlite') })
-  const forked = await forkedChain(HEIGHT, 2)
+  const forked = await forkedChain(FORKED, 2)
   // The batch of the orphans holds blocks that are right.
-  const ends = [0, 130, 141, HEIGHT + 1]
+  const ends = [0, 700, 750, FORKED + 1]
   const runs = ends.slice(1).map((to, at) => forked.slice(ends[at], to))
-  await commitRuns(store, runs, { lib: HEIGHT })
+  await commitRuns(store, runs, { lib: FORKED })
   await store.close()
   const load = ['load', '--once', '--node', node.url, '--prove', 'linked']
   const refused = await folder.run(load)
@@ -164,7 +167,7 @@ test('load, repair: another end of the chain is refused with the command that he
   expect([repaired.code, repaired.out]).toEqual([
     0,
     expect.stringMatching(
-      / at block 140, \S+: the batches of blocks 141 to 150 were undone; no document was checked/,
+      / at block 749, \S+: the batches of blocks 750 to 759 were undone; no document was checked/,
     ),
   ])
   expect((await folder.run(load)).code).toBe(0)

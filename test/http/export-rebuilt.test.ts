@@ -16,7 +16,8 @@ import { ask, type Call, callsOn, lists } from './list-calls.ts'
  * names, or is refused, or breaks off.
  */
 
-const HEIGHT = 300
+/** The last blocks up to here have transactions, and those of the fork have others. */
+const HEIGHT = 759
 /** Blocks at the end that the node no longer has. */
 const ORPHANS = 3
 /** Longer than any change takes: what waits for it is not given up. */
