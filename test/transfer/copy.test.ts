@@ -12,9 +12,10 @@ import { elasticsearchUrl } from '../support/stores/elasticsearch.ts'
 import { ARCHIVED, loadFrom } from '../support/stores/loading.ts'
 import { elasticPlace, type Place, sqlitePlace } from '../support/stores/place.ts'
 
-const HEIGHT = 120
+/** The last blocks up to here have transactions. */
+const HEIGHT = 760
 /** Documents of a partition: several of them. */
-const PARTITION = 70
+const PARTITION = 450
 const SEED = seedOf(37)
 
 const quietly = { signal: new AbortController().signal, onProgress: () => undefined }
