@@ -58,10 +58,11 @@ let forked: readonly LoadedBlock[]
 let proved: readonly LoadedBlock[]
 beforeAll(async () => {
   if (elasticsearchUrl() === undefined) return
-  forked = await forkedChain(HEIGHT, ORPHANS)
-  await remember(forked)
+  // First: what the calls name is there at either height.
   proved = (await recordedBlocks()).slice(0, HEIGHT - ORPHANS + 1)
   await remember(proved)
+  forked = await forkedChain(HEIGHT, ORPHANS)
+  await remember(forked)
 })
 
 /** What became of an export: the height of one that is whole and right, 'refused', 'broken off', or what is wrong. */
