@@ -25,10 +25,10 @@ const storeArgument = ([kind, at, prefix]: readonly string[]): string =>
 describe.skipIf(elasticsearchUrl() === undefined)('copy', () => {
   let folder: CliFolder
   const kinds = {
-    SQLite: { make: () => sqlitePlace(), first: 60, args: [] as readonly string[] },
+    SQLite: { make: () => sqlitePlace(), first: 200, args: [] as readonly string[] },
     Elasticsearch: {
       make: () => elasticPlace(PARTITION),
-      first: 12,
+      first: 40,
       args: ['--partition-documents', String(PARTITION)],
     },
   } as const
