@@ -1,13 +1,12 @@
-import { afterAll, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Failure } from '#failure/failure.ts'
+import { testFolder } from '#test/support/test-folder.ts'
 import { type FlagTexts, readSettings } from './read-settings.ts'
 import { environmentName, type SettingName, settingNames } from './settings.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'iostlens-settings-'))
-afterAll(() => rmSync(folder, { recursive: true }))
+const folder = testFolder()
 
 const flag = (name: SettingName, text: string, file = false): FlagTexts => new Map([[name, { text, file }]])
 const none: FlagTexts = new Map()

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
-import { mkdtemp, rm, utimes, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type HandClock, handClock } from '#test/support/clocks/hand-clock.ts'
+import { testFolder } from '#test/support/test-folder.ts'
 import { watch } from './watched.ts'
 
 const parse = (text: string): string => {
@@ -19,8 +19,9 @@ const nextLook = async (clock: HandClock): Promise<void> => {
   await clock.awaited(MINUTE)
 }
 
+const folder = testFolder()
+
 test('watch: a file is read again every minute; the last value stays when it cannot be understood', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'iostlens-watched-'))
   const path = join(folder, 'prices.json')
   const clock = handClock()
   const lines: unknown[] = []
@@ -28,30 +29,26 @@ test('watch: a file is read again every minute; the last value stays when it can
     await writeFile(path, text)
     await utimes(path, time, time)
   }
-  try {
-    await write('one', 1)
-    const log = (...line: unknown[]): void => void lines.push(line)
-    const watched = await watch({ source: { path }, what: 'Prices', parse, log, clock })
-    expect(watched.get()).toBe('one')
-    await write('two', 2)
-    expect(watched.get()).toBe('one')
-    await nextLook(clock)
-    expect(watched.get()).toBe('two')
-    await write('', 3)
-    await nextLook(clock)
-    expect(watched.get()).toBe('two')
-    expect(lines).toEqual([
-      [
-        'warn',
-        'Prices could not be read; the last ones read remain in use.',
-        { source: path, reason: 'the text is empty' },
-      ],
-    ])
-    watched.close()
-    await clock.awaited(MINUTE, 0)
-  } finally {
-    await rm(folder, { recursive: true })
-  }
+  await write('one', 1)
+  const log = (...line: unknown[]): void => void lines.push(line)
+  const watched = await watch({ source: { path }, what: 'Prices', parse, log, clock })
+  expect(watched.get()).toBe('one')
+  await write('two', 2)
+  expect(watched.get()).toBe('one')
+  await nextLook(clock)
+  expect(watched.get()).toBe('two')
+  await write('', 3)
+  await nextLook(clock)
+  expect(watched.get()).toBe('two')
+  expect(lines).toEqual([
+    [
+      'warn',
+      'Prices could not be read; the last ones read remain in use.',
+      { source: path, reason: 'the text is empty' },
+    ],
+  ])
+  watched.close()
+  await clock.awaited(MINUTE, 0)
 })
 
 test('watch: a URL that does not answer at the start is tried again', async () => {

@@ -1,11 +1,7 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { fromUnits } from '#chain/amount.ts'
 import type { LoadedBlock } from '#chain/block.ts'
 import type { Store } from '#store/port.ts'
-import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { generatedBlocks } from '#test/generator/generated-blocks.ts'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
 import { spreadDays } from '#test/support/nodes/spread-days.ts'
@@ -21,9 +17,7 @@ import { refusal } from '#test/support/refusal.ts'
 import { ask } from '#test/support/stores/ask.ts'
 import { commitRuns } from '#test/support/stores/commit-runs.ts'
 import { elasticsearchUrl, openTestElastic } from '#test/support/stores/elasticsearch.ts'
-
-// Loads chains; a test that hangs still ends.
-setDefaultTimeout(600_000)
+import { temporarySqlite } from '#test/support/stores/loading.ts'
 
 // Awaited here, not in a test: reading a chain takes longer than a test may.
 const chains = {
@@ -31,29 +25,14 @@ const chains = {
   generated: spreadDays(await generatedBlocks(900)),
 }
 
-type Opened = { readonly store: Store; readonly close: () => Promise<void> }
+type Opened = { readonly store: Store; readonly destroy: () => Promise<void> }
 
-const stores: Readonly<Record<string, (() => Opened) | undefined>> = {
-  SQLite: () => {
-    const folder = mkdtempSync(join(tmpdir(), 'days-'))
-    const store = openSqlite({ path: join(folder, 'chain.sqlite') })
-    return {
-      store,
-      close: async () => {
-        await store.close()
-        rmSync(folder, { recursive: true })
-      },
-    }
-  },
+const stores: readonly (readonly [name: string, open: () => Opened | Promise<Opened>])[] = [
+  ['SQLite', () => temporarySqlite()],
   ...(elasticsearchUrl() === undefined
-    ? {}
-    : {
-        Elasticsearch: () => {
-          const opened = openTestElastic({ leaseMs: 15_000 })
-          return { store: opened.store, close: () => opened.destroy() }
-        },
-      }),
-}
+    ? []
+    : [['Elasticsearch', () => openTestElastic({ leaseMs: 15_000 })] as const]),
+]
 
 const runsOf = (blocks: readonly LoadedBlock[], length: number): readonly (readonly LoadedBlock[])[] =>
   Array.from({ length: Math.ceil(blocks.length / length) }, (_, at) =>
@@ -61,9 +40,9 @@ const runsOf = (blocks: readonly LoadedBlock[], length: number): readonly (reado
   )
 
 for (const [chain, loaded] of Object.entries(chains))
-  for (const [name, open] of Object.entries(stores)) {
+  for (const [name, open] of stores) {
     // The recorded chain has more of everything, and takes long to load there.
-    if (open === undefined || (chain === 'recorded' && name === 'Elasticsearch')) continue
+    if (chain === 'recorded' && name === 'Elasticsearch') continue
     describe(`days of the ${chain} chain on ${name}`, () => {
       const blocks = loaded.map(({ block }) => block)
       const past = plainPast(blocks)
@@ -87,7 +66,7 @@ for (const [chain, loaded] of Object.entries(chains))
       }
 
       beforeAll(async () => {
-        opened = open()
+        opened = await open()
         // Runs that cut days, and days that cut runs.
         await commitRuns(opened.store, runsOf(loaded, 97), { lib: loaded.length - 1 })
         const { tokens: all } = await ask(
@@ -97,7 +76,7 @@ for (const [chain, loaded] of Object.entries(chains))
         )
         for (const { symbol, decimal } of all) decimals.set(symbol, decimal)
       })
-      afterAll(() => opened.close())
+      afterAll(() => opened.destroy())
 
       test('token: transfers, volume, issued, destroyed, supply and holders of each day are those of a replay', async () => {
         const plain = plainTokenDays(blocks)

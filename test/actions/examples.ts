@@ -39,5 +39,5 @@ export const missing = (examples: ReadonlyMap<Action, Example | undefined>): rea
 export const exampleSuite = (store: () => Store): void => {
   test('examples: every action has one, with content', async () => {
     expect(missing(await examplesOf(store()))).toEqual([])
-  }, 300_000)
+  })
 }

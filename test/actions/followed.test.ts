@@ -1,11 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { createNode } from '#node/create-node.ts'
 import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
-import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { type Replay, serveReplay } from '#test/replay/serve.ts'
 import { handClock } from '#test/support/clocks/hand-clock.ts'
 import { type Fault, startFaultyNode } from '#test/support/nodes/faulty-node.ts'
@@ -13,27 +9,25 @@ import { recordedBlocks, recording } from '#test/support/nodes/recording.ts'
 import { refusal } from '#test/support/refusal.ts'
 import { ask } from '#test/support/stores/ask.ts'
 import { fillFromRecording } from '#test/support/stores/loaded.ts'
+import { temporarySqlite } from '#test/support/stores/loading.ts'
 
 /** A store that has the first hundred blocks, in front of a node that has them all. */
 const HEIGHT = 100
-const folder = mkdtempSync(join(tmpdir(), 'iostlens-followed-'))
-let store: Store
+const { store, destroy } = await temporarySqlite()
 let replay: Replay
 let node: Node
 
 beforeAll(async () => {
-  store = openSqlite({ path: join(folder, 'chain.sqlite') })
   await fillFromRecording(store, { to: HEIGHT })
   replay = serveReplay({ recording: await recording() })
   node = createNode({ urls: [replay.url], clock: handClock() })
   await node.watch(() => store.identity())
-}, 300_000)
+})
 
 afterAll(async () => {
   node.close()
   await replay.stop()
-  await store.close()
-  rmSync(folder, { recursive: true })
+  await destroy()
 })
 
 const asked = (action: string, params: Readonly<Record<string, string>> = {}) =>

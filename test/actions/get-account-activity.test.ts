@@ -54,7 +54,7 @@ describe('get-account-activity', () => {
     }
     expect(wrong).toEqual([])
     expect(records).toBeGreaterThan(100_000)
-  }, 300_000)
+  })
 
   test('get-account-activity: without dates the 30 days up to the last block', async () => {
     const all = await daysOf('busyhub')

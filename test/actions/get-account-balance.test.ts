@@ -4,34 +4,6 @@ import { refusal } from '#test/support/refusal.ts'
 import { ask } from '#test/support/stores/ask.ts'
 
 describe('get-account-balance', () => {
-  test('get-account-balance: rounds to what the node says of every account', async () => {
-    const wrong: unknown[] = []
-    let count = 0
-    for (const [call, text] of await rpcAnswers()) {
-      const name = /^GET \/getAccount\/([^/]+)\/true$/.exec(call)?.[1]
-      if (name === undefined) continue
-      count += 1
-      const node = JSON.parse(text)
-      const answer = await ask('get-account-balance', { account: name })
-      const said = {
-        name: answer.name,
-        balance: asDouble(answer.balance),
-        frozen: answer.frozen_balance.list.map((entry: Entry) => ({
-          ...entry,
-          amount: Number(entry.amount),
-        })),
-        votes: new Map(answer.vote_balance.list.map((vote: Vote) => [vote.option, Number(vote.votes)])),
-      }
-      const expected = {
-        name,
-        balance: node.balance,
-        frozen: node.frozen_balances,
-        votes: new Map(node.vote_infos.map((vote: Vote) => [vote.option, vote.votes])),
-      }
-      if (!Bun.deepEquals(said, expected)) wrong.push({ said, expected })
-    }
-    expect({ count, wrong }).toEqual({ count: 279, wrong: [] })
-  })
   test('get-account-balance: exact where a double is not', async () => {
     const answer = await ask('get-account-balance', { account: 'admin' })
     expect(answer).toEqual({
@@ -75,11 +47,4 @@ describe('get-account-balance', () => {
   })
 })
 
-/** The node's own way from 10^-8 IOST to a double (`Decimal.Float64`): two roundings where there are many digits. */
-const asDouble = (text: string): number => {
-  const [whole = '', fraction = ''] = text.split('.')
-  return Number(whole + fraction.padEnd(8, '0')) / 1e8
-}
-
-type Entry = { readonly amount: string; readonly time: string }
 type Vote = { readonly option: string; readonly votes: string }

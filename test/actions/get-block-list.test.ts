@@ -51,7 +51,7 @@ describe('get-block-list', () => {
       expect((await ask('get-block-list', { page, size: '1' })).blocks.map(plain)).toEqual(
         expected.toReversed().slice(Number(page) - 1, Number(page)),
       )
-  }, 300_000)
+  })
   test('get-block-list: account and figures are those of get-block-detail', async () => {
     const { blocks } = await ask('get-block-list', { size: '300', page: '9' })
     for (const row of blocks) {

@@ -33,7 +33,7 @@ describe('get-contract-activity', () => {
     }
     expect(wrong).toEqual([])
     expect(asked).toBeGreaterThan(50)
-  }, 300_000)
+  })
 
   test('get-contract-activity: without dates 30 days; an action without a row has none', async () => {
     const all = await daysOf({ contract: 'token.iost' })

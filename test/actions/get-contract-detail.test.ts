@@ -1,5 +1,4 @@
 import { expect, test } from 'bun:test'
-import { oracle } from '#test/support/nodes/recording.ts'
 import { refusal } from '#test/support/refusal.ts'
 import { ask, askText } from '#test/support/stores/ask.ts'
 
@@ -14,17 +13,6 @@ test('get-contract-detail: a contract of a user, with and without its prefix', a
     tx_hash: ID.slice('Contract'.length),
   })
   expect(await ask('get-contract-detail', { contract: ID.slice('Contract'.length) })).toEqual(answer)
-})
-
-test('get-contract-detail: every contract of the chain; users are deployed by their owners', async () => {
-  const wrong: string[] = []
-  for (const [id, owner] of (await oracle()).contracts) {
-    const { contract_id, publisher, tx_hash } = await ask('get-contract-detail', { contract: id })
-    const user = id.startsWith('Contract')
-    if (contract_id !== id || publisher !== (user ? owner : 'deadaddr')) wrong.push(id)
-    if (user && tx_hash !== id.slice('Contract'.length)) wrong.push(id)
-  }
-  expect(wrong).toEqual([])
 })
 
 test('get-contract-detail: contracts of genesis, system.iost too', async () => {

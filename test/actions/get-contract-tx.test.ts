@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'bun:test'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
-import { plainLists, shownPlainRow } from '#test/support/oracle/plain-lists.ts'
 import { refusal } from '#test/support/refusal.ts'
 import { ask, askText } from '#test/support/stores/ask.ts'
 
@@ -18,23 +17,6 @@ const wholeList = async (params: Readonly<Record<string, string>>) => {
 }
 
 describe('get-contract-tx', () => {
-  test('get-contract-tx: every list of a contract and of its actions is what the blocks say', async () => {
-    const wrong: string[] = []
-    let count = 0
-    for (const [list, plain] of await plainLists()) {
-      const [kind, contract = '', action_name] = list.split('/')
-      if (kind !== 'contract' && kind !== 'action') continue
-      count += 1
-      const { rows, total } = await wholeList({
-        contract,
-        sort: 'asc',
-        ...(action_name === undefined ? {} : { action_name }),
-      })
-      const expected = plain.map(shownPlainRow)
-      if (total !== expected.length || !Bun.deepEquals(rows, expected, true)) wrong.push(list)
-    }
-    expect({ many: count > 100, wrong }).toEqual({ many: true, wrong: [] })
-  }, 300_000)
   test('get-contract-tx: rows name their contract, the id may come without its prefix', async () => {
     const contract = 'Contractjnq6aRFWX1qhc1pSFFAN3ZdG7zb4kQvWGMWzxKjozKJ'
     const { transactions } = await ask('get-contract-tx', { contract: contract.slice('Contract'.length) })

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'bun:test'
-import { rpcAnswers } from '#test/support/nodes/recording.ts'
 import { spokenNode } from '#test/support/nodes/spoken-node.ts'
 import { ask, askText } from '#test/support/stores/ask.ts'
 
@@ -24,29 +23,6 @@ describe('get-overview', () => {
       used_ram: '41247523843',
     })
   })
-  test("get-overview: RAM has exactly the node's digits", async () => {
-    const node = (await rpcAnswers()).get('GET /getRAMInfo') ?? ''
-    const text = await askText('get-overview')
-    const figure = (name: string, of: string) => new RegExp(`"${name}":"?([0-9.]+)`).exec(of)?.[1]
-    expect({
-      buy: figure('ram_buy_price', text),
-      sell: figure('ram_sell_price', text),
-      total: figure('total_ram', text),
-      used: figure('used_ram', text),
-    }).toEqual({
-      buy: figure('buy_price', node),
-      sell: figure('sell_price', node),
-      total: figure('total_ram', node),
-      used: figure('used_ram', node),
-    } as never)
-  })
-  test('get-overview: circulating supply is the supply without the pools and deadaddr', async () => {
-    const { current_supply } = await ask('get-token-detail', { token: 'iost' })
-    let units = toUnits(current_supply)
-    for (const account of ['bonus.iost', 'issue.iost', 'vote_producer.iost', 'deadaddr'])
-      units -= toUnits((await ask('get-account-balance', { account })).balance)
-    expect(toUnits((await ask('get-overview')).circulating_supply)).toBe(units)
-  })
   test('get-overview: prices as the source gives them, digit by digit', async () => {
     const price = { usd: '0.00512345678901234567', cny: '0.037', rank: 512, time: '2026-11-21T08:00:00.000Z' }
     const text = await askText('get-overview', {}, { deps: { prices: { get: () => price } } })
@@ -65,9 +41,3 @@ describe('get-overview', () => {
     expect({ head_block, lib_block }).toEqual({ head_block: '4900', lib_block: 4851 })
   })
 })
-
-/** Decimal text of IOST in 10^-8. */
-const toUnits = (text: string): bigint => {
-  const [whole = '', fraction = ''] = text.split('.')
-  return BigInt(whole + fraction.padEnd(8, '0'))
-}

@@ -80,7 +80,7 @@ describe('get-producer-votes: a chain of some months', () => {
       moved: true,
       short: true,
     })
-  }, 300_000)
+  })
 })
 
 type Row = { readonly account: string; readonly votes_change_7d: string }

@@ -1,36 +1,8 @@
 import { describe, expect, test } from 'bun:test'
-import { oracle, type Tree } from '#test/support/nodes/recording.ts'
 import { refusal } from '#test/support/refusal.ts'
 import { ask, askText } from '#test/support/stores/ask.ts'
 
-type Row = { readonly name: string; readonly created_by: string }
-
 describe('get-subaccount-list', () => {
-  test('get-subaccount-list: every account is in the list of its creator, once', async () => {
-    const created = new Map<string, string[]>()
-    for (const [name, account] of (await oracle()).accounts) {
-      const creator = String((account as ReadonlyMap<string, Tree>).get('creator'))
-      created.set(creator, [...(created.get(creator) ?? []), name])
-    }
-    const listed = new Map<string, string[]>()
-    for (const creator of created.keys()) {
-      const { accounts, total } = await ask('get-subaccount-list', { account: creator, size: '500' })
-      expect(accounts.length).toBe(total)
-      expect(accounts.every((row: Row) => row.created_by === creator)).toBe(true)
-      listed.set(creator, accounts.map((row: Row) => row.name).toSorted())
-    }
-    expect(listed).toEqual(new Map([...created].map(([creator, names]) => [creator, names.toSorted()])))
-  })
-  test('get-subaccount-list: asc is the exact reverse, pages join', async () => {
-    const desc = (await ask('get-subaccount-list', { account: 'admin', size: '500' })).accounts as Row[]
-    const asc: Row[] = []
-    for (let page = 1; asc.length < desc.length; page += 1)
-      asc.push(
-        ...(await ask('get-subaccount-list', { account: 'admin', sort: 'asc', page: `${page}`, size: '4' }))
-          .accounts,
-      )
-    expect(asc.toReversed()).toEqual(desc)
-  })
   test('get-subaccount-list: a row of the recorded chain', async () => {
     expect(await ask('get-subaccount-list', { account: 'admin', size: '1' })).toEqual({
       accounts: [

@@ -4,46 +4,6 @@ import { refusal } from '#test/support/refusal.ts'
 import { ask, askText } from '#test/support/stores/ask.ts'
 
 describe('get-token-list', () => {
-  test('get-token-list: every owner has what the contract storage says', async () => {
-    const { balances, frozen, tokens } = await oracle()
-    const now = (await recordedBlocks()).at(-1)?.block.time ?? 0n
-    const owned = new Map<string, Map<string, { amount: bigint; frozen: bigint }>>()
-    const of = (owner: string, symbol: string) => {
-      const ofOwner = owned.get(owner) ?? new Map<string, { amount: bigint; frozen: bigint }>()
-      owned.set(owner, ofOwner)
-      const held = ofOwner.get(symbol) ?? { amount: 0n, frozen: 0n }
-      ofOwner.set(symbol, held)
-      return held
-    }
-    for (const [symbol, rows] of balances)
-      for (const [owner, amount] of rows) of(owner, symbol).amount += BigInt(amount)
-    for (const [symbol, rows] of frozen)
-      for (const [owner, entries] of rows)
-        for (const entry of entries) {
-          const amount = BigInt(entry.get('amount') ?? '0')
-          if (BigInt(entry.get('ftime') ?? '0') <= now) of(owner, symbol).amount += amount
-          else of(owner, symbol).frozen += amount
-        }
-    const wrong: unknown[] = []
-    for (const [owner, held] of owned) {
-      const expected = [...held]
-        .filter(([, { amount, frozen }]) => amount > 0n || frozen > 0n)
-        .map(([symbol, { amount, frozen }]) => [symbol, amount, frozen] as const)
-        .toSorted(([a], [b]) => (a < b ? -1 : 1))
-      const { tokens: rows, page, size, total } = await ask('get-token-list', { account: owner })
-      const said = rows.map((row: Row) => [
-        row.symbol,
-        toUnits(row.balance, row.decimal),
-        toUnits(row.frozen_balance, row.decimal),
-      ])
-      const decimals = rows.every(
-        (row: Row) => String(row.decimal) === tokens.get(row.symbol)?.get('decimal'),
-      )
-      const whole = page === 1 && size === expected.length && total === expected.length
-      if (!decimals || !whole || !Bun.deepEquals(said, expected)) wrong.push({ owner, said, expected })
-    }
-    expect({ owners: owned.size > 280, wrong }).toEqual({ owners: true, wrong: [] })
-  })
   test('get-token-list: frozen amounts of every token have the times of the contract storage', async () => {
     const { frozen } = await oracle()
     const now = (await recordedBlocks()).at(-1)?.block.time ?? 0n

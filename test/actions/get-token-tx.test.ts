@@ -27,20 +27,6 @@ describe('get-token-tx', () => {
       if (rows.some(({ amount }) => amount === undefined)) wrong.push(`${list} without amount`)
     }
     expect({ many: count > 10, wrong }).toEqual({ many: true, wrong: [] })
-  }, 300_000)
-  test('get-token-tx: pages of any size join, asc is the exact reverse', async () => {
-    const [key = '', plain = []] = [...(await plainLists())]
-      .filter(([list]) => list.startsWith('token/'))
-      .toSorted(([, a], [, b]) => Math.abs(a.length - 300) - Math.abs(b.length - 300))[0] ?? ['', []]
-    expect(plain.length).toBeGreaterThan(20)
-    const expected = plain.map(shownPlainRow)
-    for (const size of ['1', '7', '20', '500'])
-      for (const sort of ['asc', 'desc'] as const) {
-        const { rows } = await wholeList({ token: key.slice('token/'.length), size, sort })
-        expect(rows.map(({ amount: _, ...row }) => row)).toEqual(
-          sort === 'asc' ? expected : expected.toReversed(),
-        )
-      }
   })
   test('get-token-tx: failed actions moved nothing and have no row', async () => {
     const lists = await plainLists()

@@ -7,30 +7,7 @@ const expected = plainTransactions((await recordedBlocks()).map(({ block }) => b
   ({ height: _, time: __, ...shown }, at) => ({ seq: at + 1, ...shown, block: String(shown.block) }),
 )
 
-/** Rows of the pages `first` … `last`. */
-const pages = async (params: Readonly<Record<string, string>>, first: number, last: number) => {
-  const rows: object[] = []
-  for (let page = first; page <= last; page += 1) {
-    const { transactions, total } = await ask('get-transaction-list', { ...params, page: `${page}` })
-    expect(total).toBe(expected.length)
-    rows.push(...transactions)
-  }
-  return rows
-}
-
 describe('get-transaction-list', () => {
-  test('get-transaction-list: all transactions but base ones, newest first', async () => {
-    const rows = await pages({ size: '500' }, 1, Math.ceil(expected.length / 500))
-    expect(rows.length).toBe(57_738)
-    expect(rows).toEqual(expected.toReversed())
-  }, 300_000)
-  test('get-transaction-list: pages of any size join, asc is the exact reverse', async () => {
-    for (const size of [1, 7, 20, 256])
-      for (const sort of ['asc', 'desc'])
-        expect(await pages({ size: `${size}`, sort }, 30, 50)).toEqual(
-          (sort === 'asc' ? expected : expected.toReversed()).slice(29 * size, 50 * size),
-        )
-  })
   test('get-transaction-list: a transaction without actions has no first one, a failed one its reason', async () => {
     const empty = expected.find(({ actions }) => actions === 0)
     const failed = expected.find(({ status_code }) => status_code !== 'SUCCESS')

@@ -41,7 +41,7 @@ describe('get-transaction-records', () => {
     }
     const most = Math.max(...[...plain.values()].map(rows => rows.length))
     expect({ wrong, most }).toEqual({ wrong: [], most: 100 })
-  }, 300_000)
+  })
 
   test('get-transaction-records: rows have the amounts and the data of the lists', async () => {
     const listed: Row[] = []
@@ -63,7 +63,7 @@ describe('get-transaction-records', () => {
       wrong: [],
       moved: true,
     })
-  }, 300_000)
+  })
 
   test('get-transaction-records: in the order requested, each transaction once, also as tx_hash', async () => {
     const [one = '', other = ''] = [blocks[807], blocks[804]].map(block => block?.transactions[1]?.hash ?? '')

@@ -23,7 +23,7 @@ describe('get-transactions', () => {
         `{"transactions":[${expected.join(',')}]}`,
       )
     }
-  }, 300_000)
+  })
   test('get-transactions: base transactions, genesis, doubles, and null for what does not exist', async () => {
     const blocks = await recordedBlocks()
     const [genesis = '', base = '', other = ''] = [0, 1200, 4824].map(

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Store } from '#store/port.ts'
 import { serviceOn } from '#test/support/processes/service.ts'
 import { refusal } from '#test/support/refusal.ts'
@@ -6,9 +6,6 @@ import { ask } from '#test/support/stores/ask.ts'
 import { commitRuns } from '#test/support/stores/commit-runs.ts'
 import { chainOf, genesis, receipt, transaction } from '#test/support/stores/hand-made.ts'
 import { temporarySqlite } from '#test/support/stores/loading.ts'
-
-// Some 20 MB are derived and written.
-setDefaultTimeout(600_000)
 
 /** NFTs with as much metadata as a transaction can carry: together more than an answer has room for. */
 const COUNT = 300

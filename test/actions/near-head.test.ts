@@ -1,11 +1,7 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import type { ForkBlock } from '../head/fork-node.ts'
-import { type ForkStand, forkStand } from '../head/stand.ts'
-import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
-import { temporarySqlite } from '../support/stores/loading.ts'
-
-// Makes a chain and loads it; a test that hangs still ends.
-setDefaultTimeout(600_000)
+import type { ForkStand } from '../head/stand.ts'
+import { STORES, withStand } from '../head/stores.ts'
 
 const HASH = 'FDNr7hubyuUAJjrHmXs3uJ8dCsNjiG6tfgMCnnERRnDC'
 const UNKNOWN = [
@@ -32,46 +28,33 @@ const statuses = async (stand: ForkStand): Promise<readonly number[]> =>
     ),
   )
 
-const STORES = [
-  ['SQLite', true, () => temporarySqlite()],
-  ['Elasticsearch', elasticsearchUrl() !== undefined, async () => openTestElastic()],
-] as const
-
-describe.each(STORES.filter(([, isThere]) => isThere).map(([name, , open]) => [name, open] as const))(
-  'where every block is irreversible at once: %s',
-  (_name, open) => {
-    test('what does not exist is not found, though the node was last heard below the published height', async () => {
-      const { store, destroy } = await open()
-      const stand = await forkStand(23, store)
-      try {
-        const first = grown(stand, stand.forks.base, 5)
-        stands(stand, first)
-        await stand.load()
-        await stand.probe()
-        expect(await statuses(stand)).toEqual([404, 404, 404, 404])
-        const next = grown(stand, first, 5)
-        stands(stand, next)
-        await stand.load()
-        let looks = 0
-        for (const node of [stand.node, stand.other])
-          node.meddle = call => {
-            if (call === 'getChainInfo') looks += 1
-            return undefined
-          }
-        expect(await statuses(stand)).toEqual([404, 404, 404, 404])
-        // All of them have shared one look, or the one after it.
-        expect(looks).toBeGreaterThan(0)
-        expect(looks).toBeLessThanOrEqual(2)
-        // A node that is behind may not know what exists.
-        const last = grown(stand, next, 5)
-        stands(stand, last)
-        await stand.load()
-        stands(stand, grown(stand, next, 2))
-        expect(await statuses(stand)).toEqual([503, 503, 503, 503])
-      } finally {
-        stand.stop()
-        await destroy()
-      }
-    })
-  },
+test.each(STORES)(
+  'where every block is irreversible at once: %s: what does not exist is not found, though the node was last heard below the published height',
+  (_name, open) =>
+    withStand(open, 23, async stand => {
+      const first = grown(stand, stand.forks.base, 5)
+      stands(stand, first)
+      await stand.load()
+      await stand.probe()
+      expect(await statuses(stand)).toEqual([404, 404, 404, 404])
+      const next = grown(stand, first, 5)
+      stands(stand, next)
+      await stand.load()
+      let looks = 0
+      for (const node of [stand.node, stand.other])
+        node.meddle = call => {
+          if (call === 'getChainInfo') looks += 1
+          return undefined
+        }
+      expect(await statuses(stand)).toEqual([404, 404, 404, 404])
+      // All of them have shared one look, or the one after it.
+      expect(looks).toBeGreaterThan(0)
+      expect(looks).toBeLessThanOrEqual(2)
+      // A node that is behind may not know what exists.
+      const last = grown(stand, next, 5)
+      stands(stand, last)
+      await stand.load()
+      stands(stand, grown(stand, next, 2))
+      expect(await statuses(stand)).toEqual([503, 503, 503, 503])
+    }),
 )

@@ -1,14 +1,10 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { createKey } from '#keys/key.ts'
 import { hashesOf } from '../generator/block.ts'
 import type { ForkBlock } from '../head/fork-node.ts'
-import { type ForkStand, forkStand } from '../head/stand.ts'
+import type { ForkStand } from '../head/stand.ts'
+import { STORES, withStand } from '../head/stores.ts'
 import { serviceOn } from '../support/processes/service.ts'
-import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
-import { temporarySqlite } from '../support/stores/loading.ts'
-
-// Makes a chain and loads it; a test that hangs still ends.
-setDefaultTimeout(600_000)
 
 /** A wallet's pending transactions. */
 const MANY = 50
@@ -22,8 +18,7 @@ const grown = ({ forks }: ForkStand, blocks: number, how: Parameters<ForkStand['
 const usersOf = (line: readonly ForkBlock[]) => line.flatMap(({ made }) => hashesOf(made).slice(1))
 
 /** A service over a store whose node has in its pool what another branch had packed. */
-const walletOn = async (store: Parameters<typeof forkStand>[1]) => {
-  const stand = await forkStand(29, store)
+const walletOn = async (stand: ForkStand) => {
   const packed = grown(stand, 40, { waits: false, seed: 2 })
   const [tip] = grown(stand, 1, { waits: false, seed: 3 }).slice(-1)
   for (const node of [stand.node, stand.other]) node.stand = { head: tip ?? stand.forks.base, lib: 40 }
@@ -34,7 +29,7 @@ const walletOn = async (store: Parameters<typeof forkStand>[1]) => {
   )
   if (first === undefined || second === undefined || tip === undefined)
     throw new Error('There is no key or tip.')
-  const service = serviceOn(store, {
+  const service = serviceOn(stand.store, {
     ...{ node: stand.client, head: stand.follower, clock: stand.clock },
     keys: [first.stored, second.stored],
   })
@@ -46,7 +41,6 @@ const walletOn = async (store: Parameters<typeof forkStand>[1]) => {
     }
   const onTip = new Set(usersOf([tip]))
   return {
-    stand,
     tip,
     pending: [...new Set(usersOf(packed))].filter(hash => !onTip.has(hash)),
     keys: [first.key, second.key] as const,
@@ -62,40 +56,28 @@ const walletOn = async (store: Parameters<typeof forkStand>[1]) => {
   }
 }
 
-const STORES = [
-  ['SQLite', true, () => temporarySqlite()],
-  ['Elasticsearch', elasticsearchUrl() !== undefined, async () => openTestElastic()],
-] as const
-
-describe.each(STORES.filter(([, isThere]) => isThere).map(([name, , open]) => [name, open] as const))(
-  'pending transactions that are asked for one by one, all at once: %s',
-  (_name, open) => {
-    test('each is answered, equal ones by one call, and another key does not wait for all of them', async () => {
-      const { store, destroy } = await open()
-      const { stand, tip, pending, keys, ask, calls } = await walletOn(store)
-      try {
-        const hashes = pending.slice(0, MANY)
-        expect(hashes.length).toBe(MANY)
-        const ended: string[] = []
-        const note = async (name: string, answer: Promise<string>): Promise<string> => {
-          const said = await answer
-          ended.push(name)
-          return said
-        }
-        const own = hashes.map(hash => note('own', ask(hash, keys[0])))
-        const other = note('other', ask(pending[MANY] ?? '', keys[1]))
-        expect([...(await Promise.all(own)), await other]).toEqual(Array(MANY + 1).fill('200 PENDING'))
-        expect(ended.at(-1)).toBe('own')
-        expect(calls()).toBe(MANY + 1)
-        const same = await Promise.all(hashes.map(() => ask(pending[MANY + 1] ?? '', keys[0])))
-        expect([new Set(same), calls()]).toEqual([new Set(['200 PENDING']), 1])
-        // What stands on the branch that is followed is asked of no node.
-        const packed = await Promise.all(usersOf([tip]).map(hash => ask(hash, keys[0])))
-        expect([new Set(packed), calls()]).toEqual([new Set(['200 PACKED']), 0])
-      } finally {
-        stand.stop()
-        await destroy()
+test.each(STORES)(
+  'pending transactions that are asked for one by one, all at once: %s: each is answered, equal ones by one call, and another key does not wait for all of them',
+  (_name, open) =>
+    withStand(open, 29, async stand => {
+      const { tip, pending, keys, ask, calls } = await walletOn(stand)
+      const hashes = pending.slice(0, MANY)
+      expect(hashes.length).toBe(MANY)
+      const ended: string[] = []
+      const note = async (name: string, answer: Promise<string>): Promise<string> => {
+        const said = await answer
+        ended.push(name)
+        return said
       }
-    })
-  },
+      const own = hashes.map(hash => note('own', ask(hash, keys[0])))
+      const other = note('other', ask(pending[MANY] ?? '', keys[1]))
+      expect([...(await Promise.all(own)), await other]).toEqual(Array(MANY + 1).fill('200 PENDING'))
+      expect(ended.at(-1)).toBe('own')
+      expect(calls()).toBe(MANY + 1)
+      const same = await Promise.all(hashes.map(() => ask(pending[MANY + 1] ?? '', keys[0])))
+      expect([new Set(same), calls()]).toEqual([new Set(['200 PENDING']), 1])
+      // What stands on the branch that is followed is asked of no node.
+      const packed = await Promise.all(usersOf([tip]).map(hash => ask(hash, keys[0])))
+      expect([new Set(packed), calls()]).toEqual([new Set(['200 PACKED']), 0])
+    }),
 )

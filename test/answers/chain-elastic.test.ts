@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { openProxy, pass } from '../support/nodes/faulty-proxy.ts'
 import { serviceOn } from '../support/processes/service.ts'
 import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
@@ -7,9 +7,6 @@ import { pastPoints } from './past-points.ts'
 import { pastSameSuite } from './past-same.ts'
 import { sameAnswersSuite } from './same.ts'
 import { wholeChainSuite } from './whole-chain.ts'
-
-// Loads the whole recorded chain; a test that hangs still ends.
-setDefaultTimeout(600_000)
 
 describe.skipIf(elasticsearchUrl() === undefined)(
   'the recorded chain, loaded from an archive into partitions of 25,000 documents in Elasticsearch',

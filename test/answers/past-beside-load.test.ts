@@ -1,13 +1,10 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { keptRankings } from '#actions/find/kept-rankings.ts'
 import type { Store, View } from '#store/port.ts'
 import { recordedBlocks } from '../support/nodes/recording.ts'
 import { askText } from '../support/stores/ask.ts'
 import { commitRuns } from '../support/stores/commit-runs.ts'
 import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
-
-// Loads a part of the recorded chain; a test that hangs still ends.
-setDefaultTimeout(600_000)
 
 /** Blocks that are there before the first call, and blocks that come one by one while it is answered. */
 const [FIRST, MORE] = [1_600, 12]

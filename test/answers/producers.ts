@@ -104,10 +104,10 @@ export const producerSuite = (service: () => Service): void => {
         .map(([account, votes]) => [account, toUnits(votes, 8)] as const)
         .filter(([, votes]) => votes > 0n)
         .sort((a, b) => (a[1] === b[1] ? (a[0] < b[0] ? -1 : 1) : a[1] > b[1] ? -1 : 1))
-        .map(([account, votes]) => [account, fromUnits(votes, 8)])
+        .map(([account, votes]) => ({ account, votes: fromUnits(votes, 8) }))
       const whole = await dataOf(service(), 'producer-voter', { producer })
-      const pick = (row: ReadonlyMap<string, Data>) => [row.get('account'), row.get('votes')] as string[]
-      expect(rowsOf(whole, 'voters').map(pick)).toEqual(expected)
+      const plain = (row: ReadonlyMap<string, Data>) => Object.fromEntries(row)
+      expect(rowsOf(whole, 'voters').map(plain)).toEqual(expected)
       expect([field(whole, 'page'), field(whole, 'size'), field(whole, 'total')]).toEqual([
         '1',
         String(expected.length),
@@ -115,9 +115,9 @@ export const producerSuite = (service: () => Service): void => {
       ])
       for (const size of [7, 20])
         expect(
-          (await allRows(service(), 'producer-voter', 'voters', { account: producer }, size)).map(pick),
+          (await allRows(service(), 'producer-voter', 'voters', { account: producer }, size)).map(plain),
         ).toEqual(expected)
-      pairs.push(...expected.map(([account]) => `${producer}/${account}`))
+      pairs.push(...expected.map(({ account }) => `${producer}/${account}`))
     }
     expect(pairs.length).toBe(633)
   })

@@ -133,7 +133,7 @@ const suite = (open: () => Promise<Damageable>): void => {
     place = await open()
     await fillFromRecording(place.store, { to: HEIGHT })
     clean = await place.dump()
-  }, 300_000)
+  })
   afterAll(() => place.destroy())
 
   test('audit: a loaded store is whole; a node that is further on gives only blocks', async () => {
@@ -143,7 +143,7 @@ const suite = (open: () => Promise<Damageable>): void => {
         'The node returns the state of block 4851 only, but block 860 is published, so balances, votes and accounts were not compared.',
       ],
     })
-  }, 300_000)
+  })
 
   test('audit: each kind of damage is named and nothing else; a repair heals it to the byte', async () => {
     const rowsOf = await rowsNamed(place)
@@ -157,7 +157,7 @@ const suite = (open: () => Promise<Damageable>): void => {
     expect(differences(await place.dump(), damaged)).toEqual([])
     await repaired(place.store)
     expect(differences(await place.dump(), clean)).toEqual([])
-  }, 300_000)
+  })
 
   test('audit: lost blocks and transactions are named, and come back from the node', async () => {
     const expected = await damageSource(place)
@@ -170,7 +170,7 @@ const suite = (open: () => Promise<Damageable>): void => {
     expect(differences(await place.dump(), damaged)).toEqual([])
     expect((await repaired(place.store, { node: replay.node })).found).toEqual([...expected].sort())
     expect(differences(await place.dump(), clean)).toEqual([])
-  }, 300_000)
+  })
 
   test('audit: a changed action shows in a sample of the node', async () => {
     const [sent] = (await all(place, transactions)).map(({ doc }) => doc as TransactionDoc).slice(-1)
@@ -180,7 +180,7 @@ const suite = (open: () => Promise<Damageable>): void => {
       `transactions ${sent.id} body`,
     ])
     expect(differences(await place.dump(), clean)).toEqual([])
-  }, 300_000)
+  })
 
   test('audit: state that another program changed in place is named and corrected, with any version', async () => {
     const [first, second] = (await all(place, balances)).map(({ id }) => id)
@@ -207,7 +207,7 @@ const suite = (open: () => Promise<Damageable>): void => {
     expect((await repaired(place.store)).found).toEqual(edited)
     expect(differences(await place.dump(), clean)).toEqual([])
     expect(await audited(place.store)).toEqual(WHOLE)
-  }, 300_000)
+  })
 
   test('rewrite: killed and repeated, or of nothing, changes nothing that is right', async () => {
     const identity = await place.store.identity()

@@ -21,7 +21,7 @@ beforeAll(async () => {
   replay = await replayed()
   node = createNode({ urls: [replay.url] })
   stored = await (await loadedStore()).audit()
-}, 300_000)
+})
 afterAll(async () => {
   await stored.close()
   node.close()
@@ -110,6 +110,6 @@ test('node storage: what differs is named with the word of the node', async () =
       /^accounts __proto__ permissions: stored \[\] expected \[\{"name":"active".* \(node\)$/,
     ),
   ])
-}, 300_000)
+})
 
 const idOf = (doc: unknown): string | undefined => (doc as { readonly id?: string } | undefined)?.id

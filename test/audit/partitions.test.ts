@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { blockId, recordId } from '#indices/position.ts'
 import { historyIndices } from '#indices/registry.ts'
 import { ask as askElastic } from '#test/support/stores/ask-elastic.ts'
@@ -6,9 +6,6 @@ import { audited, repaired } from '../support/stores/audited.ts'
 import { differences, dumpElastic } from '../support/stores/dump.ts'
 import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
 import { ARCHIVED, loadFrom } from '../support/stores/loading.ts'
-
-// Loads part of the recorded chain; a test that hangs still ends.
-setDefaultTimeout(600_000)
 
 /** Four partitions: the recorded chain has some 5,500 documents up to there. */
 const HEIGHT = 860

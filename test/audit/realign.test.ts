@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Repaired } from '#audit/repair.ts'
+import type { LoadedBlock } from '#chain/block.ts'
 import type { Failure } from '#failure/failure.ts'
 import { blocks } from '#indices/block.ts'
 import { blockId } from '#indices/position.ts'
@@ -17,12 +18,10 @@ import { loadFrom, replayed, temporarySqlite } from '../support/stores/loading.t
 import { rememberElastic } from '../support/stores/remembered.ts'
 import { repairedEnd } from '../support/stores/repaired-end.ts'
 
-setDefaultTimeout(600_000)
-
-/** Enough of the recorded chain for transfers at its end. */
-const HEIGHT = 300
+/** The last blocks of the recorded chain up to here have transactions, and those of the other node have others. */
+const HEIGHT = 759
 /** How far it is loaded after the repair. */
-const NEXT = 320
+const NEXT = 779
 
 let replay: Replay
 let node: Node
@@ -157,13 +156,16 @@ const suite = (filled: Filled): void => {
     test(`repair: ${orphans} orphans, killed at each of its writes: no reader sees a half-done repair, and the last one ends`, async () => {
       const place = await filled(orphans, HEIGHT + 5)
       try {
-        for (let call = 0; ; call++) {
-          const held = dying(1 + (call >> 1), call % 2 === 1)
+        const counts = await transactionsUntil(await forkedChain(HEIGHT, orphans))
+        let kills = 0
+        for (; ; kills++) {
+          const held = dying(1 + (kills >> 1), kills % 2 === 1)
           const ended = await repaired(place.store, held).catch((error: unknown) => String(error))
           if (typeof ended !== 'string') break
-          expect([call, ended]).toEqual([call, 'Error: killed'])
-          await requireWholeOrRefused(place)
+          expect([kills, ended]).toEqual([kills, 'Error: killed'])
+          await requireWholeOrRefused(place, counts)
         }
+        expect(kills).toBeGreaterThanOrEqual(2)
         await requireGoesOn(place, way)
       } finally {
         await place.destroy()
@@ -184,8 +186,25 @@ const suite = (filled: Filled): void => {
     })
 }
 
+/** How many transactions there are up to each block of the recorded chain and of a forked one, by the block's hash. */
+const transactionsUntil = async (forked: readonly LoadedBlock[]): Promise<ReadonlyMap<string, number>> => {
+  const counts = new Map<string, number>()
+  for (const chain of [await recordedBlocks(), forked]) {
+    let count = 0
+    for (const { block } of chain) {
+      // The first transaction of a block, which its producer makes, is not counted; genesis is the exception.
+      count += block.transactions.length - (block.height === 0 ? 0 : 1)
+      counts.set(block.hash, count)
+    }
+  }
+  return counts
+}
+
 /** Another process is answered with what the published block says, or is told to wait for the repair. */
-const requireWholeOrRefused = async (place: Damageable): Promise<void> => {
+const requireWholeOrRefused = async (
+  place: Damageable,
+  counts: ReadonlyMap<string, number>,
+): Promise<void> => {
   const reader = place.reopen()
   try {
     const seen = await reader
@@ -196,7 +215,10 @@ const requireWholeOrRefused = async (place: Damageable): Promise<void> => {
       }))
       .catch((error: Failure) => error.message)
     if (typeof seen === 'string') expect(seen).toContain('is being repaired')
-    else expect(seen.last).toBe((await reader.published())?.hash)
+    else {
+      expect(seen.last).toBe((await reader.published())?.hash)
+      expect(seen.transactions).toBe(counts.get(seen.last ?? '') ?? -1)
+    }
   } finally {
     await reader.close()
   }

@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { type Rebuilt, rebuildBlock } from '#audit/rebuild.ts'
 import { fromBaseTransaction } from '#chain/base-transaction.ts'
 import { encodeBase58 } from '#chain/base58.ts'
@@ -10,9 +10,6 @@ import type { BlockDoc } from '#indices/block.ts'
 import { transactionId } from '#indices/position.ts'
 import type { TransactionDoc } from '#indices/transaction.ts'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
-
-// The recording is read first.
-setDefaultTimeout(600_000)
 
 const HEIGHT = 1201
 const NOTHING = new Uint8Array()

@@ -1,13 +1,11 @@
-import { afterAll, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { expect, test } from 'bun:test'
 import { balances } from '#indices/balance.ts'
 import { lists } from '#indices/list.ts'
 import { type RecordDoc, records } from '#indices/record.ts'
 import type { AnyIndex } from '#indices/registry.ts'
 import { segments } from '#indices/segment.ts'
 import { wealth } from '#indices/wealth.ts'
+import { testFolder } from '#test/support/test-folder.ts'
 import { diesAt } from '../support/processes/doomed.ts'
 import { SOAK } from '../support/processes/soak.ts'
 import { seeded, seedOf } from '../support/seeded.ts'
@@ -58,8 +56,7 @@ const documents = (found: readonly string[]): ReadonlySet<string> =>
 /** `place`: a store that is whole, as its dump `clean` has it; so it is left. */
 export const repairKillSuite = (place: () => Damageable, clean: () => Dump): void => {
   // Of those that are killed, which leave theirs behind.
-  const scratch = mkdtempSync(join(tmpdir(), 'iostlens-repairs-'))
-  afterAll(() => rmSync(scratch, { recursive: true, force: true }))
+  const scratch = testFolder()
   const environment = { TMPDIR: scratch }
 
   test('repair: killed again and again it never leaves more than it found, and the last one ends whole', async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Failure } from '#failure/failure.ts'
 import type { Replay } from '#test/replay/serve.ts'
 import { type Asked, type Fate, openProxy, pass } from '../support/nodes/faulty-proxy.ts'
@@ -7,8 +7,6 @@ import { ask } from '../support/stores/ask-elastic.ts'
 import { type Dump, differences, dumpElastic } from '../support/stores/dump.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '../support/stores/elasticsearch.ts'
 import { loadFrom, replayed } from '../support/stores/loading.ts'
-
-setDefaultTimeout(600_000)
 
 const HEIGHT = 200
 /** How far the batch leads that never ends. */

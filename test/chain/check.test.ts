@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
 import { encodeBase58 } from '#chain/base58.ts'
 import type { Block, Transaction } from '#chain/block.ts'
@@ -6,9 +6,6 @@ import { checkBaseTransaction, checkBlock, lossyReceipts } from '#chain/check.ts
 import { hashBytes, sha3OfPair, merkleRoot } from '#chain/hash.ts'
 import { headHash } from '#chain/head.ts'
 import { receiptHash } from '#chain/receipt-hash.ts'
-
-// Reads the whole recording.
-setDefaultTimeout(600_000)
 
 const blockAt = async (height: number): Promise<Block> => {
   const loaded = (await recordedBlocks())[height]
@@ -24,7 +21,7 @@ test('checkBlock, checkBaseTransaction: every recorded block is whole and follow
     parent = block
   }
   expect(parent?.height).toBe(4851)
-}, 300_000)
+})
 
 const withTransaction = (block: Block, index: number, change: (tx: Transaction) => Transaction): Block => ({
   ...block,

@@ -1,12 +1,9 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { Failure } from '#failure/failure.ts'
 import { recordedBlocks, recording } from '#test/support/nodes/recording.ts'
 import { checkBlock } from '#chain/check.ts'
 import { uncut } from '#chain/receipt-hash.ts'
 import { decodeBlock } from '#chain/decode.ts'
-
-// Reads the whole recording.
-setDefaultTimeout(600_000)
 
 // What a node may write so that every hash still fits, and yet it says something else.
 

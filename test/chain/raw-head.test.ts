@@ -1,10 +1,7 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { recordedBlocks, rpcAnswers } from '#test/support/nodes/recording.ts'
 import { encodeBase58 } from '#chain/base58.ts'
 import { decodeRawHeads, headHash } from '#chain/head.ts'
-
-// Reads the whole recording.
-setDefaultTimeout(600_000)
 
 test("headHash: of every recorded head it is the block's hash", async () => {
   const blocks = await recordedBlocks()

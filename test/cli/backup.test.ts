@@ -1,10 +1,8 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { cliFolder } from '../support/processes/cli-process.ts'
 import { replayed } from '../support/stores/loading.ts'
-
-setDefaultTimeout(600_000)
 
 /** As much of the chain as is loaded while two copies are made of it. */
 const HEIGHT = 1_500

@@ -34,4 +34,4 @@ test('keys: the requests of today count after a restart, also after a SIGKILL', 
   const third = await start()
   expect(await third.ask()).toEqual([503, '3', '0'])
   expect(await third.ask()).toEqual([429, '3', '0'])
-}, 300_000)
+})

@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { checkMachine } from '#cli/doctor/check-machine.ts'
 import { checkNode } from '#cli/doctor/check-node.ts'
 import { checkServer } from '#cli/doctor/check-server.ts'
@@ -9,9 +9,6 @@ import { spokenNode } from '../support/nodes/spoken-node.ts'
 import { cliFolder } from '../support/processes/cli-process.ts'
 import { ask } from '../support/stores/ask-elastic.ts'
 import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
-
-// Loads part of the recorded chain; a test that hangs still ends.
-setDefaultTimeout(600_000)
 
 test('doctor: a store, its node, and what is wrong about them, by exit code', async () => {
   await using node = await startFaultyNode(undefined, 50)

@@ -1,8 +1,6 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { startFaultyNode } from '../support/nodes/faulty-node.ts'
 import { cliFolder } from '../support/processes/cli-process.ts'
-
-setDefaultTimeout(600_000)
 
 test.each([1, 2])(
   'stop: what waits for a node is refused when the drain is over (%d threads)',

@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { copyFile, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type CliFolder, cliFolder } from '../support/processes/cli-process.ts'
 import { clientOf } from '../support/processes/client.ts'
 import { loadedFile } from '../support/stores/loaded.ts'
-
-setDefaultTimeout(600_000)
 
 const KEY = 'sharedtestkey'
 

@@ -80,7 +80,7 @@ test('keys: a key is shown, changed, rotated with a grace, and revoked with all 
   expect(await run('rotate', id)).toMatchObject({ code: 2, out: '' })
   service.kill('SIGTERM')
   expect((await service.ended).code).toBe(0)
-}, 300_000)
+})
 
 test('keys: what cannot be changed is bad usage, and says why', async () => {
   await using folder = await cliFolder()

@@ -20,4 +20,4 @@ test('serve: a file of labels that cannot be understood is told with its name, i
   expect((await fetch(`${await served.firstLine}/health`)).status).toBe(200)
   served.kill('SIGTERM')
   expect((await served.ended).code).toBe(0)
-}, 300_000)
+})

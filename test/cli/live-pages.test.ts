@@ -52,4 +52,4 @@ test('live pages: all learn of a height on both threads, are counted, and end wi
   expect([code, err?.match(/ route=live .* status=200 /g)?.length]).toEqual([0, PAGES])
   await store.close()
   await destroy()
-}, 300_000)
+})

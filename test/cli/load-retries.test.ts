@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { exitCodeFor } from '#cli/exit-code.ts'
 import type { Log } from '#failure/log.ts'
 import { load } from '#load/load.ts'
@@ -10,9 +10,6 @@ import { systemClock } from '#time/clock.ts'
 import { idleClock } from '../support/clocks/idle-clock.ts'
 import { type Fault, startFaultyNode } from '../support/nodes/faulty-node.ts'
 import { temporarySqlite } from '../support/stores/loading.ts'
-
-// A test that hangs still ends.
-setDefaultTimeout(600_000)
 
 const HEIGHT = 300
 const BAD = 222

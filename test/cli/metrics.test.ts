@@ -1,11 +1,8 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { type Fault, startFaultyNode } from '#test/support/nodes/faulty-node.ts'
 import { seen } from '#test/support/wait.ts'
 import { readExposition } from '../support/exposition.ts'
 import { cliFolder } from '../support/processes/cli-process.ts'
-
-// Loads part of the recorded chain; a test that hangs still ends.
-setDefaultTimeout(600_000)
 
 const TO = 300
 

@@ -1,13 +1,10 @@
 import { Database } from 'bun:sqlite'
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { DERIVATION } from '#indices/registry.ts'
 import type { Replay } from '../replay/serve.ts'
 import { type CliFolder, cliFolder } from '../support/processes/cli-process.ts'
 import { replayed } from '../support/stores/loading.ts'
-
-// Runs commands as processes; a test that hangs still ends.
-setDefaultTimeout(600_000)
 
 let node: Replay
 let folder: CliFolder

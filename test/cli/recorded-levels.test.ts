@@ -1,11 +1,9 @@
 import { Database } from 'bun:sqlite'
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { type Fault, startFaultyNode } from '../support/nodes/faulty-node.ts'
 import { json } from '../support/nodes/read-blocks.ts'
 import { cliFolder } from '../support/processes/cli-process.ts'
-
-setDefaultTimeout(600_000)
 
 const HEIGHT = 120
 /** Last height that was loaded at `linked`. */

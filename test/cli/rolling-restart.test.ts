@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createKey } from '#keys/key.ts'
@@ -7,8 +7,6 @@ import { until } from '#test/support/wait.ts'
 import { cliFolder } from '../support/processes/cli-process.ts'
 import { keepAliveClient } from '../support/processes/keep-alive-client.ts'
 import { fillFromRecording } from '../support/stores/loaded.ts'
-
-setDefaultTimeout(600_000)
 
 const CLIENTS = 8
 const PLAN = { perSecond: 1_000_000, perDay: 1_000_000_000 }

@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,9 +6,6 @@ import { until } from '#test/support/wait.ts'
 import { reserve } from '../../src/cli/listen.ts'
 import { cliFolder } from '../support/processes/cli-process.ts'
 import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
-
-// A test that hangs still ends.
-setDefaultTimeout(600_000)
 
 /** A port that nobody listens on. */
 const freePort = (): number => {

@@ -1,7 +1,5 @@
 import { expect, test } from 'bun:test'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname } from 'node:path'
 import { connectNode } from '#cli/compose.ts'
 import { catalogue } from '#cli/metrics/catalogue.ts'
 import { processMetrics } from '#cli/metrics/process-metrics.ts'
@@ -10,8 +8,8 @@ import { startServing } from '#cli/serving.ts'
 import type { SettingName } from '#cli/settings.ts'
 import { createKey } from '#keys/key.ts'
 import { exposed } from '#metrics/expose.ts'
-import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { readExposition } from '#test/support/exposition.ts'
+import { temporarySqlite } from '#test/support/stores/loading.ts'
 import { until } from '#test/support/wait.ts'
 import { startFaultyNode } from '../support/nodes/faulty-node.ts'
 import { askAlone } from '../support/processes/ask-alone.ts'
@@ -48,8 +46,7 @@ const doom = () => {
 test.each(['error', 'rejection', 'exit'] as const)(
   'a thread that dies (%s) is replaced; its requests fail at once, all others are answered',
   async by => {
-    const folder = await mkdtemp(join(tmpdir(), 'iostlens-dies-'))
-    const store = openSqlite({ path: join(folder, 'chain.sqlite') })
+    const { store, path, destroy } = await temporarySqlite()
     await fillFromRecording(store, { to: 60 })
     const made = Array.from({ length: KEYS }, () =>
       createKey('k', { perSecond: 1_000, perDay: 1_000 }, { now: Date.now() }),
@@ -72,8 +69,8 @@ test.each(['error', 'rejection', 'exit'] as const)(
     const set = (name: SettingName, text: string) => [name, { text, file: false }] as const
     const { values } = readSettings(
       new Map([
-        set('data', folder),
-        set('store', `sqlite:${join(folder, 'chain.sqlite')}`),
+        set('data', dirname(path)),
+        set('store', `sqlite:${path}`),
         set('listen', '127.0.0.1:0'),
         set('node', faulty.url),
         set('node-timeout', '5m'),
@@ -162,8 +159,7 @@ test.each(['error', 'rejection', 'exit'] as const)(
       await serving.stop()
       node?.close()
       threads.close()
-      await store.close()
-      await rm(folder, { recursive: true })
+      await destroy()
     }
     // One line for each answer, whole.
     expect(lines.filter(line => !/^\d{4}-\d\d-\d\dT\S+ \w+ +[A-Z].*$/.test(line))).toEqual([])

@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { lstat, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { until } from '#test/support/wait.ts'
 import { type CliFolder, cliFolder } from '../support/processes/cli-process.ts'
 import { temporarySqlite } from '../support/stores/loading.ts'
-
-setDefaultTimeout(600_000)
 
 let folder: CliFolder
 let store: Awaited<ReturnType<typeof temporarySqlite>>

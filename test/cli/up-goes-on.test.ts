@@ -1,10 +1,7 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { until } from '#test/support/wait.ts'
 import { type Fault, type FaultyNode, startFaultyNode } from '../support/nodes/faulty-node.ts'
 import { type CliFolder, cliFolder, type Running } from '../support/processes/cli-process.ts'
-
-// Follows part of the recorded chain in a process of its own; a test that hangs still ends.
-setDefaultTimeout(600_000)
 
 /** Blocks without their last transaction. */
 const dropping: Fault = async ({ path }, truth) => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { mkdtemp, symlink } from 'node:fs/promises'
@@ -16,8 +16,6 @@ import { replayed } from '../support/stores/loading.ts'
  * Stores that earlier programs made, opened by today's: the compiled one where there is one. The earlier programs come from
  * the history of the project.
  */
-
-setDefaultTimeout(600_000)
 
 /** Transactions begin near block 760 in the recorded chain. */
 const HEIGHT = 800

@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { LoadedBlock } from '#chain/block.ts'
 import { isContractId } from '#chain/names.ts'
 import { balanceId } from '#indices/balance.ts'
@@ -13,8 +13,6 @@ import { deriveChain, type Missed } from '#test/support/stores/derived-chain.ts'
 import { action, chainOf, genesis, receipt, transaction } from '#test/support/stores/hand-made.ts'
 import { serveGenerated } from '../generator/serve.ts'
 import { small } from '../generator/small.ts'
-
-setDefaultTimeout(600_000)
 
 /** One thing that was not foreseen. */
 type Miss = Omit<Missed, 'keys'> & { readonly key: Key }

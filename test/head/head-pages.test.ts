@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { serviceOn } from '../support/processes/service.ts'
 import { loadedStore } from '../support/stores/loaded.ts'
 import type { ForkBlock } from './fork-node.ts'
@@ -6,8 +6,6 @@ import { aboveOf, ancestor } from './lines.ts'
 import type { ForkStand } from './stand.ts'
 import { STORES, withStand } from './stores.ts'
 import type { AnsweredRow } from './true-list.ts'
-
-setDefaultTimeout(600_000)
 
 type Page = {
   readonly status: number

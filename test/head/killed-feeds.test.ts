@@ -1,4 +1,4 @@
-import { setDefaultTimeout, test } from 'bun:test'
+import { test } from 'bun:test'
 import { type CliFolder, cliFolder, type Running } from '../support/processes/cli-process.ts'
 import { doomed } from '../support/processes/doomed.ts'
 import { seeded, seedOf } from '../support/seeded.ts'
@@ -9,8 +9,6 @@ import { busyLists } from './check-feeds.ts'
 import { createForks, type ForkBlock, type ForkNode, type Forks, serveForks } from './fork-node.ts'
 import { type HeadReader, headReader } from './head-reader.ts'
 import { aboveOf } from './lines.ts'
-
-setDefaultTimeout(600_000)
 
 /** Blocks below which nothing forks. */
 const BASE = 40

@@ -1,11 +1,9 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { type FeedEvent, feedEvents } from '../support/processes/feed-client.ts'
 import type { ForkBlock } from './fork-node.ts'
 import { aboveOf, ancestor } from './lines.ts'
 import type { ForkStand } from './stand.ts'
 import { STORES, withStand } from './stores.ts'
-
-setDefaultTimeout(600_000)
 
 const grown = ({ forks }: ForkStand, parent: ForkBlock, blocks: number, seed: number): ForkBlock => {
   let tip = parent

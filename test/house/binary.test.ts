@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -9,9 +9,6 @@ import { askCase, type HttpCaseKeys, httpCases } from '../http/cases.ts'
 import { type Running, spawnIn } from '../support/processes/cli-process.ts'
 import { BINARY } from '../support/processes/program.ts'
 import { ARCHIVED } from '../support/stores/loading.ts'
-
-// Loads the whole recorded chain; a test that hangs still ends.
-setDefaultTimeout(600_000)
 
 describe('the compiled binary, started from an empty folder', () => {
   let folder: string

@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite'
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { spawnSync } from 'node:child_process'
 import { existsSync, symlinkSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -10,9 +10,6 @@ import { commandsIn, documented, fences } from '../support/documented.ts'
 import { type Running, spawnIn } from '../support/processes/cli-process.ts'
 import { ROOT } from '../support/root.ts'
 import { replayed } from '../support/stores/loading.ts'
-
-// Builds the program and loads the whole recorded chain; a test that hangs still ends.
-setDefaultTimeout(600_000)
 
 /** What the documented commands need of a checkout. `dist` keeps its time, so that it is built again only when older. */
 const NEEDED = [

@@ -1,10 +1,8 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { cliFolder, spawnIn } from '../support/processes/cli-process.ts'
 import { ROOT } from '../support/root.ts'
 import { elasticsearchUrl } from '../support/stores/elasticsearch.ts'
-
-setDefaultTimeout(600_000)
 
 const REHEARSE = join(ROOT, 'scripts/rehearse')
 const SMALL = ['--folder', 'rehearsal', '--holders', '200', '--every', '1']

@@ -7,7 +7,7 @@ import { loadedStore } from '#test/support/stores/loaded.ts'
 let service: Service
 beforeAll(async () => {
   service = serviceOn(await loadedStore())
-}, 300_000)
+})
 
 /** The example call of an action. */
 const exampleUrl = ({ module, action, example }: Action): string =>

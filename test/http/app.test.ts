@@ -1,26 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { nameOf } from '#actions/define.ts'
 import { actions } from '#actions/registry.ts'
 import { createKey } from '#keys/key.ts'
 import type { Store } from '#store/port.ts'
-import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { serviceOn } from '#test/support/processes/service.ts'
+import { temporarySqlite } from '#test/support/stores/loading.ts'
 
-let folder: string
-let store: Store
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'iostlens-app-'))
-  store = openSqlite({ path: join(folder, 'store.sqlite') })
-  await store.create()
-})
-afterAll(async () => {
-  await store.close()
-  await rm(folder, { recursive: true })
-})
+const { store, destroy } = await temporarySqlite()
+beforeAll(() => store.create())
+afterAll(destroy)
 
 const bodyOf = async (response: Response): Promise<Record<string, unknown>> => {
   const { request_id, ...body } = (await response.json()) as Record<string, unknown>

@@ -32,7 +32,7 @@ beforeAll(async () => {
   good = await add(1_000)
   for (let at = 0; at < 10; at++) keys.push(await add(1_000_000))
   await store.close()
-}, 300_000)
+})
 afterAll(() => folder[Symbol.asyncDispose]())
 
 const page = (key: string): string =>
@@ -77,7 +77,7 @@ test('crowd: ten keys that wait for a node that hangs take no answer from one th
   ])
   expect(good).toEqual({ 200: COUNT })
   expect(others.get(200)).toBeUndefined()
-}, 300_000)
+})
 
 for (const [name, own, connections] of [
   ['one key on 600 connections', 1, 600],
@@ -89,4 +89,4 @@ for (const [name, own, connections] of [
     // They are answered too, and refused beyond their share.
     expect(others.get(200)).toBeGreaterThan(0)
     expect(others.get(503)).toBeGreaterThan(0)
-  }, 300_000)
+  })

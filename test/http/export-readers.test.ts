@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { createKey } from '#keys/key.ts'
 import type { Store } from '#store/port.ts'
@@ -15,8 +15,6 @@ import { ask, type Call, callsOn, lists } from './list-calls.ts'
  * Readers of every list, in every format, that stall or leave, all at once: the service lets go of all that it held for
  * them (views and points in time of the store, reads under way, places, timers, connections), and others read on.
  */
-
-setDefaultTimeout(600_000)
 
 const STALL_MS = 40_000
 const PLAN = { perSecond: 1_000_000, perDay: 1_000_000_000 }

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import type { LoadedBlock } from '#chain/block.ts'
 import { openProxy, pass } from '#test/support/nodes/faulty-proxy.ts'
 import { fill, forkedChain } from '#test/support/nodes/forked.ts'
@@ -16,9 +16,8 @@ import { ask, type Call, callsOn, lists } from './list-calls.ts'
  * names, or is refused, or breaks off.
  */
 
-setDefaultTimeout(600_000)
-
-const HEIGHT = 300
+/** The last blocks up to here have transactions, and those of the fork have others. */
+const HEIGHT = 759
 /** Blocks at the end that the node no longer has. */
 const ORPHANS = 3
 /** Longer than any change takes: what waits for it is not given up. */
@@ -59,10 +58,11 @@ let forked: readonly LoadedBlock[]
 let proved: readonly LoadedBlock[]
 beforeAll(async () => {
   if (elasticsearchUrl() === undefined) return
-  forked = await forkedChain(HEIGHT, ORPHANS)
-  await remember(forked)
+  // First: what the calls name is there at either height.
   proved = (await recordedBlocks()).slice(0, HEIGHT - ORPHANS + 1)
   await remember(proved)
+  forked = await forkedChain(HEIGHT, ORPHANS)
+  await remember(forked)
 })
 
 /** What became of an export: the height of one that is whole and right, 'refused', 'broken off', or what is wrong. */

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { LoadedBlock } from '#chain/block.ts'
 import { createKey } from '#keys/key.ts'
 import type { Store } from '#store/port.ts'
@@ -15,8 +15,6 @@ import { type Call, callsOn, lists, opened, pagedRows, readToEnd } from './list-
  * nothing moves: exports that begin and end at any time, and exports that are begun, left alone over a commit, and read
  * to their end after it.
  */
-
-setDefaultTimeout(600_000)
 
 /** Heights at which batches end: in long steps, then block by block as near the head. */
 const ENDS = [900, 920, 940, 941, 942, 943, 944, 945, 946, 947, 970, 971, 972, 1_000]

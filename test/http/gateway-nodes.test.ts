@@ -1,12 +1,9 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { ownHttpCounts } from '#http/counts.ts'
 import type { Store } from '#store/port.ts'
 import { hangs, OURS, pair, refuses } from '#test/support/nodes/pair.ts'
 import { serviceOn } from '#test/support/processes/service.ts'
 import { until } from '#test/support/wait.ts'
-
-// Reads the recording, on whatever machine; a test that hangs still ends.
-setDefaultTimeout(600_000)
 
 /** The gateway asks no store. */
 const noStore = { name: 'none' } as unknown as Store

@@ -19,7 +19,7 @@ beforeAll(async () => {
   keys = { key: service.key, revoked: revoked.key, expired: expired.key }
   service.app.listen({ hostname: '127.0.0.1', port: 0 })
   url = `http://127.0.0.1:${service.app.server?.port}`
-}, 300_000)
+})
 afterAll(() => service.app.stop(true))
 
 const ways: readonly (readonly [name: string, ask: Ask])[] = [

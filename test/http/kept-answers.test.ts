@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { nameOf } from '#actions/define.ts'
 import { actions } from '#actions/registry.ts'
 import { httpMetrics } from '#http/counts.ts'
@@ -20,8 +20,6 @@ import { repairedEnd } from '#test/support/stores/repaired-end.ts'
 import { until } from '#test/support/wait.ts'
 
 /** Answers that equal requests share: they are those of the store at any moment. */
-
-setDefaultTimeout(600_000)
 
 const MEGABYTES = 4_000_000
 const PAGE = '/api/account/get-account-tx?account=busyhub&size=5'

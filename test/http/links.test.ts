@@ -7,7 +7,7 @@ import { loadedStore } from '../support/stores/loaded.ts'
 let service: Service
 beforeAll(async () => {
   service = serviceOn(await loadedStore())
-}, 300_000)
+})
 
 /** The address a request is sent to when it comes through a proxy that adds a path. */
 const PREFIX = 'https://example.org/chain/v1'

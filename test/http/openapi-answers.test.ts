@@ -10,7 +10,7 @@ import { loadedStore } from '../support/stores/loaded.ts'
 let service: Service
 beforeAll(async () => {
   service = serviceOn(await loadedStore())
-}, 300_000)
+})
 
 const queryOf = (parameters: Readonly<Record<string, string>>): string =>
   new URLSearchParams(parameters).toString()

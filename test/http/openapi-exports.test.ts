@@ -9,7 +9,7 @@ import { loadedStore } from '../support/stores/loaded.ts'
 let service: Service
 beforeAll(async () => {
   service = serviceOn(await loadedStore())
-}, 300_000)
+})
 
 type Operation = {
   readonly parameters: readonly {

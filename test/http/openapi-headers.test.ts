@@ -22,7 +22,7 @@ let document: Document
 beforeAll(async () => {
   service = serviceOn(await loadedStore())
   document = (await (await service.ask('/openapi.json')).json()) as Document
-}, 300_000)
+})
 
 const lastOf = ($ref: string | undefined): string => $ref?.split('/').at(-1) ?? ''
 

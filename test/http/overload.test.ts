@@ -47,7 +47,7 @@ beforeAll(async () => {
   for (const threads of THREADS) limited.set(threads, await add(DAY))
   for (let at = 0; at < 10; at++) wide.push(await add(1_000_000_000))
   await store.close()
-}, 300_000)
+})
 afterAll(() => folder[Symbol.asyncDispose]())
 
 const page = (key: string): string =>

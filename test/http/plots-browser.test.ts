@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { toIso } from '#chain/time.ts'
 import { type Browser, startBrowser } from '../support/browser/browser.ts'
 import { servedBehind } from '../support/browser/served.ts'
@@ -8,9 +8,6 @@ import { commitRuns } from '../support/stores/commit-runs.ts'
 import { loadedStore } from '../support/stores/loaded.ts'
 import { temporarySqlite } from '../support/stores/loading.ts'
 import { votedChain } from '../support/stores/voted-chain.ts'
-
-// The browser may have to be fetched; a test that hangs still ends.
-setDefaultTimeout(600_000)
 
 let browser: Browser
 beforeAll(async () => {

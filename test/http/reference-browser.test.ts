@@ -19,7 +19,7 @@ beforeAll(async () => {
   browser = await startBrowser()
   service = serviceOn(await loadedStore())
   served = servedBehind('/', service)
-}, 300_000)
+})
 afterAll(async () => {
   await browser.close()
   await served[Symbol.asyncDispose]()
@@ -173,7 +173,7 @@ test('reference in a browser: light or dark as it was chosen, on every page', as
   ).toEqual([`${served.url}docs/en`, `${served.url}status?lang=en`])
   expectQuiet(page, served.url)
   await page.close()
-}, 300_000)
+})
 
 test.each(['en', 'zh'] as const)(
   'reference in a browser: the form of every action answers, %s',
@@ -210,7 +210,7 @@ test('reference in a browser: behind a path every address leads to the service',
   await page.go(`${behind.url}docs/zh/`)
   expect(await page.run<string>('location.href')).toBe(`${behind.url}docs/zh`)
   await page.close()
-}, 300_000)
+})
 
 test('reference in a browser: examples and forms answer on a generated chain', async () => {
   const { store, destroy } = await temporarySqlite()
@@ -226,7 +226,7 @@ test('reference in a browser: examples and forms answer on a generated chain', a
   expectQuiet(page, generated.url)
   await page.close()
   await destroy()
-}, 300_000)
+})
 
 test('reference in a browser: by keyboard alone, from search to answer', async () => {
   const page = await opened('docs/en', { width: 360 })
@@ -253,7 +253,7 @@ test('reference in a browser: by keyboard alone, from search to answer', async (
   await page.until(`document.querySelector('#${action} .answer p').textContent.startsWith('HTTP 200')`)
   expectQuiet(page, served.url)
   await page.close()
-}, 300_000)
+})
 
 test('reference in a browser: a form of a list gives all rows, without pages, as far as they are shown', async () => {
   const page = await opened('docs/en', {})
@@ -266,7 +266,7 @@ test('reference in a browser: a form of a list gives all rows, without pages, as
   expect(shown).toBe(await asked.text())
   expectQuiet(page, served.url)
   await page.close()
-}, 300_000)
+})
 
 test('reference in a browser: numbers keep their digits in the answers that are shown', async () => {
   const page = await opened('docs/en', {})
@@ -281,4 +281,4 @@ test('reference in a browser: numbers keep their digits in the answers that are 
   })
   expect(shown.replaceAll(/\s/g, '')).toBe((await asked.text()).replaceAll(/\s/g, ''))
   await page.close()
-}, 300_000)
+})

@@ -1,9 +1,8 @@
 import { expect, test } from 'bun:test'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { actions } from '#actions/registry.ts'
 import { pythonTools } from '#test/support/processes/python-tools.ts'
+import { testFolder } from '#test/support/test-folder.ts'
 import { servedBehind } from '../support/browser/served.ts'
 import { documented, fences } from '../support/documented.ts'
 import { runTool } from '../support/processes/run-tool.ts'
@@ -55,7 +54,10 @@ test('reference: the commands of all guides and actions answer as the service do
   expect(commands.length).toBe(actions.length + 10)
   for (const command of commands)
     expect([command, await runCurl(command)]).toEqual([command, await answerTo(command)])
-}, 300_000)
+})
+
+/** Programs with names of their own. */
+const folder = testFolder()
 
 test('reference: the programs in TypeScript and Python print the data of the answer', async () => {
   const service = serviceOn(await loadedStore())
@@ -67,7 +69,6 @@ test('reference: the programs in TypeScript and Python print the data of the ans
   const [commands, typescript, python] = [of('curl'), of('TypeScript'), of('Python')]
   expect([typescript.length, python.length]).toEqual([actions.length, actions.length])
   const interpreter = await pythonTools()
-  const folder = await mkdtemp(join(tmpdir(), 'iostlens-samples-'))
   for (const [place, command] of commands.entries()) {
     const { data } = JSON.parse(await answerTo(command))
     const files = [join(folder, `${place}.ts`), join(folder, `${place}.py`)] as const
@@ -85,14 +86,12 @@ test('reference: the programs in TypeScript and Python print the data of the ans
     expect([command, JSON.parse(await runTool([process.execPath, files[0]]))]).toEqual([command, data])
     expect([command, JSON.parse(await runTool([interpreter, files[1]]))]).toEqual([command, data])
   }
-  await rm(folder, { recursive: true })
-}, 300_000)
+})
 
 test('docs/api.md: the program with the client runs, and prints the rows and holders it says', async () => {
   const service = serviceOn(await loadedStore())
   await using served = servedBehind('/', service)
   const [program] = fences(documented('docs/api.md', '## A client'))
-  const folder = await mkdtemp(join(tmpdir(), 'iostlens-client-'))
   await Bun.write(join(folder, 'client.ts'), await (await service.ask('/client.ts')).text())
   const text = (program?.text ?? '')
     .replace('http://127.0.0.1:8080', served.url.replace(/\/$/, ''))
@@ -109,5 +108,4 @@ test('docs/api.md: the program with the client runs, and prints the rows and hol
   expect(lines.slice(0, 261)).toEqual(sequence)
   expect(lines.length - 261).toBe(data.total)
   expect(lines[261]).toStartWith(`${data.holders[0]?.account} `)
-  await rm(folder, { recursive: true })
-}, 300_000)
+})

@@ -6,7 +6,7 @@ import { loadedStore } from '../support/stores/loaded.ts'
 let service: Service
 beforeAll(async () => {
   service = serviceOn(await loadedStore())
-}, 300_000)
+})
 
 const answerOf = async (path: string) => {
   const response = await service.ask(path, { headers: { 'x-api-key': service.key } })

@@ -50,7 +50,7 @@ test('rpc: every recorded GET of a listed method, byte for byte', async () => {
   }
   // Texts the recorder sent to see them refused: no hash, no number, no flag, a segment too few or too many.
   expect(refused.length).toBe(19)
-}, 300_000)
+})
 
 test('rpc: the node gets the path alone', async () => {
   const seen: string[] = []

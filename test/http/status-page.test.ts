@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import axe from 'axe-core'
 import { Failure } from '#failure/failure.ts'
 import type { Store } from '#store/port.ts'
@@ -7,9 +7,6 @@ import { servedBehind } from '../support/browser/served.ts'
 import { spokenNode } from '../support/nodes/spoken-node.ts'
 import { serviceOn } from '../support/processes/service.ts'
 import { loadedStore } from '../support/stores/loaded.ts'
-
-// The browser may have to be fetched; a test that hangs still ends.
-setDefaultTimeout(600_000)
 
 const MADE = 1_795_249_532_500
 const HEIGHT = 4_000

@@ -1,25 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { Store } from '#store/port.ts'
-import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { handClock } from '#test/support/clocks/hand-clock.ts'
 import { spokenNode } from '#test/support/nodes/spoken-node.ts'
 import { serviceOn } from '#test/support/processes/service.ts'
+import { temporarySqlite } from '#test/support/stores/loading.ts'
 
-let folder: string
-let store: Store
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'iostlens-status-'))
-  store = openSqlite({ path: join(folder, 'store.sqlite') })
-  await store.create()
-})
-afterAll(async () => {
-  await store.close()
-  await rm(folder, { recursive: true })
-})
+const { store, destroy } = await temporarySqlite()
+beforeAll(() => store.create())
+afterAll(destroy)
 
 test('/health needs neither store nor node', async () => {
   const { ask } = serviceOn(store)

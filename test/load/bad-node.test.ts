@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Failure } from '#failure/failure.ts'
 import { load } from '#load/load.ts'
 import { createNode } from '#node/create-node.ts'
@@ -8,9 +8,6 @@ import { idleClock } from '../support/clocks/idle-clock.ts'
 import { type Asked, type Fault, startFaultyNode } from '../support/nodes/faulty-node.ts'
 import { type Dump, differences, dumpSqlite } from '../support/stores/dump.ts'
 import { loadFrom, loadOnce, replayed, temporarySqlite } from '../support/stores/loading.ts'
-
-// Loads part of the recorded chain many times; a test that hangs still ends.
-setDefaultTimeout(600_000)
 
 /** Enough for several answers of the bulk calls; what is wrong is wrong in block BAD. */
 const HEIGHT = 900

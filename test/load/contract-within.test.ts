@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { LoadedBlock, Transaction } from '#chain/block.ts'
 import { Failure } from '#failure/failure.ts'
 import { balances } from '#indices/balance.ts'
@@ -9,9 +9,6 @@ import { elasticsearchUrl } from '../support/stores/elasticsearch.ts'
 import { action, chainOf, genesis, hashOf, transaction } from '../support/stores/hand-made.ts'
 import { loadOnce } from '../support/stores/loading.ts'
 import { elasticPlace, type Place, sqlitePlace } from '../support/stores/place.ts'
-
-// Elasticsearch makes a store in a second.
-setDefaultTimeout(120_000)
 
 /** The transaction with a text that says what it does, as the node gives it. */
 const told = (tx: Transaction): Transaction => {

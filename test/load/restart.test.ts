@@ -1,13 +1,10 @@
-import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { killUntilLoaded } from '../support/processes/kill.ts'
 import { seeded, seedOf } from '../support/seeded.ts'
 import { type Dump, differences } from '../support/stores/dump.ts'
 import { elasticsearchUrl } from '../support/stores/elasticsearch.ts'
 import { ARCHIVED, loadFrom } from '../support/stores/loading.ts'
 import { elasticPlace, type Place, sqlitePlace } from '../support/stores/place.ts'
-
-// Loads the whole recorded chain; a test that hangs still ends.
-setDefaultTimeout(600_000)
 
 /** Enough of the recorded chain for every kind of document, and for many batches. */
 const HEIGHT = 860

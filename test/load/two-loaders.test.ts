@@ -6,8 +6,9 @@ import { differences, dumpElastic } from '../support/stores/dump.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '../support/stores/elasticsearch.ts'
 import { loadFrom, replayed } from '../support/stores/loading.ts'
 
-const BEGIN = 150
-const HEIGHT = 300
+/** Blocks with transactions come between. */
+const BEGIN = 730
+const HEIGHT = 790
 
 let node: Replay
 beforeAll(async () => {

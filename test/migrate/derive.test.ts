@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { accounts } from '#indices/account.ts'
 import { DERIVATION } from '#indices/registry.ts'
 import { createKey } from '#keys/key.ts'
@@ -13,8 +13,6 @@ import { type Ageing, ageIndex } from '../support/stores/aged.ts'
 import { type Dump, differences, dumpElastic } from '../support/stores/dump.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '../support/stores/elasticsearch.ts'
 import { loadFrom, replayed } from '../support/stores/loading.ts'
-
-setDefaultTimeout(600_000)
 
 const HEIGHT = 820
 const PARTITION = 3_000

@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { wealth } from '#indices/wealth.ts'
 import type { Replay } from '#test/replay/serve.ts'
 import { cliFolder } from '../support/processes/cli-process.ts'
@@ -6,8 +6,6 @@ import { refusal } from '../support/refusal.ts'
 import { differences, dumpElastic } from '../support/stores/dump.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '../support/stores/elasticsearch.ts'
 import { loadFrom, replayed } from '../support/stores/loading.ts'
-
-setDefaultTimeout(600_000)
 
 const HEIGHT = 60
 /** It signs so seldom that it is taken for dead at once. */

@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite'
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { DERIVATION } from '#indices/registry.ts'
 import { createKey } from '#keys/key.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
@@ -12,8 +12,6 @@ import { seeded, seedOf } from '../support/seeded.ts'
 import { type Dump, differences, dumpSqlite } from '../support/stores/dump.ts'
 import { intoFormerLayout } from '../support/stores/former-layout.ts'
 import { loadFrom, replayed, temporarySqlite } from '../support/stores/loading.ts'
-
-setDefaultTimeout(600_000)
 
 const HEIGHT = 820
 const FURTHER = 40

@@ -18,7 +18,7 @@ test('blocks: built from bulk answers, every block equals the one decoded by its
   const singles = asked.filter(path => path.startsWith('/getBlockByNumber/'))
   expect(singles.length).toBeGreaterThanOrEqual(zeroAction.length)
   expect(singles.length).toBeLessThan(zeroAction.length + 5)
-}, 300_000)
+})
 
 const RANGES: readonly Range[] = [
   { from: 0, to: 0 },

@@ -1,12 +1,9 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { Failure } from '#failure/failure.ts'
 import { createNode } from '#node/create-node.ts'
 import { idleClock } from '#test/support/clocks/idle-clock.ts'
 import { type Fault, startFaultyNode } from '#test/support/nodes/faulty-node.ts'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
-
-// Reads the recording, on whatever machine; a test that hangs still ends.
-setDefaultTimeout(600_000)
 
 const failureOf = async (
   work: Promise<unknown>,

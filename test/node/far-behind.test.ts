@@ -1,9 +1,6 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { createNode } from '#node/create-node.ts'
 import { LAST_HASH, OURS, PATH, pair, refuses, statusOf } from '#test/support/nodes/pair.ts'
-
-// Reads the recording, on whatever machine; a test that hangs still ends.
-setDefaultTimeout(600_000)
 
 test('get: a node far behind is asked nothing, also when the others fail', async () => {
   await using nodes = await pair({ wellTo: 100 })

@@ -1,16 +1,13 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { createNode } from '#node/create-node.ts'
 import { storedBlocks } from '#store/stored-blocks.ts'
 import { createForks, type ForkBlock, serveForks } from '../head/fork-node.ts'
-import { type ForkStand, forkStand } from '../head/stand.ts'
+import type { ForkStand } from '../head/stand.ts'
+import { STORES, withStand } from '../head/stores.ts'
 import { cliFolder } from '../support/processes/cli-process.ts'
 import { serviceOn } from '../support/processes/service.ts'
 import { refusal } from '../support/refusal.ts'
-import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
-import { loadOnce, temporarySqlite } from '../support/stores/loading.ts'
-
-// Makes a chain and loads it; a test that hangs still ends.
-setDefaultTimeout(600_000)
+import { loadOnce } from '../support/stores/loading.ts'
 
 const grown = ({ forks }: Pick<ForkStand, 'forks'>, blocks: number, seed: number): ForkBlock => {
   let tip = forks.base
@@ -33,8 +30,7 @@ const passedOn = async ({ service }: ForkStand): Promise<number> =>
   (await service.ask(`/rpc/getChainInfo?apikey=${service.key}`)).status
 
 /** A store that has ten blocks of one branch, and two nodes that stand there. */
-const standing = async (store: Parameters<typeof forkStand>[1]) => {
-  const stand = await forkStand(19, store)
+const standing = async (stand: ForkStand) => {
   const [own, rival] = [grown(stand, 10, 1), grown(stand, 20, 2)]
   for (const node of [stand.node, stand.other]) node.stand = { head: own, lib: 50 }
   await stand.load()
@@ -43,116 +39,99 @@ const standing = async (store: Parameters<typeof forkStand>[1]) => {
   return { stand, own, rival }
 }
 
-const STORES = [
-  ['SQLite', true, () => temporarySqlite()],
-  ['Elasticsearch', elasticsearchUrl() !== undefined, async () => openTestElastic()],
-] as const
-
-describe.each(STORES.filter(([, isThere]) => isThere).map(([name, , open]) => [name, open] as const))(
-  'a node on another branch than the store: %s',
-  (_name, open) => {
-    const on = async (work: (found: Awaited<ReturnType<typeof standing>>) => Promise<void>) => {
-      const { store, destroy } = await open()
-      const found = await standing(store)
-      try {
-        await work(found)
-      } finally {
-        found.stand.stop()
-        await destroy()
-      }
-    }
-    test('further on than the store: /ready gives the reason, and nothing of it is passed on', () =>
-      on(async ({ stand, own, rival }) => {
-        expect([(await ready(stand))[0], await passedOn(stand)]).toEqual([200, 200])
-        for (const node of [stand.node, stand.other]) node.stand = { head: rival, lib: 58 }
-        await stand.probe()
-        const there = ancestorAt(rival, 50).hash
-        expect(await ready(stand)).toEqual([
-          503,
-          expect.objectContaining({
-            ...{ ready: false, node: 'apart', behind: null },
-            reason: `Block 50 is ${own.hash} in the store and ${there} at the node.`,
-          }),
-        ])
-        expect(await passedOn(stand)).toBe(503)
-        await stand.follower.poll(new AbortController().signal)
-        stand.clock.leap(5_000)
-        await stand.follower.poll(new AbortController().signal)
-        expect(stand.follower.shown().status).toBe('apart')
-        expect(await refusal(loadOnce(createNode({ urls: [stand.node.url] }), stand.store))).toMatchObject({
-          kind: 'conflict',
-          en: `Block 50 is ${own.hash} in the store and ${there} at the node.`,
-        })
-      }))
-    test('wiped, and still below the store: it is named at once, and not called behind', () =>
-      on(async ({ stand, own, rival }) => {
-        for (const node of [stand.node, stand.other]) node.stand = { head: ancestorAt(rival, 46), lib: 44 }
-        await stand.probe()
-        const [stored, there] = [ancestorAt(own, 44).hash, ancestorAt(rival, 44).hash]
-        expect(await ready(stand)).toEqual([
-          503,
-          expect.objectContaining({
-            node: 'apart',
-            reason: `Block 44 is ${stored} in the store and ${there} at the node.`,
-          }),
-        ])
-        expect(await passedOn(stand)).toBe(503)
-        const client = createNode({ urls: [stand.node.url] })
-        expect((await refusal(loadOnce(client, stand.store))).en).toContain(`Block 44 is ${stored}`)
-        client.close()
-      }))
-    test('a node that is behind on the stored branch is behind', () =>
-      on(async ({ stand, own }) => {
-        for (const node of [stand.node, stand.other]) node.stand = { head: ancestorAt(own, 46), lib: 44 }
-        await stand.probe()
-        expect([await ready(stand), await passedOn(stand)]).toMatchObject([[200, { behind: 0 }], 200])
-      }))
-    test('one of two: the other one is asked, and the first one again when it is back', () =>
-      on(async ({ stand, own, rival }) => {
-        stand.node.stand = { head: rival, lib: 58 }
-        await stand.probe()
-        const height = async () =>
-          (
-            (await (await stand.service.ask(`/rpc/getChainInfo?apikey=${stand.service.key}`)).json()) as {
-              lib_block: string
-            }
-          ).lib_block
-        expect([(await ready(stand))[0], await height()]).toEqual([200, '50'])
-        stand.node.stand = { head: own, lib: 50 }
-        stand.other.isAway = true
-        await stand.probe()
-        expect([(await ready(stand))[0], await height()]).toEqual([200, '50'])
-      }))
-  },
-)
-
-test('a node of another chain: /ready, status and doctor say so', async () => {
-  const { store, destroy } = await temporarySqlite()
-  const { stand } = await standing(store)
-  const other = createForks(20, 40)
-  await using folder = await cliFolder()
-  const foreign = serveForks(other, { head: other.base, lib: 40 })
-  try {
-    const node = createNode({ urls: [foreign.url] })
-    await node.watch(() => store.identity(), storedBlocks(store))
-    const why = /serves another chain than the store holds: genesis block \w+, not \w+/
-    expect(node.whyUnfit()).toMatchObject({ is: 'foreign', node: foreign.url })
-    const [status, body] = await ready({ service: serviceOn(store, { node }) })
-    expect([status, body]).toEqual([
-      503,
-      expect.objectContaining({ node: 'foreign', reason: expect.stringMatching(why) }),
-    ])
-    node.close()
-    // A file of its own: the store of this process stays open.
-    expect((await folder.run(['load', '--once', '--node', stand.node.url])).code).toBe(0)
-    const said = await folder.run(['status', '--node', foreign.url])
-    expect([said.code, said.out]).toEqual([3, expect.stringMatching(why)])
-    expect(said.out).not.toContain('the node is behind')
-    const found = await folder.run(['doctor', '--node', foreign.url])
-    expect([found.code, found.out]).toEqual([3, expect.stringMatching(why)])
-  } finally {
-    foreign.stop()
-    stand.stop()
-    await destroy()
-  }
+describe.each(STORES)('a node on another branch than the store: %s', (_name, open) => {
+  const on = (work: (found: Awaited<ReturnType<typeof standing>>) => Promise<void>) =>
+    withStand(open, 19, async stand => work(await standing(stand)))
+  test('further on than the store: /ready gives the reason, and nothing of it is passed on', () =>
+    on(async ({ stand, own, rival }) => {
+      expect([(await ready(stand))[0], await passedOn(stand)]).toEqual([200, 200])
+      for (const node of [stand.node, stand.other]) node.stand = { head: rival, lib: 58 }
+      await stand.probe()
+      const there = ancestorAt(rival, 50).hash
+      expect(await ready(stand)).toEqual([
+        503,
+        expect.objectContaining({
+          ...{ ready: false, node: 'apart', behind: null },
+          reason: `Block 50 is ${own.hash} in the store and ${there} at the node.`,
+        }),
+      ])
+      expect(await passedOn(stand)).toBe(503)
+      await stand.follower.poll(new AbortController().signal)
+      stand.clock.leap(5_000)
+      await stand.follower.poll(new AbortController().signal)
+      expect(stand.follower.shown().status).toBe('apart')
+      expect(await refusal(loadOnce(createNode({ urls: [stand.node.url] }), stand.store))).toMatchObject({
+        kind: 'conflict',
+        en: `Block 50 is ${own.hash} in the store and ${there} at the node.`,
+      })
+    }))
+  test('wiped, and still below the store: it is named at once, and not called behind', () =>
+    on(async ({ stand, own, rival }) => {
+      for (const node of [stand.node, stand.other]) node.stand = { head: ancestorAt(rival, 46), lib: 44 }
+      await stand.probe()
+      const [stored, there] = [ancestorAt(own, 44).hash, ancestorAt(rival, 44).hash]
+      expect(await ready(stand)).toEqual([
+        503,
+        expect.objectContaining({
+          node: 'apart',
+          reason: `Block 44 is ${stored} in the store and ${there} at the node.`,
+        }),
+      ])
+      expect(await passedOn(stand)).toBe(503)
+      const client = createNode({ urls: [stand.node.url] })
+      expect((await refusal(loadOnce(client, stand.store))).en).toContain(`Block 44 is ${stored}`)
+      client.close()
+    }))
+  test('a node that is behind on the stored branch is behind', () =>
+    on(async ({ stand, own }) => {
+      for (const node of [stand.node, stand.other]) node.stand = { head: ancestorAt(own, 46), lib: 44 }
+      await stand.probe()
+      expect([await ready(stand), await passedOn(stand)]).toMatchObject([[200, { behind: 0 }], 200])
+    }))
+  test('one of two: the other one is asked, and the first one again when it is back', () =>
+    on(async ({ stand, own, rival }) => {
+      stand.node.stand = { head: rival, lib: 58 }
+      await stand.probe()
+      const height = async () =>
+        (
+          (await (await stand.service.ask(`/rpc/getChainInfo?apikey=${stand.service.key}`)).json()) as {
+            lib_block: string
+          }
+        ).lib_block
+      expect([(await ready(stand))[0], await height()]).toEqual([200, '50'])
+      stand.node.stand = { head: own, lib: 50 }
+      stand.other.isAway = true
+      await stand.probe()
+      expect([(await ready(stand))[0], await height()]).toEqual([200, '50'])
+    }))
 })
+
+test('a node of another chain: /ready, status and doctor say so', () =>
+  withStand(STORES[0][1], 19, async stand => {
+    const { store } = stand
+    await standing(stand)
+    const other = createForks(20, 40)
+    await using folder = await cliFolder()
+    const foreign = serveForks(other, { head: other.base, lib: 40 })
+    try {
+      const node = createNode({ urls: [foreign.url] })
+      await node.watch(() => store.identity(), storedBlocks(store))
+      const why = /serves another chain than the store holds: genesis block \w+, not \w+/
+      expect(node.whyUnfit()).toMatchObject({ is: 'foreign', node: foreign.url })
+      const [status, body] = await ready({ service: serviceOn(store, { node }) })
+      expect([status, body]).toEqual([
+        503,
+        expect.objectContaining({ node: 'foreign', reason: expect.stringMatching(why) }),
+      ])
+      node.close()
+      // A file of its own: the store of this process stays open.
+      expect((await folder.run(['load', '--once', '--node', stand.node.url])).code).toBe(0)
+      const said = await folder.run(['status', '--node', foreign.url])
+      expect([said.code, said.out]).toEqual([3, expect.stringMatching(why)])
+      expect(said.out).not.toContain('the node is behind')
+      const found = await folder.run(['doctor', '--node', foreign.url])
+      expect([found.code, found.out]).toEqual([3, expect.stringMatching(why)])
+    } finally {
+      foreign.stop()
+    }
+  }))

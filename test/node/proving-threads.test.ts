@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { changesProducers } from '#chain/effects.ts'
 import { workersOf } from '#cli/threads/worker.ts'
 import type { BlockEvent } from '#node/fetching.ts'
@@ -7,8 +7,6 @@ import type { Asked, OpenProvingThread, Proved } from '#node/threads/provers.ts'
 import type { Fault } from '../support/nodes/faulty-node.ts'
 import { at, changed, isBulk, read, slice } from '../support/nodes/read-blocks.ts'
 import { recordedBlocks } from '../support/nodes/recording.ts'
-
-setDefaultTimeout(600_000)
 
 /** Long enough for threads. */
 const RANGE = { from: 1000, to: 3500 }

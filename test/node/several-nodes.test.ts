@@ -1,11 +1,9 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { LINKED } from '#chain/proof.ts'
 import { createNode } from '#node/create-node.ts'
 import { idleClock } from '#test/support/clocks/idle-clock.ts'
 import { type Fault, startFaultyNode } from '#test/support/nodes/faulty-node.ts'
 import { isBulk, slice } from '#test/support/nodes/read-blocks.ts'
-
-setDefaultTimeout(300_000)
 
 /** No time-out helps. */
 const PATIENT_MS = 3_600_000

@@ -1,12 +1,9 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { createNode } from '#node/create-node.ts'
 import type { NodeEvent } from '#node/port.ts'
 import { handClock } from '#test/support/clocks/hand-clock.ts'
 import { type Fault, startFaultyNode } from '#test/support/nodes/faulty-node.ts'
 import { GENESIS, hangs, LAST_HASH, OURS, PATH, pair, refuses, statusOf } from '#test/support/nodes/pair.ts'
-
-// Reads the recording, on whatever machine; a test that hangs still ends.
-setDefaultTimeout(600_000)
 
 const drips: Fault = () =>
   new Response(new ReadableStream({ start: controller => controller.enqueue(new Uint8Array([123])) }))

@@ -1,25 +1,20 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { droppedLines, lineWriter } from '#cli/stderr.ts'
 import { Failure } from '#failure/failure.ts'
-import type { Store } from '#store/port.ts'
-import { openSqlite } from '#store/sqlite/open-sqlite.ts'
+import { temporarySqlite } from '#test/support/stores/loading.ts'
+import { testFolder } from '#test/support/test-folder.ts'
 import { readExposition, type Sample } from '../support/exposition.ts'
 import { ROOT } from '../support/root.ts'
 import { fillFromRecording } from '../support/stores/loaded.ts'
 import { alertStand } from './alert-stand.ts'
 
-// promtool may have to be fetched; a test that hangs still ends.
-setDefaultTimeout(600_000)
-
 const RULES = join(ROOT, 'packaging/prometheus/alerts.yml')
 const DASHBOARD = join(ROOT, 'packaging/grafana/iostlens.json')
 
-let folder: string
+const folder = testFolder()
 let promtool: string
-let store: Store
+const { store, destroy } = await temporarySqlite()
 
 const run = async (command: readonly string[], input = ''): Promise<{ code: number; text: string }> => {
   const child = Bun.spawn([...command], { stdin: new Blob([input]), stdout: 'pipe', stderr: 'pipe' })
@@ -32,17 +27,12 @@ const run = async (command: readonly string[], input = ''): Promise<{ code: numb
 }
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'iostlens-alerts-'))
   const got = Bun.spawn([join(ROOT, 'scripts/promtool')], { stdout: 'pipe', stderr: 'inherit' })
   promtool = (await new Response(got.stdout).text()).trim()
   expect(await got.exited).toBe(0)
-  store = openSqlite({ path: join(folder, 'store.sqlite') })
   await fillFromRecording(store, { to: 20 })
 })
-afterAll(async () => {
-  await store.close()
-  await rm(folder, { recursive: true })
-})
+afterAll(destroy)
 
 type Stand = ReturnType<typeof alertStand>
 type Scrape = { readonly samples: readonly Sample[]; readonly types: ReadonlyMap<string, string> }

@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,8 +7,6 @@ import { pythonTools } from '#test/support/processes/python-tools.ts'
 import { runTool } from '#test/support/processes/run-tool.ts'
 import { ROOT } from '#test/support/root.ts'
 import { replayed } from '#test/support/stores/loading.ts'
-
-setDefaultTimeout(600_000)
 
 const DOCKER = join(ROOT, 'packaging/docker')
 const text = (name: string): Promise<string> => Bun.file(join(DOCKER, name)).text()

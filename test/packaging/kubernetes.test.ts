@@ -20,7 +20,7 @@ test('kubernetes: every object fits the schema of its kind', async () => {
     '1.33',
     ...manifests.map(file => join(FOLDER, file)),
   ])
-}, 300_000)
+})
 
 test('kubernetes: a kustomization names files that exist, and every file is named', async () => {
   const named = new Set<string>()

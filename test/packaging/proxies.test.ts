@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ipRangeIn } from '#http/ip-address.ts'
@@ -9,8 +9,6 @@ import { loadedStore } from '../support/stores/loaded.ts'
 import { bodyOf, PATH_NAME, PROXIES, type RunningProxy, startProxy } from './proxies.ts'
 
 /** The examples for nginx and Caddy, run by these programs before services of the recorded chain. */
-
-setDefaultTimeout(600_000)
 
 type Listening = Service & {
   /** Its port, or the path of its Unix socket. */

@@ -17,7 +17,7 @@ describe('scripts/release', () => {
     program = `iostlens-${version}-linux-x64`
     bill = `iostlens-${version}.cdx.json`
     await runTool(['scripts/release', 'linux-x64'], { environment: { COMMIT } })
-  }, 300_000)
+  })
   afterAll(() => rm(RELEASE, { recursive: true, force: true }))
 
   test('the program names its version and commit', async () => {

@@ -23,9 +23,9 @@ test('systemd: the unit has no setting that systemd does not know', async () => 
     .split('\n')
     .filter(line => line !== '' && !line.includes('/usr/local/bin/iostlens is not executable'))
   expect(other).toEqual([])
-}, 300_000)
+})
 
 test('systemd: the sandbox leaves the service little; systemd rates its exposure 1.5 or less', async () => {
   const { code, said } = await analyze('security', '--offline=yes', '--threshold=15', UNIT)
   expect([code, /Overall exposure level .*: ([\d.]+)/.exec(said)?.[1]]).toEqual([0, expect.any(String)])
-}, 300_000)
+})

@@ -73,7 +73,7 @@ beforeAll(async () => {
   await store.create()
   const node = blockSource(chainOf([genesis()], [decodeTransaction(TOLD), decodeTransaction(FAILED)]))
   expect(await loadOnce(node, store)).toEqual({ height: 1 })
-}, 300_000)
+})
 afterAll(() => destroy())
 
 const asked = (action: string, params: Readonly<Record<string, string>>) =>

@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { Failure } from '#failure/failure.ts'
 import { createNode } from '#node/create-node.ts'
 import type { Store } from '#store/port.ts'
@@ -15,9 +15,6 @@ import { type Dump, differences, dumpSqlite } from '../support/stores/dump.ts'
 import { elasticsearchUrl } from '../support/stores/elasticsearch.ts'
 import { loadOnce, replayed, temporarySqlite } from '../support/stores/loading.ts'
 import { repairedEnd } from '../support/stores/repaired-end.ts'
-
-// Loads the beginning of the recorded chain many times.
-setDefaultTimeout(600_000)
 
 const END = 60
 /** Each of them alone: whatever the ranges of a load are, several end there. */

@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { decodeRawHeads, headHashBytes } from '#chain/head.ts'
 import { Failure } from '#failure/failure.ts'
 import { createNode } from '#node/create-node.ts'
@@ -11,8 +11,6 @@ import { startFaultyNode } from '../support/nodes/faulty-node.ts'
 import { forgedChain, type Written } from '../support/nodes/forged-chain.ts'
 import { recording } from '../support/nodes/recording.ts'
 import { loadOnce, temporarySqlite } from '../support/stores/loading.ts'
-
-setDefaultTimeout(600_000)
 
 const END = 60
 const OWN = signingKey(1, 1)

@@ -1,4 +1,4 @@
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { Failure } from '#failure/failure.ts'
 import { createNode } from '#node/create-node.ts'
 import type { Store } from '#store/port.ts'
@@ -10,9 +10,6 @@ import { forgedChain, type Written } from '../support/nodes/forged-chain.ts'
 import { recordedBlocks, recording } from '../support/nodes/recording.ts'
 import { type Dump, differences, dumpSqlite } from '../support/stores/dump.ts'
 import { loadOnce, temporarySqlite } from '../support/stores/loading.ts'
-
-// Loads the beginning of the recorded chain many times.
-setDefaultTimeout(600_000)
 
 const AFTER = 12
 

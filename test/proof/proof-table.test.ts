@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { Block } from '#chain/block.ts'
 import { PROOF_LEVELS, type ProofLevel } from '#chain/proof.ts'
@@ -10,9 +10,6 @@ import { type Forgery, forgedChain } from '../support/nodes/forged-chain.ts'
 import { alterations } from '../support/nodes/forged-fields.ts'
 import { recordedBlocks, recording } from '../support/nodes/recording.ts'
 import { ROOT } from '../support/root.ts'
-
-// Hundreds of small chains, each behind a node of its own.
-setDefaultTimeout(600_000)
 
 /** Where the altered block stands: blocks whose raw form was recorded; `end` is where the node's chain ends. */
 const POSITIONS = {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { ProofLevel } from '#chain/proof.ts'
 import { Failure } from '#failure/failure.ts'
 import { createNode } from '#node/create-node.ts'
@@ -11,9 +11,6 @@ import { openForger, type ToldTx, withoutRaw } from '../support/nodes/forger.ts'
 import { cliFolder } from '../support/processes/cli-process.ts'
 import { differences, dumpSqlite } from '../support/stores/dump.ts'
 import { loadFrom, temporarySqlite } from '../support/stores/loading.ts'
-
-// Loads hundreds of busy blocks, each asked for by itself in its raw form.
-setDefaultTimeout(600_000)
 
 const END = 240
 /** Behind the last block of a load that does not follow yet. */

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { hash8 } from '#chain/hash.ts'
 import { blocks } from '#indices/block.ts'
 import { type ListDoc, lists } from '#indices/list.ts'
@@ -15,8 +15,6 @@ import { cliFolder } from '../support/processes/cli-process.ts'
 import { seeded, seedOf } from '../support/seeded.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '../support/stores/elasticsearch.ts'
 import { ARCHIVED, loadFrom } from '../support/stores/loading.ts'
-
-setDefaultTimeout(600_000)
 
 /** History documents of a partition; a block has some ten. */
 const PARTITION = 400

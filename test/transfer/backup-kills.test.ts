@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { Failure } from '#failure/failure.ts'
@@ -11,8 +11,6 @@ import { type CliFolder, cliFolder } from '../support/processes/cli-process.ts'
 import { ROOT } from '../support/root.ts'
 import { dumpSqlite } from '../support/stores/dump.ts'
 import { ARCHIVED, loadFrom } from '../support/stores/loading.ts'
-
-setDefaultTimeout(600_000)
 
 const HEIGHT = 60
 /** At how many lengths of the copy it dies. */

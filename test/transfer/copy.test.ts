@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { balances } from '#indices/balance.ts'
 import type { Store } from '#store/port.ts'
 import { copyStore } from '#transfer/copy.ts'
@@ -12,11 +12,10 @@ import { elasticsearchUrl } from '../support/stores/elasticsearch.ts'
 import { ARCHIVED, loadFrom } from '../support/stores/loading.ts'
 import { elasticPlace, type Place, sqlitePlace } from '../support/stores/place.ts'
 
-setDefaultTimeout(600_000)
-
-const HEIGHT = 120
+/** The last blocks up to here have transactions. */
+const HEIGHT = 760
 /** Documents of a partition: several of them. */
-const PARTITION = 70
+const PARTITION = 450
 const SEED = seedOf(37)
 
 const quietly = { signal: new AbortController().signal, onProgress: () => undefined }
@@ -26,10 +25,10 @@ const storeArgument = ([kind, at, prefix]: readonly string[]): string =>
 describe.skipIf(elasticsearchUrl() === undefined)('copy', () => {
   let folder: CliFolder
   const kinds = {
-    SQLite: { make: () => sqlitePlace(), first: 60, args: [] as readonly string[] },
+    SQLite: { make: () => sqlitePlace(), first: 200, args: [] as readonly string[] },
     Elasticsearch: {
       make: () => elasticPlace(PARTITION),
-      first: 12,
+      first: 40,
       args: ['--partition-documents', String(PARTITION)],
     },
   } as const

@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite'
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Failure } from '#failure/failure.ts'
@@ -20,8 +20,6 @@ import { ROOT } from '../support/root.ts'
 import { seeded, seedOf } from '../support/seeded.ts'
 import { dumpSqlite } from '../support/stores/dump.ts'
 import { ARCHIVED, loadFrom } from '../support/stores/loading.ts'
-
-setDefaultTimeout(600_000)
 
 const HEIGHT = 900
 const SEED = seedOf(23)

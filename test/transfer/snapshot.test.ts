@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
@@ -18,8 +18,6 @@ import { ask } from '../support/stores/ask-elastic.ts'
 import { type Damageable, damageableElastic } from '../support/stores/damage.ts'
 import { elasticsearchUrl } from '../support/stores/elasticsearch.ts'
 import { ARCHIVED, loadFrom } from '../support/stores/loading.ts'
-
-setDefaultTimeout(600_000)
 
 const HEIGHT = 150
 const SEED = seedOf(29)

@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { Failure } from '#failure/failure.ts'
 import { identity, tellingBatch } from '#test/store/suite/fixture.ts'
 import { failureOf } from '#test/store/suite/harness.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
+import { testFolder } from '#test/support/test-folder.ts'
 import { writeBatch } from './commit.ts'
 import { type Connection, openOrCreate } from './connection.ts'
 import { getPublished } from './meta.ts'
@@ -13,11 +12,7 @@ import { openSqlite } from './open-sqlite.ts'
 import { schema } from './tables.ts'
 import { inTransaction } from './transaction.ts'
 
-let folder: string
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'iostlens-commit-'))
-})
-afterAll(() => rm(folder, { recursive: true }))
+const folder = testFolder()
 
 /** Every row of every table. */
 const contents = (connection: Connection) =>

@@ -1,19 +1,14 @@
 import { expect, test } from 'bun:test'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { wealth } from '#indices/wealth.ts'
 import { batchOf, identity, tellingBatch } from '#test/store/suite/fixture.ts'
 import { failureOf } from '#test/store/suite/harness.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
+import { temporarySqlite } from '#test/support/stores/loading.ts'
 import { holdView } from './hold-view.ts'
-import { openSqlite } from './open-sqlite.ts'
 import { readersOf } from './readers.ts'
 
 test('holdView: a log that has grown too long ends the view, and none is held until it is short again', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'iostlens-hold-'))
-  const path = join(folder, 'store.sqlite')
-  const store = openSqlite({ path })
+  const { store, path, destroy } = await temporarySqlite()
   await store.create()
   const writer = await store.takeOver(identity)
   await commitBatch(writer, tellingBatch(0, 0))
@@ -29,6 +24,5 @@ test('holdView: a log that has grown too long ends the view, and none is held un
   held.close()
   readers.close()
   await writer.release()
-  await store.close()
-  await rm(folder, { recursive: true })
+  await destroy()
 })

@@ -1,27 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { blocks } from '#indices/block.ts'
 import { blockId } from '#indices/position.ts'
-import type { Store, View } from '#store/port.ts'
+import type { View } from '#store/port.ts'
 import { batchOf, identity, publishedAt } from '#test/store/suite/fixture.ts'
 import { failureOf, kindOf } from '#test/store/suite/harness.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
+import { temporarySqlite } from '#test/support/stores/loading.ts'
 import { openSqlite } from './open-sqlite.ts'
 
-let folder: string
-let store: Store
+const { store, path, destroy } = await temporarySqlite()
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'iostlens-readers-'))
-  store = openSqlite({ path: join(folder, 'store.sqlite') })
   await store.create()
   await commitBatch(await store.takeOver(identity), batchOf(0, 3))
 })
-afterAll(async () => {
-  await store.close()
-  await rm(folder, { recursive: true })
-})
+afterAll(destroy)
 const never = () => new Promise<never>(() => {})
 
 describe('readers', () => {
@@ -76,7 +68,7 @@ describe('readers', () => {
   })
 
   test('close: ends reads that are under way and those that wait', async () => {
-    const other = openSqlite({ path: join(folder, 'store.sqlite'), readonly: true })
+    const other = openSqlite({ path: path, readonly: true })
     const begun = Promise.withResolvers<void>()
     const hanging = Array.from({ length: 50 }, () =>
       failureOf(

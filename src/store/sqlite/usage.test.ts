@@ -1,53 +1,43 @@
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { testFolder } from '#test/support/test-folder.ts'
 import { usageFileOf, usageIn } from './usage.ts'
 
-const inFolder = async (work: (folder: string) => Promise<void>): Promise<void> => {
-  const folder = mkdtempSync(join(tmpdir(), 'iostlens-usage-'))
-  try {
-    await work(folder)
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
-}
+const folder = testFolder()
 
-test('usageIn: looking makes no file, and another file is refused', () =>
-  inFolder(async folder => {
-    const none = usageIn(join(folder, 'none'))
-    expect(await none.since(0)).toEqual([])
-    expect(() => new Database(join(folder, 'none'), { readonly: true })).toThrow()
-    const other = join(folder, 'other')
-    writeFileSync(other, 'no database, but long enough to be looked at as one: '.repeat(40))
-    await expect(usageIn(other).add(5, new Map(), 0)).rejects.toMatchObject({ kind: 'conflict' })
-  }))
+test('usageIn: looking makes no file, and another file is refused', async () => {
+  const none = usageIn(join(folder, 'none'))
+  expect(await none.since(0)).toEqual([])
+  expect(() => new Database(join(folder, 'none'), { readonly: true })).toThrow()
+  const other = join(folder, 'other')
+  writeFileSync(other, 'no database, but long enough to be looked at as one: '.repeat(40))
+  await expect(usageIn(other).add(5, new Map(), 0)).rejects.toMatchObject({ kind: 'conflict' })
+})
 
-test('usageIn: a file of an earlier version goes on with its counts', () =>
-  inFolder(async folder => {
-    const path = join(folder, 'usage.sqlite')
-    const former = new Database(path)
-    former.run(
-      'CREATE TABLE "usage" ("day" INTEGER, "key" TEXT, "count" INTEGER, PRIMARY KEY ("day", "key")) WITHOUT ROWID',
-    )
-    former.run(`INSERT INTO "usage" VALUES (5, 'a', 2)`)
-    former.close()
-    const usage = usageIn(path)
-    expect(await usage.add(5, new Map([['a', 3]]), 70)).toEqual(new Map([['a', 5]]))
-    expect(await usage.since(5)).toEqual([{ day: 5, key: 'a', requests: 5, last: 70 }])
-    await usage.close()
-  }))
+test('usageIn: a file of an earlier version goes on with its counts', async () => {
+  const path = join(folder, 'former.sqlite')
+  const former = new Database(path)
+  former.run(
+    'CREATE TABLE "usage" ("day" INTEGER, "key" TEXT, "count" INTEGER, PRIMARY KEY ("day", "key")) WITHOUT ROWID',
+  )
+  former.run(`INSERT INTO "usage" VALUES (5, 'a', 2)`)
+  former.close()
+  const usage = usageIn(path)
+  expect(await usage.add(5, new Map([['a', 3]]), 70)).toEqual(new Map([['a', 5]]))
+  expect(await usage.since(5)).toEqual([{ day: 5, key: 'a', requests: 5, last: 70 }])
+  await usage.close()
+})
 
-test('usageIn: a file that was deleted is made again', () =>
-  inFolder(async folder => {
-    const path = join(folder, 'usage.sqlite')
-    const usage = usageIn(path)
-    await usage.add(5, new Map([['a', 3]]), 70)
-    for (const end of ['', '-wal', '-shm']) rmSync(path + end, { force: true })
-    expect(await usage.add(5, new Map([['a', 1]]), 71)).toEqual(new Map([['a', 1]]))
-    await usage.close()
-  }))
+test('usageIn: a file that was deleted is made again', async () => {
+  const path = join(folder, 'deleted.sqlite')
+  const usage = usageIn(path)
+  await usage.add(5, new Map([['a', 3]]), 70)
+  for (const end of ['', '-wal', '-shm']) rmSync(path + end, { force: true })
+  expect(await usage.add(5, new Map([['a', 1]]), 71)).toEqual(new Map([['a', 1]]))
+  await usage.close()
+})
 
 test('usageFileOf: each store of a folder has its own', () => {
   expect(usageFileOf('/x/iostlens.sqlite')).toBe('/x/usage.sqlite')

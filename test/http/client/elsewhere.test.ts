@@ -9,7 +9,7 @@ import { type Served, serveForGenerators } from '../generators/served.ts'
 let served: Served
 beforeAll(async () => {
   served = await serveForGenerators()
-}, 300_000)
+})
 afterAll(async () => served[Symbol.asyncDispose]())
 
 const CALLS = actions.map(action => [operationId(action), action.example])
@@ -97,7 +97,7 @@ test('client: works in Node', async () => {
   const program = join(served.folder, 'program.mjs')
   await Bun.write(program, `console.log(await ${programFor(module)})`)
   await expectWhole(await runTool(['node', program]))
-}, 300_000)
+})
 
 test('client: works in a page of another origin, straight from the service', async () => {
   const browser = await startBrowser()
@@ -119,4 +119,4 @@ test('client: works in a page of another origin, straight from the service', asy
   } finally {
     await browser.close()
   }
-}, 300_000)
+})

@@ -80,4 +80,4 @@ test('client: its types are those of the document, for programs of pages and of 
     await Bun.write(config, JSON.stringify({ compilerOptions: options, include: ['*.ts'] }))
     await runTool([process.execPath, 'node_modules/typescript/bin/tsc', '-p', config])
   }
-}, 300_000)
+})

@@ -88,4 +88,4 @@ test('openapi-typescript, openapi-fetch: every action is called and answers as t
     // Programs of the old service send names that it did not look at.
     expect([...refusals]).toEqual([CHOICES[at]?.compat === 'iostabc' ? undefined : 4000])
   }
-}, 300_000)
+})

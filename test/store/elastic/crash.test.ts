@@ -131,5 +131,5 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
     } finally {
       await Promise.all([target.destroy(), clean.destroy()])
     }
-  }, 300_000)
+  })
 })

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { exitCodeFor } from '#cli/exit-code.ts'
 import { accounts } from '#indices/account.ts'
 import { blocks } from '#indices/block.ts'
@@ -128,7 +128,6 @@ const staleAt = (
 const READS = ['_mget', '_search', '_msearch', '_terms_enum']
 
 describe.skipIf(servers === undefined)('a server that is cut off from its cluster', () => {
-  setDefaultTimeout(600_000)
   beforeAll(async () => {
     if (servers === undefined) return
     const [one, two] = [await freePorts(), await freePorts()]

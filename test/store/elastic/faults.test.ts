@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { balanceId, balances } from '#indices/balance.ts'
 import { blocks } from '#indices/block.ts'
 import { blockId } from '#indices/position.ts'
@@ -193,7 +193,6 @@ const put = async ({ url, prefix }: TestElastic, path: string, body: object): Pr
 }
 
 describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
-  setDefaultTimeout(600_000)
   beforeAll(async () => {
     shared = await openShared()
   })

@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { blocks } from '#indices/block.ts'
 import { blockId, recordId } from '#indices/position.ts'
 import { records } from '#indices/record.ts'
@@ -15,8 +15,6 @@ import {
 import { failureOf } from '#test/store/suite/harness.ts'
 import { commitBatch, historyOf, restOf } from '#test/support/stores/commit-batch.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '#test/support/stores/elasticsearch.ts'
-
-setDefaultTimeout(600_000)
 
 /** Documents of so many blocks of a telling batch: of `withStore`, the history that is written ahead; less is held. */
 const TWO_BLOCKS = 6

@@ -27,4 +27,4 @@ test('keys are read while every other request hangs, however many there are', as
   await server.stop(true)
   await others
   await store.close()
-}, 300_000)
+})

@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { createKey } from '#keys/key.ts'
 import { keyring } from '#keys/keyring.ts'
 import type { Store } from '#store/port.ts'
@@ -56,8 +56,6 @@ const withBlocks = async (work: (target: TestElastic) => Promise<void>): Promise
 }
 
 describe.skipIf(elasticsearchUrl() === undefined)('an index of keys', () => {
-  setDefaultTimeout(600_000)
-
   for (const [name, damage, kind] of [
     ['that was deleted', remove, 'damaged'],
     ['that is another one', replace, 'damaged'],

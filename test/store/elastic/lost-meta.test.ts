@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { batchOf, identity, publishedAt } from '#test/store/suite/fixture.ts'
 import { failureOf } from '#test/store/suite/harness.ts'
 import { ask } from '#test/support/stores/ask-elastic.ts'
@@ -32,8 +32,6 @@ const refusesToGoOn = async ({ reopen }: TestElastic, message: RegExp): Promise<
 }
 
 describe.skipIf(elasticsearchUrl() === undefined)('what is lost of meta', () => {
-  setDefaultTimeout(600_000)
-
   // What is refused changes nothing, so that one store serves for all documents that are damaged and put right again.
   describe('a document', () => {
     let target: TestElastic

@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { blocks } from '#indices/block.ts'
 import { blockId } from '#indices/position.ts'
 import { openElastic } from '#store/elastic/open-elastic.ts'
@@ -8,8 +8,6 @@ import { type Asked, type Fate, openProxy, pass } from '#test/support/nodes/faul
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { elasticsearchUrl, openTestElastic } from '#test/support/stores/elasticsearch.ts'
 import { until } from '#test/support/wait.ts'
-
-setDefaultTimeout(600_000)
 
 /** Blocks 0 to 2 in partition 0, which they finish; block 3 in the next. */
 const batches = [tellingBatch(0, 2), batchOf(3, 3, { filling: { partition: 1, documents: 1 } })]

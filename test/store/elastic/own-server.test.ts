@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, setDefaultTimeout } from 'bun:test'
+import { afterAll, beforeAll, describe } from 'bun:test'
 import { chmodSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type CliFolder, cliFolder } from '#test/support/processes/cli-process.ts'
@@ -9,8 +9,6 @@ import { killedSuite } from './killed.ts'
 import { snapshotSuite } from './snapshot.ts'
 
 // A server of its own is started, one for all that changes settings of a whole cluster or ends it: a start takes 10 s of CPU.
-setDefaultTimeout(600_000)
-
 const servers = await ownServers()
 
 describe.skipIf(servers === undefined)('a server of its own', () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { blocks } from '#indices/block.ts'
 import { lists } from '#indices/list.ts'
 import { wealth } from '#indices/wealth.ts'
@@ -94,7 +94,6 @@ const first = (count: number, path: string, fate: Fate): void => {
 }
 
 describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
-  setDefaultTimeout(600_000)
   beforeAll(async () => {
     target = openTestElastic()
     await target.store.create()

@@ -43,5 +43,5 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       await proxy.close()
       await target.destroy()
     }
-  }, 300_000)
+  })
 })

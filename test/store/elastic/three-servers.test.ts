@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, describe, setDefaultTimeout } from 'bun:test'
+import { afterAll, beforeAll, describe } from 'bun:test'
 import { threeServers } from '#test/support/stores/elastic-cluster.ts'
 import { ownServers } from '#test/support/stores/elastic-process.ts'
 import { hungSuite } from './hung.ts'
 import { lostNodesSuite } from './killed.ts'
 
 // One cluster is started for all that needs three servers: a start takes 10 s of CPU for each of them.
-setDefaultTimeout(600_000)
 
 /** The cluster does not help by dropping a server that hangs; one that ends is dropped all the same. */
 const UNNOTICED = ['follower_check', 'leader_check'].map(

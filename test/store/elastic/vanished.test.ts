@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { Failure } from '#failure/failure.ts'
 import { blocks } from '#indices/block.ts'
 import { lists } from '#indices/list.ts'
@@ -190,7 +190,6 @@ const expectTold = async (
 }
 
 describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
-  setDefaultTimeout(600_000)
   afterAll(async () => (await mended)?.destroy())
 
   // One store for all three: what is refused changes nothing in it.

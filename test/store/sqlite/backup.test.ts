@@ -1,27 +1,24 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { beforeAll, expect, test } from 'bun:test'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { workersOf } from '#cli/threads/worker.ts'
 import { copyStore } from '#store/sqlite/backup.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import type { FromWriting, ToWriting } from '#store/sqlite/threads/write-in-thread.ts'
+import { testFolder } from '#test/support/test-folder.ts'
 import { dumpSqlite } from '../../support/stores/dump.ts'
 import { ARCHIVED, loadFrom } from '../../support/stores/loading.ts'
 
 const open = workersOf<ToWriting, FromWriting>(new URL('../../../src/writing-thread.ts', import.meta.url))
 
-let folder: string
-let source: { readonly path: string; readonly name: string }
+const folder = testFolder()
+const source = { path: join(folder, 'store.sqlite'), name: 'the store' }
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'iostlens-backup-'))
-  source = { path: join(folder, 'store.sqlite'), name: 'the store' }
   const store = openSqlite({ path: source.path })
   await loadFrom(ARCHIVED, store, { to: 60 })
   await store.close()
 })
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const filesOf = (name: string): readonly string[] => readdirSync(folder).filter(each => each.startsWith(name))
 

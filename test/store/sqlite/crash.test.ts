@@ -1,6 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { blocks } from '#indices/block.ts'
 import { lists } from '#indices/list.ts'
@@ -21,6 +19,7 @@ import {
 } from '#test/store/suite/fixture.ts'
 import { failureOf } from '#test/store/suite/harness.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
+import { testFolder } from '#test/support/test-folder.ts'
 
 /** Small, and longer than a slice, so that the loader dies within a transaction, between and inside its slices. */
 const SIZES = '1,40,900,7'
@@ -29,11 +28,7 @@ const KILLS = 20
 const NEAR = 5
 const FAR = 5_000
 
-let folder: string
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'iostlens-crash-'))
-})
-afterAll(() => rm(folder, { recursive: true }))
+const folder = testFolder()
 
 const startLoader = (path: string, behind = NEAR) =>
   Bun.spawn([process.execPath, join(import.meta.dir, 'crash-loader.ts'), path, SIZES, String(behind)], {
@@ -161,5 +156,5 @@ describe('crash', () => {
     const writer = await store.takeOver(identity)
     expect(writer.checkpoint).toEqual(await store.published())
     await store.close()
-  }, 300_000)
+  })
 })

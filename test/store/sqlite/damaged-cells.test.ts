@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite'
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { hash8 } from '#chain/hash.ts'
 import { blocks } from '#indices/block.ts'
 import { blockId } from '#indices/position.ts'
@@ -13,8 +13,6 @@ import { audited, repaired } from '#test/support/stores/audited.ts'
 import { type Dump, differences, dumpSqlite } from '#test/support/stores/dump.ts'
 import { fillFromRecording } from '#test/support/stores/loaded.ts'
 import { replayed, temporarySqlite } from '#test/support/stores/loading.ts'
-
-setDefaultTimeout(600_000)
 
 /** Enough for a few blocks with transactions. */
 const HEIGHT = 780

@@ -1,20 +1,17 @@
 import { Database } from 'bun:sqlite'
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { chmodSync, existsSync, readdirSync, renameSync, truncateSync, writeFileSync } from 'node:fs'
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { batchOf, identity, tellingBatch } from '#test/store/suite/fixture.ts'
 import { failureOf } from '#test/store/suite/harness.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
+import { testFolder } from '#test/support/test-folder.ts'
 import { ROOT } from '../../support/root.ts'
 
-let folder: string
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'iostlens-files-'))
-})
-afterAll(() => rm(folder, { recursive: true }))
+const folder = testFolder()
 
 const made = async (file: string, blocks: number) => {
   const path = join(folder, file)

@@ -1,8 +1,6 @@
 import { Database } from 'bun:sqlite'
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { copyFileSync, existsSync, renameSync, rmSync, truncateSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { keyring } from '#keys/keyring.ts'
 import type { Identity, StoredKey } from '#store/port.ts'
@@ -11,12 +9,9 @@ import { identity, tellingBatch } from '#test/store/suite/fixture.ts'
 import { failureOf } from '#test/store/suite/harness.ts'
 import { handClock } from '#test/support/clocks/hand-clock.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
+import { testFolder } from '#test/support/test-folder.ts'
 
-let folder: string
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'iostlens-replaced-'))
-})
-afterAll(() => rm(folder, { recursive: true }))
+const folder = testFolder()
 
 const KEY: StoredKey = { id: 'a', hash: 'h', name: 'n', perSecond: 1, perDay: 1, created: 1 }
 

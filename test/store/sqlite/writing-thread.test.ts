@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { copyFile, mkdtemp, rename, rm, stat } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { expect, test } from 'bun:test'
+import { copyFile, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { workersOf } from '#cli/threads/worker.ts'
 import { blocks } from '#indices/block.ts'
@@ -20,14 +19,9 @@ import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { derivedRecording } from '#test/support/stores/derived-chain.ts'
 import { type Dump, differences, dumpSqlite } from '#test/support/stores/dump.ts'
 import { loadFrom, replayed } from '#test/support/stores/loading.ts'
+import { testFolder } from '#test/support/test-folder.ts'
 
-setDefaultTimeout(600_000)
-
-let folder: string
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'iostlens-writing-'))
-})
-afterAll(() => rm(folder, { recursive: true }))
+const folder = testFolder()
 
 const worker = workersOf<ToWriting, FromWriting>(new URL('../../../src/writing-thread.ts', import.meta.url))
 /** A thread, and what it was told. */

@@ -1,4 +1,4 @@
-import { describe, setDefaultTimeout } from 'bun:test'
+import { describe } from 'bun:test'
 import { commitCases } from './commit.ts'
 import { createCases } from './create.ts'
 import { documentCases } from './documents.ts'
@@ -15,12 +15,8 @@ import { viewCases } from './views.ts'
 
 export type { Open } from './harness.ts'
 
-/** A store over the network makes some twenty indices for each group of cases. */
-const TIMEOUT_MS = 600_000
-
 /** What every store must do: the port's promises as tests. `open` gives an empty store each time. */
 export const storeSuite = (name: string, open: Open): void => {
-  setDefaultTimeout(TIMEOUT_MS)
   describe(`${name}: create`, () => createCases(open))
   describe(`${name}: takeOver`, () => takeOverCases(open))
   describe(`${name}: commit`, () => commitCases(open))

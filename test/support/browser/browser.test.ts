@@ -4,7 +4,7 @@ import { type Browser, startBrowser } from './browser.ts'
 let browser: Browser
 beforeAll(async () => {
   browser = await startBrowser()
-}, 300_000)
+})
 afterAll(() => browser.close())
 
 const served = (body: string) =>
