@@ -53,9 +53,13 @@ const preflight = (): Response =>
     },
   })
 
-/** Its headers, the length too, are those of the GET. */
+/**
+ * Its headers, the length too, are those of the GET. A body that is made while it is sent has no length, and Bun would say
+ * that it is 0 (RFC 9110 8.6 allows none but the GET's).
+ */
 const withoutBody = async (asked: Response | Promise<Response>): Promise<Response> => {
   const { status, headers, body } = await asked
+  if (body !== null && !headers.has('content-length')) headers.set('Transfer-Encoding', 'chunked')
   await body?.cancel()
   return new Response(null, { status, headers })
 }

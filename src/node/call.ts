@@ -1,4 +1,5 @@
 import { textOfBytes } from '#chain/receipt-hash.ts'
+import { escaped } from '#failure/escaped.ts'
 import { Failure } from '#failure/failure.ts'
 import type { Clock } from '#time/clock.ts'
 import { askOnce, endedByCaller, type HttpLimits, type HttpRequest, isTrouble, type Means } from './http.ts'
@@ -41,7 +42,7 @@ export class Refused extends Failure {
   readonly code: number
   readonly reason: string
   constructor(what: string, node: string, { code, message }: Refusal) {
-    super('unavailable', `${node} refuses ${what}: ${message.slice(0, 200)} (code ${code}).`, {
+    super('unavailable', `${node} refuses ${what}: ${escaped(message.slice(0, 200))} (code ${code}).`, {
       retryable: false,
     })
     this.name = 'Refused'

@@ -217,7 +217,12 @@ const codeOf = async (asking: Asking, id: string): Promise<ContractCode | undefi
 const contractQuestion = (id: string): Question<ContractCode> => ({
   what: `contract ${id}`,
   path: `/getContract/${encodeURIComponent(id)}/false`,
-  decode: decodeContract,
+  decode: text => {
+    const code = decodeContract(text)
+    if (code.id !== id)
+      throw new Failure('bad_block', `The node returned contract ${code.id} for contract ${id}.`)
+    return code
+  },
 })
 
 const storageQuestion = ({ contract, type, prefix, from }: StorageRange): Question<StoragePage> => ({

@@ -12,6 +12,7 @@ import { archiveNode } from '#node/archive-node.ts'
 import { createNode } from '#node/create-node.ts'
 import type { Replay } from '#test/replay/serve.ts'
 import { systemClock } from '#time/clock.ts'
+import { startFaultyNode } from '../support/nodes/faulty-node.ts'
 import { cliFolder } from '../support/processes/cli-process.ts'
 import { seeded, seedOf } from '../support/seeded.ts'
 import { audited } from '../support/stores/audited.ts'
@@ -157,6 +158,24 @@ describe('writeArchive', () => {
     const path = join(folder.path, 'swapped')
     const error = await refusal(archiveOfNode(node.url, path, { to: 199, source: swapped }))
     expect(error).toMatchObject({ kind: 'bad_block', details: { height: 99 } })
+  })
+
+  test('a node that returns the raw form of another block, or none at all, is refused', async () => {
+    for (const [change, says] of [
+      [
+        (text: string) => text.replace('"version":"0"', '"version":"1"'),
+        /^Block 0: its hash is .* raw block/,
+      ],
+      [() => 'null', /answer: null is not an object/],
+    ] as const) {
+      await using faulty = await startFaultyNode(
+        async ({ path }, truth) =>
+          path.startsWith('/getRawBlockByNumber/0/') ? new Response(change(await truth())) : undefined,
+        HEIGHT,
+      )
+      const error = await refusal(archiveOfNode(faulty.url, join(folder.path, 'raw'), { to: 199 }))
+      expect(error).toMatchObject({ kind: 'bad_block', message: expect.stringMatching(says) })
+    }
   })
 
   test('another chain, another division, and another level of proof are refused', async () => {

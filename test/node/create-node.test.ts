@@ -149,6 +149,31 @@ test('contractCode: a contract that no node has is none, one of the chain itself
   expect(faulty.asked.length).toBe(2)
 })
 
+test('contractCode: the answer about another contract is asked for again, and never taken', async () => {
+  let wrong = 1
+  await using faulty = await startFaultyNode(async ({ path }, truth) =>
+    path.startsWith('/getContract/') && wrong-- > 0
+      ? new Response((await truth()).replace('"id":"token.iost"', '"id":"token721.iost"'))
+      : undefined,
+  )
+  const node = createNode({ urls: [faulty.url], clock: idleClock() })
+  expect((await node.contractCode('token.iost'))?.id).toBe('token.iost')
+  wrong = Number.POSITIVE_INFINITY
+  expect(await failureOf(node.contractCode('token.iost'))).toEqual({
+    kind: 'bad_block',
+    message: 'The node returned contract token721.iost for contract token.iost.',
+  })
+})
+
+test('contractCode: what a node says in a refusal cannot disturb a terminal', async () => {
+  await using faulty = await startFaultyNode(
+    () => new Response('{"code":2,"message":"a\\u0000b\\u001b[31m\\u009bc"}', { status: 400 }),
+  )
+  expect((await failureOf(createNode({ urls: [faulty.url] }).contractCode('token.iost'))).message).toBe(
+    `${faulty.url} refuses contract token.iost: a\\u{0}b\\u{1b}[31m\\u{9b}c (code 2).`,
+  )
+})
+
 test('blockHash: undefined above the last block, without waiting', async () => {
   await using faulty = await startFaultyNode(undefined, 10)
   const clock = idleClock()

@@ -1,3 +1,4 @@
+import { escaped } from '#failure/escaped.ts'
 import { Failure, withoutSecrets } from '#failure/failure.ts'
 import type { Action } from '../define.ts'
 import type { Text } from '../text.ts'
@@ -6,18 +7,12 @@ import type { Word } from './parameters.ts'
 /** Longest part of a caller's text that is repeated in a message, in characters. */
 const SHOWN = 64
 
-/**
- * A caller's text for a message: in quotes, cut after credentials were taken out, and with everything escaped that could disturb a log or a terminal
- * (controls, line separators, direction marks, lone surrogates).
- */
+/** A caller's text for a message: in quotes, cut after credentials were taken out, and escaped. */
 export const shown = (given: string): string => {
   const text = withoutSecrets(plainOf(given))
   const characters = [...text.slice(0, 2 * SHOWN)]
   const cut = characters.length > SHOWN || text.length > 2 * SHOWN
-  const safe = characters
-    .slice(0, SHOWN)
-    .join('')
-    .replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, mark => `\\u{${(mark.codePointAt(0) ?? 0).toString(16)}}`)
+  const safe = escaped(characters.slice(0, SHOWN).join(''))
   return `'${safe}${cut ? '…' : ''}'`
 }
 

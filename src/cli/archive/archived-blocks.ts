@@ -1,8 +1,11 @@
 import type { ArchivedBlock } from '#archive/block-lines.ts'
 import { storedBlocks } from '#audit/source.ts'
-import type { LoadedBlock } from '#chain/block.ts'
+import type { Block, LoadedBlock } from '#chain/block.ts'
+import { checkWhole } from '#chain/check.ts'
 import { namesKeySilently } from '#chain/effects.ts'
 import { headHash } from '#chain/head.ts'
+import { decodeRawBlock } from '#chain/raw-block.ts'
+import { textOfBytes } from '#chain/receipt-hash.ts'
 import { Failure } from '#failure/failure.ts'
 import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
@@ -80,17 +83,28 @@ const withSignatures = async function* (
         `Block ${block.height}: its hash is ${block.hash}, the head that the node gives has ${headHash(head)}.`,
       )
     const raw =
-      isLost(loaded) || (signed && namesKeySilently(block))
-        ? await rawBlock(node, block.height, signal)
-        : undefined
+      isLost(loaded) || (signed && namesKeySilently(block)) ? await rawBlock(node, block, signal) : undefined
     yield { block, sign: head?.sign, raw, code }
   }
 }
 
-const rawBlock = async (node: Node | undefined, height: number, signal: AbortSignal): Promise<Uint8Array> => {
+/** The raw form as the node gives it. It must be that of the block: whoever loads the archive proves the block by it. */
+const rawBlock = async (node: Node | undefined, block: Block, signal: AbortSignal): Promise<Uint8Array> => {
+  const { height, hash } = block
   const answer = await node?.get(`/getRawBlockByNumber/${height}/true`, { signal })
   answer?.release()
-  if (answer?.status === 200) return answer.body
+  if (answer?.status === 200) {
+    const raw = decodeRawBlock(textOfBytes(answer.body))
+    if (headHash(raw.head) !== hash)
+      throw new Failure(
+        'bad_block',
+        `Block ${height}: its hash is ${hash}, the raw block that the node gives has ${headHash(raw.head)}.`,
+        { details: { height } },
+      )
+    // Genesis has no signatures, so no raw form proves its texts; lost bytes may be in texts that receipts alone prove.
+    if (height > 0 && namesKeySilently(block)) checkWhole(block, raw)
+    return answer.body
+  }
   throw new Failure(
     'unavailable',
     `Block ${height} can only be proved by its raw form, which is not to be had.`,

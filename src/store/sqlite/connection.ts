@@ -1,5 +1,6 @@
 import { constants, Database, type Statement } from 'bun:sqlite'
 import { statSync } from 'node:fs'
+import { Failure } from '#failure/failure.ts'
 import type { Cell } from './cell.ts'
 import { guarded, toFailure } from './failures.ts'
 import type { Table } from './tables.ts'
@@ -42,15 +43,23 @@ const WRITER_CACHE_KIB = 32_000
 /** Size to which the log is cut after a checkpoint; a long batch may need more for a while. */
 const LOG_BYTES = 64 * 1024 * 1024
 
-/** Whether the path exists. Throws any other error of the system. */
-const exists = (path: string): boolean => statOf(path) !== undefined
+/** Whether the file exists. Throws Failure for a path to anything else: opening a pipe would wait for its writer. */
+const exists = (path: string, name: string): boolean => {
+  const found = statOf(path)
+  if (found !== undefined && !found.isFile())
+    throw new Failure('unavailable', `${name} is not a file.`, {
+      retryable: false,
+      help: 'Set --store to a file.',
+    })
+  return found !== undefined
+}
 
 const statOf = (path: string) => statSync(path, { throwIfNoEntry: false })
 
 /** Opens for reading; undefined: no file. Creates nothing. `name` is for messages. */
 export const openReader = (path: string, name: string): Connection | undefined =>
   guarded(name, () => {
-    if (!exists(path)) return undefined
+    if (!exists(path, name)) return undefined
     const connection = connect(path, name, new Database(path, { readonly: true, safeIntegers: true }))
     connection.db.run(`PRAGMA cache_size = -${READER_CACHE_KIB}`)
     return connection
@@ -58,11 +67,12 @@ export const openReader = (path: string, name: string): Connection | undefined =
 
 /** Opens for writing; undefined: no file. */
 export const openWriter = (path: string, name: string): Connection | undefined =>
-  exists(path) ? openOrCreate(path, name) : undefined
+  guarded(name, () => (exists(path, name) ? openOrCreate(path, name) : undefined))
 
 /** Opens for writing; creates an empty file if there is none. Changes nothing in an existing file. */
 export const openOrCreate = (path: string, name: string): Connection =>
   guarded(name, () => {
+    exists(path, name)
     const connection = connect(path, name, new Database(path, { create: true, safeIntegers: true }))
     const { db } = connection
     // The log stays when the last writer closes: without it a reader without write rights could not open the file.

@@ -118,15 +118,18 @@ describe('files', () => {
     expect(await Bun.file(path).text()).toBe(text)
   })
 
-  test('a folder in the place of the file is refused', async () => {
+  test('a folder or a pipe in the place of the file is refused at once', async () => {
     const path = join(folder, 'a-folder')
     await mkdir(path)
-    const store = openSqlite({ path })
-    for (const call of [() => store.create(), () => store.published()]) {
-      const { kind, message } = await verdict(call())
-      expect([kind, message.includes(path)]).toEqual(['unavailable', true])
+    const pipe = join(folder, 'a-pipe')
+    expect(Bun.spawnSync(['mkfifo', pipe]).exitCode).toBe(0)
+    for (const each of [path, pipe]) {
+      const store = openSqlite({ path: each })
+      const refused = { kind: 'unavailable', retryable: false, message: `sqlite:${each} is not a file.` }
+      for (const call of [() => store.create(), () => store.published(), () => store.takeOver(identity)])
+        expect(await verdict(call())).toEqual(refused as never)
+      await store.close()
     }
-    await store.close()
   })
 
   test('a file that was cut short is reported as damaged, never as an empty store', async () => {
