@@ -143,8 +143,8 @@ const lastEventId = ({ headers }: Request): LastId | RowId | undefined => {
   if (id !== undefined) return id
   throw badRequest(
     {
-      en: `Header Last-Event-ID is ${shown(text)}; it must be the id of an event: a whole number of at most 15 digits, with head=1 as the event has it.`,
-      zh: `请求头 Last-Event-ID 的值为 ${shown(text)}；应为事件的 id：不超过 15 位的非负整数，head=1 时为该事件的完整 id。`,
+      en: `Header Last-Event-ID is ${shown(text)}; it must be the id of an event: a whole number of at most 15 digits, or the whole id as the feed gave it.`,
+      zh: `请求头 Last-Event-ID 的值为 ${shown(text)}；应为事件的 id：不超过 15 位的非负整数，或事件流给出的完整 id。`,
     },
     { parameter: 'Last-Event-ID' },
   )

@@ -66,8 +66,10 @@ const LAST_EVENT_ID: Json = {
   name: 'Last-Event-ID',
   in: 'header',
   required: false,
-  description: 'The id of the last event received: the feed continues after it, and start_seq is ignored.',
-  'x-description-zh': '已收到的最后一个事件的 id：事件流从其后继续，并优先于 start_seq。',
+  description:
+    'The last id received, that of an event or one without data: the feed continues after it, and start_seq is ignored.',
+  'x-description-zh':
+    '已收到的最后一个 id（事件的 id，或不带数据的 id）：事件流从其后继续，并优先于 start_seq。',
   schema: { type: 'string', pattern: `${ID_PATTERN}|${ROW_ID_PATTERN}` },
 }
 
