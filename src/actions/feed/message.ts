@@ -17,12 +17,15 @@ export type Part = {
   readonly id: string
 }
 
-/** The last message of a feed. `seq`: the last row that was handed out, or that still holds. */
+/** The last message of a feed. */
 export type FeedEnd =
   /** The reader was too slow. */
   | { readonly kind: 'cut' }
-  /** Blocks were taken back, and rows that were handed out with them; those up to `seq` still hold at `height`. */
-  | { readonly kind: 'reset'; readonly seq: number; readonly height: number }
+  /**
+   * Blocks were taken back, and rows that were handed out with them; those up to `seq`, or of the blocks up to `height` where
+   * rows have no number, still hold. `id`: with which a reader goes on.
+   */
+  | { readonly kind: 'reset'; readonly seq: number | undefined; readonly id: string; readonly height: number }
   /** The feed cannot go on. */
   | { readonly kind: 'end'; readonly failure: Failure }
 

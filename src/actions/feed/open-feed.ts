@@ -163,10 +163,10 @@ const readPage = async (
     const height = await highestOn(view, before.landmarks)
     const range = { end_block: BigInt(height) }
     const { count } = height < 0 ? { count: 0 } : await openList(reading, read, range)
-    if (had > count) return { kind: 'reset', seq: count, height: Math.max(height, 0) }
+    if (had > count) return { kind: 'reset', seq: count, id: String(count), height: Math.max(height, 0) }
   }
   const { at, listing, followed, count } = await openList(reading, read)
-  if (had > count) return { kind: 'reset', seq: count, height: at.height }
+  if (had > count) return { kind: 'reset', seq: count, id: String(count), height: at.height }
   const list = feedListOf(reading, { followed, rows: listing.rows })
   const docs = await docsFrom(view, listing, { next, count })
   const lines = linesOf(await list.rows(view, docs), list.options)

@@ -30,6 +30,14 @@ export const TRAIL_PATTERN = `@(0|[1-9][0-9]{0,14})\\.((?:${LETTER}{${MARK}}){1,
 /** A trail as an id has it: of each hash only the end. */
 export type GivenTrail = Trail & { readonly text: string }
 
+const TRAIL = new RegExp(`^${TRAIL_PATTERN}$`)
+
+/** undefined: it is no trail. */
+export const readTrail = (text: string): GivenTrail | undefined => {
+  const [, height, marks] = TRAIL.exec(text) ?? []
+  return height === undefined || marks === undefined ? undefined : trailOf(height, marks)
+}
+
 /** The trail of an id, from the groups of `TRAIL_PATTERN`. */
 export const trailOf = (height: string, marks: string): GivenTrail => {
   const heights = [Number(height), ...heightsBelow(Number(height))]
