@@ -58,9 +58,14 @@ export const createFollower = ({ node, store, prove, clock, log }: Following): F
     { head, lib }: { readonly head: Point; readonly lib: number },
     published: Published,
   ): Promise<void> => {
-    const found = await fetchBranch(asked, { known, head, published, mostBytes: MOST_BYTES })
-    if (typeof found !== 'string') branch = found
-    known = keptOf(known, branch, 2 * MOST_BYTES)
+    let found: Awaited<ReturnType<typeof fetchBranch>>
+    try {
+      found = await fetchBranch(asked, { known, head, published, mostBytes: MOST_BYTES })
+      if (typeof found !== 'string') branch = found
+    } finally {
+      // What was fetched before a failure is known, too.
+      known = keptOf(known, branch, 2 * MOST_BYTES)
+    }
     if (typeof found === 'string') return lose(found)
     const { signal } = asked
     const now = await store.read(
