@@ -178,12 +178,54 @@ test('share: the day goes on where all processes left it, and ends at midnight',
   expect(next.take(key).allowed).toBe(false)
   const day = Math.floor(NOON / 86_400_000)
   expect(new Set(days)).toEqual(new Set([day]))
+  await next.share(usage)
   at.time += 43_200_000
   stored.clear()
   days = []
   expect(next.take(key)).toMatchObject({ allowed: true, remaining: 4 })
   await next.share(usage)
   expect([days, [...stored]]).toEqual([[day + 1], [['a', 1]]])
+})
+
+test('share: what was not shared by midnight counts for the day on which it was asked, once', async () => {
+  const midnight = Date.UTC(2026, 10, 22)
+  const day = midnight / 86_400_000
+  const at = clock(midnight - 300)
+  const rates = createRates(at)
+  const key = caller(100, 10)
+  const stored = new Map<number, number>()
+  let meanwhile = (): void => undefined
+  const usage = {
+    add: async (of: number, counts: ReadonlyMap<string, number>, until: number) => {
+      expect(Math.floor(until / 86_400_000)).toBe(of)
+      meanwhile()
+      stored.set(of, (stored.get(of) ?? 0) + (counts.get('a') ?? 0))
+      return new Map([['a', stored.get(of) ?? 0]])
+    },
+  }
+  rates.take(key)
+  meanwhile = () => {
+    at.time = midnight + 100
+    rates.take(key)
+    meanwhile = () => undefined
+  }
+  // The answer comes after midnight.
+  await rates.share(usage)
+  at.time = midnight + 86_400_000 - 300
+  for (let times = 0; times < 3; times++) rates.take(key)
+  const wrong = rates.take(key)
+  at.time += 700
+  rates.giveBack(key, wrong)
+  const down = { add: () => Promise.reject(new Error('down')) }
+  await expect(rates.share(down)).rejects.toThrow('down')
+  expect(rates.take(key)).toMatchObject({ allowed: true, remaining: 9 })
+  for (let times = 0; times < 2; times++) await rates.share(usage)
+  expect([...stored]).toEqual([
+    [day - 1, 1],
+    [day, 4],
+    [day + 1, 1],
+  ])
+  expect(rates.left(key).usedToday).toBe(1)
 })
 
 test('share: what could not be added is added by the next one, once', async () => {

@@ -4,6 +4,7 @@ import type { Plan } from '#keys/plan.ts'
 import type { Usage } from '#store/port.ts'
 import { DAY_MS, SECOND_MS } from '#time/units.ts'
 import type { Lateness } from './lateness.ts'
+import { shareDay, turnTo } from './share-day.ts'
 import { follow, localUses, nextTime, pass, type Ring, takeBack, type Use, type Uses } from './use.ts'
 
 /**
@@ -116,6 +117,7 @@ export const createRates = (options: {
     giveBack: ({ id }, { at, day }) =>
       counted(id, use => {
         if (day === use.day) use.today = Math.max(0, use.today - 1)
+        else if (day === use.lastDay) use.late -= 1
         if (use.ring !== undefined) takeBack(use, use.ring, at)
       }),
     left: ({ id, plan }) =>
@@ -158,32 +160,8 @@ const ringOf = ({ ring }: Use): Ring => {
 
 const beginDay = (use: Use): Use => {
   const day = Math.floor(use.time / DAY_MS)
-  if (use.day !== day) Object.assign(use, { day, today: 0, shared: 0 })
+  if (use.day !== day) turnTo(use, day)
   return use
-}
-
-/** Adds what is new of a day, and notes what all processes counted, also of keys that nobody asked with here. */
-const shareDay = async (uses: Uses, usage: Pick<Usage, 'add'>, at: number): Promise<void> => {
-  const day = Math.floor(at / DAY_MS)
-  const fresh = new Map<string, number>()
-  for (const id of uses.ids()) {
-    const use = uses.beginNote(id)
-    if (use.day === day && use.today !== use.shared) fresh.set(id, use.today - use.shared)
-    uses.end(use)
-  }
-  const counts = await usage.add(day, fresh, at)
-  for (const id of new Set([...fresh.keys(), ...counts.keys()])) {
-    const use = uses.beginNote(id)
-    // Otherwise another thread has begun the next day.
-    if (use.day <= day) {
-      const known = use.day === day ? use.shared + (fresh.get(id) ?? 0) : 0
-      // Other threads have counted on meanwhile.
-      const since = use.day === day ? use.today - known : 0
-      const shared = counts.get(id) ?? 0
-      Object.assign(use, { day, today: shared + since, shared })
-    }
-    uses.end(use)
-  }
 }
 
 /** Throws 'rate_limited' when the day has fewer requests left. */

@@ -51,7 +51,7 @@ const OWNERS = 3
 /** The numbers of an entry. */
 const FIELDS = [
   ...(['seen', 'count', 'forgotten', 'newest', 'refused', 'refusals'] as const),
-  ...(['day', 'today', 'shared', 'offset'] as const),
+  ...(['day', 'today', 'shared', 'lastDay', 'late', 'offset'] as const),
 ] satisfies readonly (keyof Use)[]
 const SEEN = FIELDS.indexOf('seen')
 /** Behind the fields: when the entry was used last, and its ring (from 1; 0: none). */

@@ -31,6 +31,9 @@ export type Use = {
   day: number
   today: number
   shared: number
+  /** The day before that, and how many of its requests other processes do not know of yet. */
+  lastDay: number
+  late: number
   /** By how much the clock was set back: the place of a time in the ring is that of `time + offset`. */
   offset: number
 }
@@ -52,7 +55,7 @@ export type Uses = {
 /** Of a key that has asked nothing. */
 export const newUse = (): Use => ({
   ...{ time: 0, ring: undefined, seen: 0, count: 0, forgotten: 0, newest: 0, refused: 0, refusals: 0 },
-  ...{ day: 0, today: 0, shared: 0, offset: 0 },
+  ...{ day: 0, today: 0, shared: 0, lastDay: 0, late: 0, offset: 0 },
 })
 
 /** The uses of a process with one thread. */

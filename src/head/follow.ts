@@ -30,7 +30,10 @@ export type Follower = HeadSource & {
 
 /** A head that could not be confirmed for this time is withdrawn. */
 const AWAY_MS = 5_000
-/** Of the blocks above, and again of those of other branches: estimated bytes. */
+/**
+ * Of the blocks above, and again of those of other branches: estimated bytes. What exceeds them is forgotten before each
+ * search, so that it does not grow while searches fail.
+ */
 const MOST_BYTES = 128 * 1024 * 1024
 
 /**
@@ -58,9 +61,9 @@ export const createFollower = ({ node, store, prove, clock, log }: Following): F
     { head, lib }: { readonly head: Point; readonly lib: number },
     published: Published,
   ): Promise<void> => {
+    known = keptOf(known, branch, 2 * MOST_BYTES)
     const found = await fetchBranch(asked, { known, head, published, mostBytes: MOST_BYTES })
     if (typeof found !== 'string') branch = found
-    known = keptOf(known, branch, 2 * MOST_BYTES)
     if (typeof found === 'string') return lose(found)
     const { signal } = asked
     const now = await store.read(

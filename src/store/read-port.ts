@@ -32,6 +32,8 @@ export type ReadOptions = { readonly signal?: AbortSignal; readonly damaged?: tr
 /** A read that has ended: when it began, by `performance.now()`, what it threw, and how often it began again. */
 export type ReadEnd = { readonly since: number; readonly error?: unknown; readonly retries?: number }
 
+export type IsEnough<I extends HistoryIndex> = (docs: readonly DocOf<I>[]) => boolean
+
 /** One published height, seen as a whole. */
 export type View = {
   readonly at: Published
@@ -41,11 +43,15 @@ export type View = {
   get<I extends AnyIndex>(index: I, id: string): Promise<DocOf<I> | undefined>
   /** Things by their ids, in that order. */
   getMany<I extends AnyIndex>(index: I, ids: readonly string[]): Promise<readonly (DocOf<I> | undefined)[]>
-  /** Documents whose field equals `value` (a field of `finds`), at most a handful, in order of id. */
+  /**
+   * Documents whose field equals `value` (a field of `finds`), at most a handful, in order of id. `isEnough`: whether all
+   * that are wanted are among some; where they are not, the store makes sure that none is missing.
+   */
   find<I extends HistoryIndex>(
     index: I,
     field: I['finds'][number],
     value: bigint,
+    isEnough?: IsEnough<I>,
   ): Promise<readonly DocOf<I>[]>
   /**
    * The first `limit` documents whose names (`Index.named`) begin with a text, by name. The cost is the same for any
@@ -57,6 +63,7 @@ export type View = {
     index: I,
     field: I['finds'][number],
     values: readonly bigint[],
+    isEnough?: IsEnough<I>,
   ): Promise<readonly DocOf<I>[]>
   /** `limit` documents of an order of the index after the first `offset`; `group` where the order has one. */
   page<I extends StateIndex>(

@@ -19,17 +19,21 @@ export const wholeness = ({
 }) => {
   let verdict: { readonly at: number; readonly failure: Failure | undefined } | undefined
   let checking: Promise<void> | undefined
-  const checkOnce = async (): Promise<void> => {
-    const at = now()
-    verdict = { at, failure: await check() }
-  }
   const refresh = (): Promise<void> => {
-    checking ??= checkOnce().finally(() => {
-      checking = undefined
+    if (checking !== undefined) return checking
+    const at = now()
+    const own = check().then(failure => {
+      // A check that `expire` came after says nothing to later requests, but still to those that wait for it.
+      if (checking === own) verdict = { at, failure }
+      if (failure !== undefined) throw failure
     })
-    // Requests that do not wait for this check notice a failure by the age of the verdict.
-    checking.catch(() => {})
-    return checking
+    checking = own
+    const end = (): void => {
+      if (checking === own) checking = undefined
+    }
+    // Requests that do not wait for this check notice that it failed by the age of the verdict.
+    own.then(end, end)
+    return own
   }
   let next: Promise<void> | undefined
   /** A check that begins after this call; all that wait for one share it. */
@@ -51,19 +55,17 @@ export const wholeness = ({
     /** Throws the failure, if there is one. Returns a promise where a check must end first. */
     require: (): Promise<void> | undefined => {
       const age = verdict === undefined ? STALE_MS : ageOf(verdict)
-      if (age >= STALE_MS) return refresh().then(requireVerdict)
-      if (age >= FRESH_MS) void refresh()
+      if (age >= STALE_MS) return refresh()
+      if (age >= FRESH_MS) refresh().catch(() => undefined)
       requireVerdict()
       return undefined
     },
     /** As `require`, with a check that begins now: for a request that found nothing where a lost document may have been. */
-    requireNow: async (): Promise<void> => {
-      await checkFromNow()
-      requireVerdict()
-    },
+    requireNow: checkFromNow,
     /** The next request waits for a new check. */
     expire: (): void => {
       verdict = undefined
+      checking = undefined
     },
   }
 }

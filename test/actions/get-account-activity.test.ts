@@ -60,6 +60,7 @@ describe('get-account-activity', () => {
     const all = await daysOf('busyhub')
     expect(all.map(({ date }) => date)).toEqual(datesFrom('2026-10-23', 30))
     expect(await daysOf('busyhub', { end_date: OPEN })).toEqual(all)
+    expect(await daysOf('busyhub', { end_date: '2031-12-31' })).toEqual(all)
     expect(await daysOf('busyhub', { start_date: '2026-10-23' })).toEqual(all)
   })
 

@@ -105,6 +105,8 @@ describe('get-daily-statistics', () => {
     const all = await daysOf({})
     expect(all.map(({ date }) => date)).toEqual(datesFrom('2026-10-23', 30))
     expect(await daysOf({ end_date: OPEN })).toEqual(all)
+    // The days until an end that has not come yet are the newest ones.
+    expect(await daysOf({ end_date: '2031-12-31' })).toEqual(all)
     expect(await daysOf({ start_date: '2026-10-23' })).toEqual(all)
     // The last day before the range is found in another way where the range ends with the last block.
     expect(await daysOf({ start_date: '2026-10-23', end_date: '2026-11-20' })).toEqual(all.slice(0, -1))

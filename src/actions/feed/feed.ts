@@ -1,9 +1,9 @@
 import type { Published, View } from '#store/port.ts'
 import { type AnswerDeps, type Call, contextFor, inTurn, type Turn } from '../answer.ts'
 import type { Action, Apart } from '../define.ts'
-import type { RowId } from '../list/row-id.ts'
 import type { LastId } from './head-position.ts'
 import type { FeedHub } from './hub.ts'
+import type { LastRow } from './last-row.ts'
 import type { HeadNow, Message } from './message.ts'
 import type { Outbox } from './outbox.ts'
 
@@ -24,7 +24,7 @@ export type Feed = {
 
 export type FeedCall = Call & {
   /** The last event that the client has, when it comes again. */
-  readonly last: LastId | RowId | undefined
+  readonly last: LastId | LastRow | undefined
 }
 
 export type FeedOptions = {

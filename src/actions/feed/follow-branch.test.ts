@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { type BlockLines, followBranch, type Known } from './follow-branch.ts'
-import { type HeadPosition, headPositionOf, idOf, markOf, positionAbove, readId } from './head-position.ts'
+import { type HeadPosition, headPositionOf, idOf, positionAbove, readId } from './head-position.ts'
+import { markOf } from './mark.ts'
 
 /** Hashes are names here: `aX` is a block of branch a. */
 const block = (hash: string, height: number, rows = 1): BlockLines => ({
@@ -95,12 +96,22 @@ test('ids: what is written is read, and nothing else', () => {
   const marked = (height: number, letter: string) => ({ height, mark: letter.repeat(8) })
   const top = { base: 5, height: 1_000, hash: hash('H'), rows: 2 }
   const near = [marked(8, '1'), marked(998, '2'), marked(999, 'z')]
+  const trail = {
+    at: { height: 300, hash: 'AAAAAAAA' },
+    landmarks: [
+      { height: 44, hash: 'CCCCCCCC' },
+      { height: 284, hash: 'BBBBBBBB' },
+    ],
+    text: '@300.AAAAAAAABBBBBBBBCCCCCCCC',
+  }
   for (const below of [[], near])
     for (const isWhole of [true, false]) {
       const place = headPositionOf({ ...top, below, isWhole })
-      expect(readId(idOf(17, place))).toEqual({ seq: 17n, place })
+      expect(readId(idOf(17, place))).toEqual({ seq: 17n, place, trail: undefined })
+      expect(readId(idOf(17, place, trail.text))).toEqual({ seq: 17n, place, trail })
     }
-  expect(readId(idOf(0, undefined))).toEqual({ seq: 0n, place: undefined })
+  expect(readId(idOf(0, undefined))).toEqual({ seq: 0n, place: undefined, trail: undefined })
+  expect(readId(idOf(3, undefined, trail.text))).toEqual({ seq: 3n, place: undefined, trail })
   // As services wrote them that named the highest block alone.
   expect(readId(`1-5-1000-2-${hash('H')}`)?.place).toEqual(
     headPositionOf({ ...top, below: [], isWhole: false }),

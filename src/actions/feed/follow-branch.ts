@@ -1,11 +1,5 @@
-import {
-  type Below,
-  type HeadPosition,
-  headPositionOf,
-  isMarked,
-  markOf,
-  positionAbove,
-} from './head-position.ts'
+import { type Below, type HeadPosition, headPositionOf, isMarked, positionAbove } from './head-position.ts'
+import { markOf } from './mark.ts'
 
 /** The rows of a list that a block has, as JSON. */
 export type BlockLines = { readonly height: number; readonly hash: string; readonly lines: readonly string[] }

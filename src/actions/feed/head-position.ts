@@ -1,4 +1,6 @@
 import type { Point } from '#head/branch.ts'
+import { LETTER, MARK } from './mark.ts'
+import { type GivenTrail, TRAIL_PATTERN, trailOf } from './trail-text.ts'
 
 /** A block below the highest one of which a reader has rows: the end of its hash tells it from its rivals. */
 export type Below = { readonly height: number; readonly mark: string }
@@ -22,17 +24,10 @@ export type HeadPosition = {
   readonly text: string
 }
 
-/**
- * Letters of a hash in an id: by chance a rival has the same once in 10^14 times. (Whoever makes two blocks whose hashes end
- * alike deceives those who count rows, but not those who compare the ids of rows: these have the whole hash.)
- */
-const MARK = 8
 /** Blocks that an id names beside the highest one: a minute. An id that names them all is 1.2 KB long, and goes with every event. */
 const MOST_BELOW = 128
 /** The greatest distance of two blocks that an id can tell. */
 const MOST_GAP = 9_999
-
-export const markOf = (hash: string): string => hash.slice(-MARK)
 
 /** Whether a hash is the one of a block of a place. */
 export const isMarked = (hash: string | undefined, { mark }: Pick<Below, 'mark'>): boolean =>
@@ -76,28 +71,35 @@ export const positionAbove = (place: HeadPosition | undefined, height: number): 
   return headPositionOf({ ...place, base: height + 1, below, isWhole })
 }
 
-/** The id of an event: what its reader has then. `seq`: its last irreversible row. */
-export const idOf = (seq: number, place: HeadPosition | undefined): string => `${seq}${place?.text ?? ''}`
+/** An id: what its reader has then. `seq`: its last irreversible row; `trail`: of which chain its rows are (`trailText`). */
+export const idOf = (seq: number, place: HeadPosition | undefined, trail = ''): string =>
+  `${seq}${place?.text ?? ''}${trail}`
 
 /** An id as a client gives it back. */
-export type LastId = { readonly seq: bigint; readonly place: HeadPosition | undefined }
+export type LastId = {
+  readonly seq: bigint
+  readonly place: HeadPosition | undefined
+  /** undefined: the chain of its rows is not known. */
+  readonly trail: GivenTrail | undefined
+}
 
 const NUMBER = '(0|[1-9][0-9]{0,14})'
-const LETTER = '[1-9A-HJ-NP-Za-km-z]'
 const BELOW = `(?:([1-9][0-9]{0,3})\\.)?(${LETTER}{${MARK}})`
-/** The pattern of an id; one of an older service names the highest block alone. */
-export const ID_PATTERN = `^${NUMBER}(?:-${NUMBER}-${NUMBER}-${NUMBER}-(${LETTER}{1,64})(?:([-~])((?:${BELOW}){0,${MOST_BELOW}}))?)?$`
+const PLACE = `-${NUMBER}-${NUMBER}-${NUMBER}-(${LETTER}{1,64})(?:([-~])((?:${BELOW}){0,${MOST_BELOW}}))?`
+/** The pattern of an id; one of an older service has no trail, or names the highest block above alone. */
+export const ID_PATTERN = `^${NUMBER}(?:${PLACE})?(?:${TRAIL_PATTERN})?$`
 const ID = new RegExp(ID_PATTERN)
 const EACH_BELOW = new RegExp(BELOW, 'g')
 
 /** undefined: it is no id of ours. */
 export const readId = (text: string): LastId | undefined => {
-  const [, seq, base, height, rows, hash, extent, below = ''] = ID.exec(text) ?? []
+  const [, seq, base, height, rows, hash, extent, below = '', , , end, marks] = ID.exec(text) ?? []
   if (seq === undefined) return undefined
-  if (hash === undefined) return { seq: BigInt(seq), place: undefined }
+  const trail = end === undefined || marks === undefined ? undefined : trailOf(end, marks)
+  if (hash === undefined) return { seq: BigInt(seq), place: undefined, trail }
   const top = { base: Number(base), height: Number(height), rows: Number(rows), hash }
   const place = headPositionOf({ ...top, below: belowOf(below, top), isWhole: extent === '-' })
-  return { seq: BigInt(seq), place }
+  return { seq: BigInt(seq), place, trail }
 }
 
 const belowOf = (text: string, { height }: Point): readonly Below[] => {

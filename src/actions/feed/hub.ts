@@ -8,7 +8,7 @@ import type { HeadPosition } from './head-position.ts'
 import { heightWatch, type Watcher } from './heights.ts'
 import type { Trail } from './landmarks.ts'
 import { type Message, partOf } from './message.ts'
-import { type Found, type NewRows, readNewRows } from './new-rows.ts'
+import { type Found, type NewRows, readNewRows, type TrailText } from './new-rows.ts'
 import type { Outbox } from './outbox.ts'
 import { type PollClock, type Poller, pollHeight } from './poll.ts'
 
@@ -52,6 +52,7 @@ type State = {
   /** How far rows were handed out; undefined: nobody follows. */
   at: Published | undefined
   landmarks: readonly End[] | undefined
+  trail: TrailText | undefined
   /** The blocks above as they were handed out; undefined also while somebody waits for the first of them. */
   head: Shown | undefined
   reading: Promise<unknown> | undefined
@@ -86,7 +87,7 @@ export const feedHub = (
 ): FeedHub => {
   const state: State = {
     ...{ groups: new Map(), apart: new Map() },
-    ...{ at: undefined, landmarks: undefined, head: undefined, reading: undefined },
+    ...{ at: undefined, landmarks: undefined, trail: undefined, head: undefined, reading: undefined },
     stop: () => undefined,
   }
   const poller: Poller = {
@@ -142,7 +143,7 @@ const update = async (
   store: Pick<Store, 'read'>,
   { published, head, signal }: Asked,
 ): Promise<void> => {
-  const { at: since, landmarks } = state
+  const { at: since, landmarks, trail } = state
   const groups = [...state.groups.values()]
   const apart = [...state.apart]
   const isSame = published?.height === since?.height && published?.hash === since?.hash
@@ -151,7 +152,9 @@ const update = async (
   const areMarked = landmarks?.at(-1)?.hash === since?.hash
   if (since === undefined || (isSame && knowsHead && areMarked && apart.length === 0)) return
   const ends = apart.map(([, end]) => end)
-  const reading = store.read(view => readNewRows(view, { since, ends, groups, landmarks, head }), { signal })
+  const reading = store.read(view => readNewRows(view, { since, ends, groups, landmarks, trail, head }), {
+    signal,
+  })
   state.reading = reading
   // Whoever joined between the end of the read and what is done with it would miss what was read.
   try {
@@ -174,26 +177,27 @@ const handOutAll = (state: State, read: NewRows, { since, groups, apart, head }:
   const trail = { at: since, landmarks: state.landmarks ?? [] }
   state.at = read.at
   state.landmarks = read.landmarks
+  state.trail = read.trail
   state.head = head
   for (const [index, [follower]] of apart.entries())
     if (read.areOn[index] === true) state.apart.delete(follower)
     else sendBack(state, follower)
   for (const [index, group] of groups.entries()) {
     const found = read.found[index] ?? 'behind'
-    if (found !== 'behind') handOut(group, found)
+    if (found !== 'behind') handOut(group, found, read.trail?.text ?? '')
     else for (const follower of [...group.followers]) sendBack(state, follower, trail)
   }
 }
 
 /** Hands what came to a group to its followers; those who miss the same share one part. */
-const handOut = (group: Group, found: Found): void => {
+const handOut = (group: Group, found: Found, trail: string): void => {
   const { news, head } = found
   if (news === undefined && head === undefined) return
   group.next = news === undefined ? group.next : news.first + news.lines.length
   const made = new Map<string, ReturnType<typeof missingOf>>()
   for (const follower of group.followers) {
     const key = `${follower.next}${follower.place?.text ?? ''}`
-    const own = made.get(key) ?? missingOf(group, follower, found)
+    const own = made.get(key) ?? missingOf(group, follower, { ...found, trail })
     made.set(key, own)
     follower.next = own.next
     follower.place = own.place
@@ -206,7 +210,7 @@ const handOut = (group: Group, found: Found): void => {
 const missingOf = (
   group: Group,
   { next, place }: Pick<Follower, 'next' | 'place'>,
-  { news, head }: Found,
+  { news, head, trail }: Found & { readonly trail: string },
 ) => {
   const isNew = news !== undefined && next < group.next
   const lines = isNew ? news.lines.slice(next - news.first) : []
@@ -217,6 +221,6 @@ const missingOf = (
   return {
     next: later,
     place: settled === undefined ? place : settled.place,
-    part: partOf({ next, place, lines }, settled),
+    part: partOf({ next, place, lines, trail }, settled),
   }
 }

@@ -6,6 +6,7 @@ import type { End } from '../find/blocks-at.ts'
 /**
  * How far a reader's rows are of one chain: up to a block that was published, and blocks that were published before it,
  * ascending. They are not those of a later moment: a block that took the place of another one would say that rows still hold.
+ * Of a reader who comes again, the ends of the hashes are known (`trail-text.ts`).
  */
 export type Trail = { readonly at: End; readonly landmarks: readonly End[] }
 
@@ -16,7 +17,7 @@ export const highestOn = async (view: View, ends: readonly End[]): Promise<numbe
     blocks,
     below.map(({ height }) => blockId(height)),
   )
-  const on = below.filter(({ hash }, at) => docs[at]?.hash === hash)
+  const on = below.filter(({ hash }, at) => docs[at]?.hash.endsWith(hash) === true)
   return Math.max(-1, ...on.map(({ height }) => height))
 }
 

@@ -13,16 +13,19 @@ export type Part = {
   readonly last?: number
   /** The reader's position in the head blocks then. */
   readonly place: HeadPosition | undefined
-  /** Id of the last event. */
+  /** The id with which its reader goes on. */
   readonly id: string
 }
 
-/** The last message of a feed. `seq`: the last row that was handed out, or that still holds. */
+/** The last message of a feed. */
 export type FeedEnd =
   /** The reader was too slow. */
   | { readonly kind: 'cut' }
-  /** Blocks were taken back, and rows that were handed out with them; those up to `seq` still hold at `height`. */
-  | { readonly kind: 'reset'; readonly seq: number; readonly height: number }
+  /**
+   * Blocks were taken back, and rows that were handed out with them; those up to `seq`, or of the blocks up to `height` where
+   * rows have no number, still hold. `id`: with which a reader goes on.
+   */
+  | { readonly kind: 'reset'; readonly seq: number | undefined; readonly id: string; readonly height: number }
   /** The feed cannot go on. */
   | { readonly kind: 'end'; readonly failure: Failure }
 
@@ -40,30 +43,34 @@ export type Message =
   | { readonly kind: 'behind'; readonly trail?: Trail }
   | FeedEnd
 
-/** A reader's position, and the irreversible rows that it misses. */
+/** A reader's position, and the irreversible rows that it misses; `trail`: of which chain these are. */
 type Missing = {
   readonly next: number
   readonly place: HeadPosition | undefined
   /** The rows from `next` on. */
   readonly lines: readonly string[]
+  readonly trail: string
 }
 
 /**
  * What a reader is sent: which rows of blocks above are gone, then irreversible rows, then rows of blocks above. undefined:
- * nothing.
+ * nothing. The id of an irreversible row has no trail, which comes behind these rows in an id without data: that is no
+ * event, but the id with which clients go on.
  */
 export const partOf = (
-  { next, place, lines }: Missing,
+  { next, place, lines, trail }: Missing,
   { droppedFrom, kept, packed, place: end }: Settled = { ...NONE, kept: place, place },
 ): Part | undefined => {
   const count = lines.length + packed.length
   if (count === 0 && droppedFrom === undefined) return undefined
   const last = next + lines.length - 1
   const dropped = JSON.stringify({ from_block: String(droppedFrom) })
+  const id = idOf(last, packed.length === 0 ? kept : end, trail)
   const texts = [
-    droppedFrom === undefined ? '' : eventText(idOf(next - 1, kept), 'dropped', dropped),
+    droppedFrom === undefined ? '' : eventText(idOf(next - 1, kept, trail), 'dropped', dropped),
     ...lines.map((line, at) => `id: ${idOf(next + at, kept)}\ndata: ${line}\n\n`),
-    ...packed.map(row => eventText(idOf(last, row.place), 'packed', row.line)),
+    ...packed.map(row => eventText(idOf(last, row.place, trail), 'packed', row.line)),
+    lines.length > 0 && packed.length === 0 ? `id: ${id}\n\n` : '',
   ]
   return {
     kind: 'rows',
@@ -71,7 +78,7 @@ export const partOf = (
     count,
     ...(lines.length === 0 ? {} : { last }),
     place: end,
-    id: idOf(last, packed.length === 0 ? kept : end),
+    id,
   }
 }
 

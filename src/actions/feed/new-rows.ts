@@ -14,6 +14,7 @@ import type { FeedList, Progress } from './feed-list.ts'
 import type { BlockLines, Known } from './follow-branch.ts'
 import type { Followed } from './followed.ts'
 import { landmarksOf } from './landmarks.ts'
+import { trailText } from './trail-text.ts'
 
 /** Blocks that are read at once; after a longer gap each reader reads on by itself, page by page. */
 const MOST_BLOCKS = 200
@@ -26,6 +27,8 @@ type Asked = {
   readonly groups: readonly Progress[]
   /** undefined: none were taken yet. */
   readonly landmarks: readonly End[] | undefined
+  /** As the last read said; undefined: there was none. */
+  readonly trail: TrailText | undefined
   /** The blocks above as they were known right before; undefined: no node is followed. */
   readonly head: Shown | undefined
 }
@@ -36,12 +39,15 @@ export type Found = {
   /** undefined: the list is followed without them. */
   readonly head: Known | undefined
 }
+/** The end of ids (`trailText`) while the block with this hash is the published one. */
+export type TrailText = { readonly hash: string; readonly text: string }
 type News = { readonly first: number; readonly lines: readonly string[]; readonly heights: readonly number[] }
 
 /** The new rows of each group; 'behind': its readers are to read the list by themselves. */
 export type NewRows = {
   readonly at: Published
   readonly landmarks: readonly End[] | undefined
+  readonly trail: TrailText | undefined
   readonly found: readonly (Found | 'behind')[]
   /** Whether each of the other ends belongs to the chain. */
   readonly areOn: readonly boolean[]
@@ -53,22 +59,23 @@ export type NewRows = {
  */
 export const readNewRows = async (
   view: View,
-  { since, ends, groups, landmarks, head }: Asked,
+  { since, ends, groups, landmarks, trail: known, head }: Asked,
 ): Promise<NewRows> => {
   const { at } = view
   const behind = groups.map(() => 'behind' as const)
   const areOn = await Promise.all(ends.map(end => isOn(view, end)))
-  if (!(await isOn(view, since))) return { at, landmarks, found: behind, areOn }
-  const next = { at, landmarks: await landmarksOf(view, landmarks), areOn }
+  if (!(await isOn(view, since))) return { at, landmarks, trail: known, found: behind, areOn }
+  const trail = known?.hash === at.hash ? known : { hash: at.hash, text: await trailText(view) }
+  const next = { at, landmarks: await landmarksOf(view, landmarks), trail, areOn }
   if (at.height - since.height > MOST_BLOCKS) return { ...next, found: behind }
   const rowsOf = await newRows(view, groups, since)
-  const known = groups.some(({ list }) => list.isHead) ? await headAfter(view, since, head) : undefined
+  const above = groups.some(({ list }) => list.isHead) ? await headAfter(view, since, head) : undefined
   const found = groups.map(async (group): Promise<Found | 'behind'> => {
     try {
       const { list, held } = group
       const news = await newsOf(view, group, await rowsOf(group))
-      if (known === undefined || !list.isHead) return { news, head: undefined }
-      const { published, branch } = known
+      if (above === undefined || !list.isHead) return { news, head: undefined }
+      const { published, branch } = above
       const now = branch === undefined ? undefined : await blockLines(view, { list, held, branch })
       return { news, head: { ...published, now } }
     } catch (error) {

@@ -23,6 +23,7 @@ import { highestOn, type Trail } from './landmarks.ts'
 import { type FeedEnd, type Message, type Part, partOf } from './message.ts'
 import { requireFeed, rowIdIn, seqIn } from './requests.ts'
 import { openSearchedFeed } from './searched-feed.ts'
+import { trailText } from './trail-text.ts'
 
 /**
  * Opens the feed of a list: from the row behind `last` on, else from `start_seq`, else from the next one that comes.
@@ -37,11 +38,11 @@ export const openFeed = async (deps: AnswerDeps, call: FeedCall, options: FeedOp
   if (isSearched) return openSearchedFeed(reading, call.last && rowIdIn(call.last))
   const last = call.last && seqIn(call.last)
   const start = last === undefined ? (params['start_seq'] as bigint | undefined) : last.seq + 1n
-  const { at, count, head } = await inView(reading, async read => {
+  const { at, count, head, trail } = await inView(reading, async read => {
     const opened = await openList(reading, read)
     const { view } = read
     if (start !== undefined) refuseBeyondLoaded({ view, node: deps.node }, { start_seq: start }, opened.count)
-    return opened
+    return { ...opened, trail: last?.trail?.text ?? (await trailText(view)) }
   })
   const first = start === undefined ? count + 1 : Math.max(1, Number(start))
   const place = params['head'] === 1 ? last?.place : undefined
@@ -50,8 +51,8 @@ export const openFeed = async (deps: AnswerDeps, call: FeedCall, options: FeedOp
   const had = last !== undefined ? Number(last.seq) : first <= count + 1 ? first - 1 : 0
   return {
     ...{ action, at, first, head },
-    id: first - 1 <= count ? idOf(first - 1, place) : undefined,
-    messages: () => messagesOf(reading, { at, landmarks }, { next: first, had, place }),
+    id: first - 1 <= count ? idOf(first - 1, place, trail) : undefined,
+    messages: () => messagesOf(reading, last?.trail ?? { at, landmarks }, { next: first, had, place }),
   }
 }
 
@@ -85,7 +86,7 @@ const advance = (position: Position, { last, place }: Part): void => {
   position.had = last
 }
 
-/** The rows from a position on, then each new one; `opened`: where the feed was opened. */
+/** The rows from a position on, then each new one; `opened`: of the rows that the reader had when the feed was opened. */
 const messagesOf = async function* (
   reading: Reading,
   opened: Trail,
@@ -155,23 +156,24 @@ type Asked = { readonly trail: Trail; readonly position: Position }
 const readPage = async (
   reading: Reading,
   read: InView,
-  { trail, position: { next, had, place } }: Asked,
+  { trail: before, position: { next, had, place } }: Asked,
 ): Promise<Page | Extract<FeedEnd, { kind: 'reset' }>> => {
   const { view } = read
-  if (!(await isOn(view, trail.at))) {
-    const height = await highestOn(view, trail.landmarks)
+  if (!(await isOn(view, before.at))) {
+    const height = await highestOn(view, before.landmarks)
     const range = { end_block: BigInt(height) }
     const { count } = height < 0 ? { count: 0 } : await openList(reading, read, range)
-    if (had > count) return { kind: 'reset', seq: count, height: Math.max(height, 0) }
+    if (had > count) return { kind: 'reset', seq: count, id: String(count), height: Math.max(height, 0) }
   }
   const { at, listing, followed, count } = await openList(reading, read)
-  if (had > count) return { kind: 'reset', seq: count, height: at.height }
+  if (had > count) return { kind: 'reset', seq: count, id: String(count), height: at.height }
   const list = feedListOf(reading, { followed, rows: listing.rows })
   const docs = await docsFrom(view, listing, { next, count })
   const lines = linesOf(await list.rows(view, docs), list.options)
   const heights = docs.map(doc => heightOf(listing.idOf?.(doc) ?? ''))
   const stored = await storedRows(view, place, heights)
-  const part = partOf({ next, place, lines }, { ...stored, packed: [], place: stored.kept })
+  const trail = docs.length === 0 && stored.droppedFrom === undefined ? '' : await trailText(view)
+  const part = partOf({ next, place, lines, trail }, { ...stored, packed: [], place: stored.kept })
   // With the last of these rows the reader has those of its place as irreversible ones.
   return { kind: 'page', part, list, end: at, count, place: positionAbove(stored.kept, at.height) }
 }

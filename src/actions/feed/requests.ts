@@ -1,11 +1,11 @@
 import { type Action, nameOf } from '../define.ts'
-import type { RowId } from '../list/row-id.ts'
 import { actions } from '../registry.ts'
 import { oneOf, type Query } from '../request/query.ts'
 import { RANGE_NAMES } from '../request/range.ts'
 import { badRequest } from '../request/refusals.ts'
 import type { Text } from '../text.ts'
 import type { LastId } from './head-position.ts'
+import type { LastRow } from './last-row.ts'
 
 /** Refuses an action whose list cannot be followed, and parameters that do not go with a feed ('bad_request'). */
 export const requireFeed = (
@@ -39,11 +39,11 @@ const uselessNames = (isSearched: boolean): readonly string[] => {
 export const SEARCHED_STARTS: readonly string[] = ['after', 'start_block', 'start_time', 'start_date']
 
 /** The last event of a reader of a list that is searched, of one whose rows have numbers. Throws 'bad_request'. */
-export const rowIdIn = (last: LastId | RowId): RowId => {
+export const rowIdIn = (last: LastId | LastRow): LastRow => {
   if ('position' in last) return last
   throw refused('Last-Event-ID', OF_ROW)
 }
-export const seqIn = (last: LastId | RowId): LastId => {
+export const seqIn = (last: LastId | LastRow): LastId => {
   if ('seq' in last) return last
   throw refused('Last-Event-ID', OF_LIST)
 }

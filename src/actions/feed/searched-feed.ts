@@ -1,13 +1,13 @@
 import { Failure, failureOf } from '#failure/failure.ts'
-import { recordId, TX_PLACES } from '#indices/position.ts'
 import type { Published } from '#store/port.ts'
 import { isOn } from '../find/blocks-at.ts'
 import { ROWS_AT_ONCE } from '../list/list-rows.ts'
-import { type RowId, rowIdsOf, rowIdText } from '../list/row-id.ts'
+import { rowIdsOf, rowIdText } from '../list/row-id.ts'
 import { linesOf } from '../list/rows.ts'
 import { inParts, searchBehind } from '../list/search.ts'
 import type { Search, Searched } from '../list/searched.ts'
 import { type Feed, type InView, inView, openSource, type Reading } from './feed.ts'
+import { endOfBlock, type LastRow, lastRowText, resetOf } from './last-row.ts'
 import type { Message, Part } from './message.ts'
 import { SEARCHED_STARTS } from './requests.ts'
 
@@ -20,40 +20,35 @@ type Position = {
   /** Rows of each list at that height. */
   readonly counts: readonly number[]
   /** The last row that was handed out, or where the reader began; undefined: with the range that it asked for. */
-  readonly last: RowId | undefined
+  readonly last: LastRow | undefined
 }
 
 /**
  * The feed of rows that are searched for: those behind a row, else those of a range that has a start, else the ones that
  * come. Each new height is read for this feed alone. Throws 'replaced' when the block of that row is another one by now.
  */
-export const openSearchedFeed = async (reading: Reading, last: RowId | undefined): Promise<Feed> => {
+export const openSearchedFeed = async (reading: Reading, last: LastRow | undefined): Promise<Feed> => {
   const { params, action } = reading
   const isBegun = last !== undefined || SEARCHED_STARTS.some(name => params[name] !== undefined)
-  const position = await inView(reading, async (read): Promise<Position> => {
+  const { at, begin, messages } = await inView(reading, async (read): Promise<Opened> => {
     const { at } = read.view
-    const begin = isBegun ? last : endOf(at)
+    const begin = isBegun ? last : await endOfBlock(read.view, at)
+    const reset = await resetOf(read.view, begin)
+    if (reset !== undefined) return { at, begin, messages: () => alone(reset) }
     const listing = await openFrom(reading, read, begin)
-    return { listing, rest: listing.search, at, counts: listing.counts, last: begin }
+    const position = { listing, rest: listing.search, at, counts: listing.counts, last: begin }
+    return { at, begin, messages: () => messagesOf(reading, position) }
   })
-  const id = position.last && rowIdText(position.last)
-  return {
-    action,
-    at: position.at,
-    first: undefined,
-    head: undefined,
-    id,
-    messages: () => messagesOf(reading, position),
-  }
+  return { action, at, first: undefined, head: undefined, id: begin && lastRowText(begin), messages }
 }
 
-/** Behind all rows of a block. */
-const endOf = ({ height, hash }: Published): RowId => ({
-  position: recordId(height, TX_PLACES - 1, TX_PLACES - 1),
-  hash,
-})
+type Opened = Pick<Feed, 'at' | 'messages'> & { readonly begin: LastRow | undefined }
 
-const openFrom = async (reading: Reading, read: InView, last: RowId | undefined): Promise<Searched> => {
+const alone = async function* (message: Message): AsyncGenerator<Message, void, void> {
+  yield message
+}
+
+const openFrom = async (reading: Reading, read: InView, last: LastRow | undefined): Promise<Searched> => {
   const { listing } = await openSource(reading, read, last === undefined ? {} : { after: last })
   if (listing === undefined || !('search' in listing))
     throw new Failure('defect', `${reading.action.action} searches for no rows.`)
@@ -97,9 +92,15 @@ const newParts = async function* (reading: Reading, from: Position): AsyncGenera
   try {
     do {
       const before = position
-      const { parts, next } = await inView(reading, read => readOn(reading, read, before))
-      position = next
-      yield* parts
+      const read = await inView(reading, async now => {
+        return (await resetOf(now.view, before.last)) ?? (await readOn(reading, now, before))
+      })
+      if ('kind' in read) {
+        reading.outbox.end(read)
+        return position
+      }
+      position = read.next
+      yield* read.parts
     } while (!position.rest.isOver && !reading.outbox.isOver())
   } catch (error) {
     reading.outbox.end({ kind: 'end', failure: failureOf(error) })

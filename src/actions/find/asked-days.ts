@@ -30,9 +30,10 @@ export const daysAsked = async (
     const date = dateOf(last)
     refuseWhileLoading(context, { en: `The whole range up to ${date}`, zh: `截至 ${date} 的完整区间` })
   }
-  const end = end_date ?? today
-  const start = start_date ?? end - DAYS_DEFAULT + 1
-  check({ start_date: start, end_date: end })
+  check({ start_date, end_date: end_date ?? today })
+  const to = Math.min(end_date ?? today, today)
+  // Of a range without a start, the days up to an end that has not come yet are the newest ones there are.
+  const start = start_date ?? to - DAYS_DEFAULT + 1
   const genesis = await genesisDay(view)
-  return { from: Math.max(start, genesis), to: Math.min(end, today), genesis, today }
+  return { from: Math.max(start, genesis), to, genesis, today }
 }

@@ -99,8 +99,9 @@ const blockOfNumber = async (context: Context, number: bigint): Promise<FoundBlo
 
 const blockOfHash = async (context: Context, hash: string): Promise<FoundBlock | undefined> => {
   const { view, node } = context
-  const docs: readonly BlockDoc[] = await view.find(blocks, 'hash8', hash8(hash))
-  const doc = docs.find(candidate => candidate.hash === hash)
+  const isIt = (candidate: BlockDoc): boolean => candidate.hash === hash
+  const docs: readonly BlockDoc[] = await view.find(blocks, 'hash8', hash8(hash), some => some.some(isIt))
+  const doc = docs.find(isIt)
   if (doc !== undefined) return { status: 'IRREVERSIBLE', doc }
   const known = blockOnBranch(context, { hash })
   if (known !== undefined || node === undefined) return known

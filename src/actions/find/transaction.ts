@@ -1,6 +1,6 @@
 import { toBaseTransaction } from '#chain/base-transaction.ts'
 import { hash8 } from '#chain/hash.ts'
-import { blocks } from '#indices/block.ts'
+import { type BlockDoc, blocks } from '#indices/block.ts'
 import { transactions } from '#indices/transaction.ts'
 import type { Node } from '#node/port.ts'
 import type { View } from '#store/port.ts'
@@ -70,16 +70,34 @@ const stored = async (
 ): Promise<ReadonlyMap<string, FoundTransaction>> => {
   const found = new Map<string, FoundTransaction>()
   const wanted = new Set(hashes)
-  for (const { hash, height, tx, body } of await view.findAny(transactions, 'hash8', keysOf(hashes)))
+  const docs = await view.findAny(transactions, 'hash8', keysOf(hashes), some =>
+    areAmong(
+      hashes,
+      some.map(({ hash }) => hash),
+    ),
+  )
+  for (const { hash, height, tx, body } of docs)
     if (wanted.has(hash)) found.set(hash, irreversible(body, { height, tx }))
   const others = hashes.filter(hash => !found.has(hash))
   if (others.length === 0) return found
-  for (const block of await view.findAny(blocks, 'base_hash8', keysOf(others))) {
-    const [hash = ''] = block.tx_hashes.split(' ', 1)
+  const made = await view.findAny(blocks, 'base_hash8', keysOf(others), some =>
+    areAmong(others, some.map(baseOf)),
+  )
+  for (const block of made) {
+    const hash = baseOf(block)
     const body = wanted.has(hash) ? toBaseTransaction(block) : undefined
     if (body !== undefined) found.set(hash, irreversible(body, { height: block.height, tx: 0 }))
   }
   return found
+}
+
+/** The hash of a block's base transaction. */
+const baseOf = ({ tx_hashes }: Pick<BlockDoc, 'tx_hashes'>): string => tx_hashes.split(' ', 1)[0] ?? ''
+
+/** Others may share the first bytes of a hash. */
+const areAmong = (hashes: readonly string[], found: readonly string[]): boolean => {
+  const there = new Set(found)
+  return hashes.every(hash => there.has(hash))
 }
 
 /** The first bytes of hashes, each once. */

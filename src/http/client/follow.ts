@@ -42,8 +42,8 @@ const LONGEST_PAUSE = 30
 const AFTER_END = 0.5
 
 /**
- * An event of a feed: its name, and its id. That is the `seq` of the last irreversible row and the place above it, or, of
- * rows that are searched for, the id of the row.
+ * An event of a feed: its name, and its id. That is the `seq` of the last irreversible row and what tells the service which
+ * rows the reader has (`place`), or, of rows that are searched for, the id of the row.
  */
 type FeedEvent = {
   readonly name: string
@@ -71,8 +71,7 @@ const feedOf = async function* (
       const response = await ask({ ...request, headers: idBefore(last), read: async each => each }, options)
       for await (const event of eventsAfter(last, response)) {
         failures = 0
-        if (event.name === '') last = event
-        else if (last !== undefined) last = { ...last, place: event.place }
+        last = lastWith(event, last)
         if (event.text !== '') yield event
       }
       await pause(AFTER_END, options.signal)
@@ -81,6 +80,12 @@ const feedOf = async function* (
       await pause(pauseAfter(failure, failures), options.signal)
     }
   }
+}
+
+/** What was read last, with one more event; an id without data behind the last row says more about where to go on. */
+const lastWith = (event: FeedEvent, last: Last | undefined): Last | undefined => {
+  if (event.name === '' && (event.text !== '' || event.seq !== last?.seq)) return event
+  return last && { ...last, id: event.id, place: event.place }
 }
 
 const following = <R extends Seq>(ask: Ask, path: string) =>

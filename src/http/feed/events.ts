@@ -58,10 +58,10 @@ export const endEvent = (end: FeedEnd, { seq, id }: Sent, manner: Manner): strin
     case 'cut':
       return eventOf('cut', { seq, message: CUT[lang](id) })
     case 'reset':
-      return `id: ${end.seq}\n${eventOf('reset', {
+      return `id: ${end.id}\n${eventOf('reset', {
         seq: end.seq,
         block_height: String(end.height),
-        message: RESET[lang](end.seq),
+        message: RESET[lang](end),
       })}`
     case 'end':
       return eventOf('end', { seq, ...failureFields(end.failure, manner) })
@@ -77,9 +77,11 @@ const CUT = {
   zh: (id: string) => `读取速度跟不上新记录。请以 Last-Event-ID ${id} 继续。`,
 }
 
+type Reset = Extract<FeedEnd, { kind: 'reset' }>
+
 const RESET = {
-  en: (seq: number) =>
-    `Blocks were taken back by a repair. Discard the rows after seq ${seq}, and go on with Last-Event-ID ${seq}.`,
-  zh: (seq: number) =>
-    `部分区块已在修复中撤回。请丢弃 seq ${seq} 之后的记录，并以 Last-Event-ID ${seq} 继续。`,
+  en: ({ seq, id, height }: Reset) =>
+    `Blocks were taken back by a repair. Discard the rows after ${seq === undefined ? 'block' : 'seq'} ${seq ?? height}, and go on with Last-Event-ID ${id}.`,
+  zh: ({ seq, id, height }: Reset) =>
+    `部分区块已在修复中撤回。请丢弃${seq === undefined ? '区块' : ' seq'} ${seq ?? height} 之后的记录，并以 Last-Event-ID ${id} 继续。`,
 }

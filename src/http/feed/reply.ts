@@ -1,11 +1,11 @@
 import type { AnswerDeps, Call, Turn } from '#actions/answer.ts'
 import type { Feed } from '#actions/feed/feed.ts'
 import { type LastId, readId } from '#actions/feed/head-position.ts'
+import { type LastRow, readLastRow } from '#actions/feed/last-row.ts'
 import type { Message } from '#actions/feed/message.ts'
 import { openFeed } from '#actions/feed/open-feed.ts'
 import { openOutbox } from '#actions/feed/outbox.ts'
 import { ROWS_AT_ONCE } from '#actions/list/list-rows.ts'
-import { type RowId, readRowId } from '#actions/list/row-id.ts'
 import { badRequest, shown } from '#actions/request/refusals.ts'
 import { toIso } from '#chain/time.ts'
 import { Failure } from '#failure/failure.ts'
@@ -136,15 +136,15 @@ const piecesOf = async function* (
 const encoder = new TextEncoder()
 
 /** The event that the client has got last, when it comes again. Throws 'bad_request'. */
-const lastEventId = ({ headers }: Request): LastId | RowId | undefined => {
+const lastEventId = ({ headers }: Request): LastId | LastRow | undefined => {
   const text = headers.get('last-event-id') ?? ''
   if (text === '') return undefined
-  const id = readId(text) ?? readRowId(text)
+  const id = readId(text) ?? readLastRow(text)
   if (id !== undefined) return id
   throw badRequest(
     {
-      en: `Header Last-Event-ID is ${shown(text)}; it must be the id of an event: a whole number of at most 15 digits, with head=1 as the event has it.`,
-      zh: `请求头 Last-Event-ID 的值为 ${shown(text)}；应为事件的 id：不超过 15 位的非负整数，head=1 时为该事件的完整 id。`,
+      en: `Header Last-Event-ID is ${shown(text)}; it must be the id of an event: a whole number of at most 15 digits, or the whole id as the feed gave it.`,
+      zh: `请求头 Last-Event-ID 的值为 ${shown(text)}；应为事件的 id：不超过 15 位的非负整数，或事件流给出的完整 id。`,
     },
     { parameter: 'Last-Event-ID' },
   )

@@ -1,7 +1,7 @@
 import type { Action } from '#actions/define.ts'
 import { ID_PATTERN } from '#actions/feed/head-position.ts'
+import { LAST_ROW_PATTERN } from '#actions/feed/last-row.ts'
 import { neverOfFeed } from '#actions/feed/requests.ts'
-import { ROW_ID_PATTERN } from '#actions/list/row-id.ts'
 import { FEED_FORMAT, OPTION_TEXTS, OPTION_VALUES } from '#actions/request/options.ts'
 import { MOST_DIGITS, type Word } from '#actions/request/parameters.ts'
 import { type Parameter, parametersOf } from '#actions/request/query.ts'
@@ -66,9 +66,11 @@ const LAST_EVENT_ID: Json = {
   name: 'Last-Event-ID',
   in: 'header',
   required: false,
-  description: 'The id of the last event received: the feed continues after it, and start_seq is ignored.',
-  'x-description-zh': '已收到的最后一个事件的 id：事件流从其后继续，并优先于 start_seq。',
-  schema: { type: 'string', pattern: `${ID_PATTERN}|${ROW_ID_PATTERN}` },
+  description:
+    'The last id received, that of an event or one without data: the feed continues after it, and start_seq is ignored.',
+  'x-description-zh':
+    '已收到的最后一个 id（事件的 id，或不带数据的 id）：事件流从其后继续，并优先于 start_seq。',
+  schema: { type: 'string', pattern: `${ID_PATTERN}|${LAST_ROW_PATTERN}` },
 }
 
 const ownParameter = (

@@ -32,6 +32,15 @@ test('searchHistory: as many hits as wanted need no proof', async () => {
   expect(await atOldCopy(twins, proving => searchHistory(proving, [INDEX], search))).toEqual(twins)
 })
 
+test('searchHistory: a hit beside the wanted one does not hide that a copy lacks that', async () => {
+  const one = { ...search, wanted: 1, by: 'hash8' }
+  for (const isEnough of [true, false]) {
+    const asked = { ...one, isEnough: () => isEnough }
+    const found = await atOldCopy(twins, proving => searchHistory(proving, [INDEX], asked))
+    expect(found instanceof OutOfDate).toBe(!isEnough)
+  }
+})
+
 test('searchHistory: hits that share a value do not hide that a copy lacks another value', async () => {
   const found = await atOldCopy(twins, proving => searchHistory(proving, [INDEX], { ...search, by: 'hash8' }))
   expect(found).toBeInstanceOf(OutOfDate)

@@ -18,21 +18,26 @@ type Search = {
 /**
  * Hits in indices of history, whose documents never change: what is found is right. Where fewer than `wanted` are found,
  * a second search tells whether there are no more, or a copy is out of date, which throws `OutOfDate`. With `by` not hits
- * are counted, but values of that field: hits that share one do not stand for another value.
+ * are counted, but values of that field: hits that share one do not stand for another value. Nor is it known that there are
+ * no more where the hits are not enough (`isEnough`).
  */
 export const searchHistory = async (
   proving: Proving,
   indices: readonly string[],
-  search: Search & { readonly wanted: number; readonly by?: string },
+  search: Search & {
+    readonly wanted: number
+    readonly by?: string
+    readonly isEnough?: (found: readonly Hit[]) => boolean
+  },
 ): Promise<readonly Hit[]> => {
-  const { wanted, by, ...own } = search
+  const { wanted, by, isEnough = () => true, ...own } = search
   let found: readonly Hit[]
   if (indices.length > INDICES_AT_ONCE)
     found = await inParts(indices, part => searchHistory(proving, part, { ...own, wanted: 0 }))
   else
     found = await askHits<Hit>(proving.connection, searchOf(String(indices), own, { signal: proving.signal }))
   const count = by === undefined ? found.length : new Set(found.map(({ _source }) => _source[by])).size
-  return count < wanted ? provedHistory(proving, indices, own) : found
+  return count < wanted || !isEnough(found) ? provedHistory(proving, indices, own) : found
 }
 
 type NamedHit = Hit & { readonly _index?: string; readonly matched_queries?: readonly string[] }

@@ -5,7 +5,7 @@ import type { AnyIndex, HistoryIndex, StateIndex } from '#indices/registry.ts'
 import { segments } from '#indices/segment.ts'
 import { charactersOf } from '#store/bounded-cache.ts'
 import { missingData } from '#store/missing-data.ts'
-import type { Moment, View } from '#store/port.ts'
+import type { IsEnough, Moment, View } from '#store/port.ts'
 import { rankingPage } from '#store/ranking-page.ts'
 import type { Ref } from '../client/bulk-item.ts'
 import type { Got } from '../client/get-many.ts'
@@ -28,8 +28,8 @@ export const openView = (reader: Reader, hold: NonNullable<View['hold']>): View 
   edition: reader.remembered,
   get: async (index, id) => (await getDocs(reader, index, [id]))[0],
   getMany: (index, ids) => getDocs(reader, index, ids),
-  find: (index, field, value) => find(reader, index, { field, values: [value] }),
-  findAny: (index, field, values) => find(reader, index, { field, values }),
+  find: (index, field, ...[value, isEnough]) => find(reader, index, { field, values: [value], isEnough }),
+  findAny: (index, field, ...[values, isEnough]) => find(reader, index, { field, values, isEnough }),
   startingWith: (index, text, limit) =>
     docsStartingWith({ reader, getMany: ids => getDocs(reader, index, ids) }, index, { text, limit }),
   page: (index, order, options) => pageOf(reader, { index, order }, options),
@@ -123,10 +123,16 @@ const partitionOf = (reader: Reader, index: HistoryIndex, height: number): strin
 /** More documents than share the first 8 bytes of a hash. */
 const MOST_FOUND = 16
 
+type Found<I extends HistoryIndex> = {
+  readonly field: string
+  readonly values: readonly bigint[]
+  readonly isEnough: IsEnough<I> | undefined
+}
+
 const find = async <I extends HistoryIndex>(
   reader: Reader,
   index: I,
-  { field, values }: { readonly field: string; readonly values: readonly bigint[] },
+  { field, values, isEnough = () => true }: Found<I>,
 ): Promise<readonly DocOf<I>[]> => {
   // By name of index: an alias may lead to another generation by now.
   const indices = reader.published.partitions.map((_, partition) => reader.names.partition(index, partition))
@@ -134,11 +140,20 @@ const find = async <I extends HistoryIndex>(
   const query = terms.length === 1 ? { term: { [field]: terms[0] } } : { terms: { [field]: terms } }
   const size = MOST_FOUND * terms.length
   const wanted = terms.length
-  const found = wanted === 0 ? [] : await searchHistory(reader, indices, { query, size, wanted, by: field })
-  const docs = inOrder(found)
-    .filter(({ _id }) => (heightOf(_id) ?? Number.POSITIVE_INFINITY) <= reader.published.end.height)
-    .map(({ _id, _source }) => decode(index, _id, _source))
-  if (new Set(docs.map(doc => Reflect.get(doc, field))).size < wanted) reader.onNothing()
+  const docsOf = (hits: readonly Hit[]) =>
+    inOrder(hits)
+      .filter(({ _id }) => (heightOf(_id) ?? Number.POSITIVE_INFINITY) <= reader.published.end.height)
+      .map(({ _id, _source }) => decode(index, _id, _source))
+  const search = {
+    query,
+    size,
+    wanted,
+    by: field,
+    isEnough: (hits: readonly Hit[]) => isEnough(docsOf(hits)),
+  }
+  const docs = wanted === 0 ? [] : docsOf(await searchHistory(reader, indices, search))
+  const isShort = new Set(docs.map(doc => Reflect.get(doc, field))).size < wanted
+  if (isShort || !isEnough(docs)) reader.onNothing()
   return docs
 }
 

@@ -6,6 +6,7 @@ import { readCheckpoint } from './checkpoint.ts'
 import type { Cluster, ReadCluster } from './cluster.ts'
 import { indexStates } from './index-states.ts'
 import type { IndexShape } from './mappings.ts'
+import { movedKeys } from './moved-keys.ts'
 import { requireEmptyStore } from './require-empty.ts'
 import { onceStarted, startedCheckpoint } from './wait-for-shards.ts'
 import { type Wanted, wantedIndices } from './wanted-indices.ts'
@@ -50,11 +51,9 @@ export const refuseLost = async (cluster: ReadCluster): Promise<void> => {
   const loaded = wantedIndices(names.at(generations), partitions).filter(
     ({ name, from }) => inventory?.indices[name] !== undefined || (from !== undefined && end !== undefined),
   )
-  const standing = await indexStates(
-    connection,
-    loaded.map(({ name }) => name),
-  )
-  const lost = loaded.filter(({ name }) => !standing.has(name))
+  const standing = await indexStates(connection, [...loaded.map(({ name }) => name), names.keys])
+  const isMoved = movedKeys(names.at(generations), standing) !== undefined
+  const lost = loaded.filter(({ name, alias }) => !standing.has(name) && !(isMoved && alias === names.keys))
   if (lost.length === 0) return
   const list = lost.map(({ name, from }) => (from === undefined ? name : `${name} (blocks from ${from} on)`))
   throw new Failure(
@@ -66,16 +65,20 @@ export const refuseLost = async (cluster: ReadCluster): Promise<void> => {
   )
 }
 
-/** Restores lost aliases of loaded indices. */
+/** Restores lost aliases of loaded indices; the index that API keys were moved from loses its one. */
 const showHidden = async (cluster: ReadCluster): Promise<void> => {
   const { connection, names } = cluster
   const stored = (await readCheckpoint(cluster))?.checkpoint
   if (stored?.inventory === undefined) return
   const { inventory, generations, partitions } = stored
   const wanted = wantedIndices(names.at(generations), partitions)
-  const standing = await indexStates(connection, Object.keys(inventory.indices))
-  const actions = wanted.flatMap(({ name, alias, into }) => {
+  const standing = await indexStates(connection, [...Object.keys(inventory.indices), names.keys])
+  const isMoved = movedKeys(names.at(generations), standing) !== undefined
+  const actions = wanted.flatMap(({ name, alias, into }): readonly object[] => {
     const found = standing.get(name)
+    // Keys that were revoked since they were moved would be good again.
+    if (isMoved && alias === names.keys)
+      return found?.aliases.has(alias) === true ? [{ remove: { index: name, alias } }] : []
     if (found === undefined || found.uuid !== inventory.indices[name]?.[0]) return []
     return [...new Set([alias, into])]
       .filter(each => !found.aliases.has(each))

@@ -1,10 +1,11 @@
-import type { Failure } from '#failure/failure.ts'
+import { Failure } from '#failure/failure.ts'
 import type { Difference } from '#store/port.ts'
 import { readCheckpoint, readPublished } from './checkpoint.ts'
 import type { PublishedMeta } from './checkpoint-record.ts'
 import { at, type ReadCluster } from './cluster.ts'
 import { damageOf, readerFailure, stateDamage } from './damage.ts'
 import { indexStates } from './index-states.ts'
+import { movedKeys } from './moved-keys.ts'
 
 /** Checks before damage is believed: a migration that ends meanwhile replaces indices. */
 const CHECKS = 3
@@ -53,18 +54,29 @@ export const lostKeysOf = (
   }
 }
 
-/** What is wrong with an index, if the master says so, too. */
+/** What is wrong with the index of keys, if the master says so, too. */
 const failureOf = async (
   here: ReadCluster,
   known: Parameters<typeof stateDamage>[1],
   signal: AbortSignal | undefined,
 ): Promise<Failure | undefined> => {
   const seen = async (local: boolean): Promise<Failure | undefined> => {
-    const found = await indexStates(here.connection, [known.name], { signal, local })
-    return readerFailure(stateDamage(here, known, found.get(known.name)))
+    const { connection, names } = here
+    const found = await indexStates(connection, [known.name, names.keys], { signal, local })
+    const before = found.get(known.name)
+    if (movedKeys(names, found) === undefined) return readerFailure(stateDamage(here, known, before))
+    // The keys in both would count, also those that were revoked since.
+    return before?.aliases.has(names.keys) === true ? replacedKeys(here, known.name) : undefined
   }
   return (await seen(true)) && (await seen(false))
 }
+
+const replacedKeys = ({ connection: { url }, names }: ReadCluster, name: string): Failure =>
+  new Failure(
+    'unavailable',
+    `The alias ${names.keys} at ${url} leads to ${name}, too, from which a migration has moved the API keys.`,
+    { help: 'Run: iostlens indices create.' },
+  )
 
 /** The same for operators, by the checkpoint. */
 export const lostOf = async (cluster: ReadCluster): Promise<readonly Difference[]> => {
@@ -79,7 +91,10 @@ export const lostOf = async (cluster: ReadCluster): Promise<readonly Difference[
     // A batch may be under way.
     mayHoldMore: () => true,
   })
-  return damages.map(({ name, detail, help }) => ({
+  const here = at(cluster, generations)
+  const isMoved = movedKeys(here.names, await indexStates(cluster.connection, [names.keys])) !== undefined
+  const lost = damages.filter(({ name }) => !isMoved || name !== here.names.behind('keys'))
+  return lost.map(({ name, detail, help }) => ({
     name: name.slice(names.prefix.length + 1),
     problem: 'lost' as const,
     detail: `${detail}. ${help}`,

@@ -16,6 +16,7 @@ import { batchCommitter } from './commit-batch.ts'
 import { HistoryAhead } from './history-ahead.ts'
 import { InventoryKeeper } from './inventory-keeper.ts'
 import { keepLease, type Lease } from './keep-lease.ts'
+import { recordMovedKeys } from './record-moved-keys.ts'
 import { recover } from './recover.ts'
 import { type RepairWriter, repairWriterOf } from './repair.ts'
 import { rewriteDocuments } from './rewrite-documents.ts'
@@ -111,9 +112,11 @@ const wholeCopiesOf =
 
 /** Takes the lease; unless it is for a repair, brings the store to its checkpoint and makes sure that no data is lost. */
 const takeStore = async (options: WriterOptions) => {
-  const { cluster, identity } = options
+  const { identity } = options
   const requirement = options.repair ? requireServed : undefined
-  const lease = keepLease(cluster, await acquireLease(cluster, identity, requirement))
+  const acquired = await acquireLease(options.cluster, identity, requirement)
+  const { cluster, held } = await recordMovedKeys(options.cluster, acquired)
+  const lease = keepLease(cluster, held)
   const keeper = new InventoryKeeper(lease)
   const restore = async (): Promise<void> => {
     const { inventory, partitions } = lease.checkpoint()

@@ -1,0 +1,42 @@
+import { recordId, TX_PLACES } from '#indices/position.ts'
+import type { View } from '#store/port.ts'
+import { blockAt, isOn } from '../find/blocks-at.ts'
+import { heightOf, ROW_ID_PATTERN, type RowId, readRowId, rowIdText } from '../list/row-id.ts'
+import { highestOn } from './landmarks.ts'
+import type { FeedEnd } from './message.ts'
+import { type GivenTrail, readTrail, TRAIL_PATTERN, trailText } from './trail-text.ts'
+
+/** The last row of a reader of rows that are searched for; with a trail: the end of a block, before its first row. */
+export type LastRow = RowId & { readonly trail?: GivenTrail | undefined }
+
+export const LAST_ROW_PATTERN = `${ROW_ID_PATTERN.slice(0, -1)}(?:${TRAIL_PATTERN})?$`
+
+export const lastRowText = (last: LastRow): string => `${rowIdText(last)}${last.trail?.text ?? ''}`
+
+/** undefined: it is no id of ours. */
+export const readLastRow = (text: string): LastRow | undefined => {
+  const end = text.indexOf('@')
+  if (end < 0) return readRowId(text)
+  const trail = readTrail(text.slice(end))
+  const row = readRowId(text.slice(0, end))
+  return row && trail && { ...row, trail }
+}
+
+/** Behind all rows of a block: a reader stands there who has got none. */
+export const endOfBlock = async (view: View, block: { readonly height: number; readonly hash: string }) => ({
+  position: recordId(block.height, TX_PLACES - 1, TX_PLACES - 1),
+  hash: block.hash,
+  trail: readTrail(await trailText(view)),
+})
+
+/** What a reader is told who has got no row, when blocks were taken back with the one behind which it stands. */
+export const resetOf = async (
+  view: View,
+  last: LastRow | undefined,
+): Promise<Extract<FeedEnd, { kind: 'reset' }> | undefined> => {
+  if (last?.trail === undefined) return undefined
+  if (await isOn(view, { height: heightOf(last.position), hash: last.hash })) return undefined
+  const height = Math.max(0, await highestOn(view, last.trail.landmarks))
+  const left = await endOfBlock(view, await blockAt(view, height))
+  return { kind: 'reset', seq: undefined, id: lastRowText(left), height }
+}

@@ -1,0 +1,48 @@
+import type { View } from '#store/port.ts'
+import { blockHashes } from '../list/row-id.ts'
+import type { Trail } from './landmarks.ts'
+import { LETTER, MARK, markOf } from './mark.ts'
+
+/**
+ * The end of an id that says of which chain the rows up to it are, so that a reader who comes again is told which of them
+ * were taken back meanwhile, whoever is asked then: the published block, and what its hash and those of few blocks below end
+ * with. A block that is lost ends them.
+ */
+export const trailText = async (view: View): Promise<string> => {
+  const { height, hash } = view.at
+  const below = heightsBelow(height)
+  const hashes = await blockHashes(view, below)
+  const lost = below.findIndex(each => !hashes.has(each))
+  const named = lost < 0 ? below : below.slice(0, lost)
+  return `@${height}.${markOf(hash)}${named.map(each => markOf(hashes.get(each) ?? '')).join('')}`
+}
+
+/** The heights of the blocks below one that an id names: each is at sixteen times the distance of the one before. */
+const heightsBelow = (height: number): readonly number[] => {
+  const heights: number[] = []
+  for (let distance = 16; distance <= height; distance *= 16) heights.push(height - distance)
+  return heights
+}
+
+/** The pattern of a trail in an id; its groups are the height and the marks. */
+export const TRAIL_PATTERN = `@(0|[1-9][0-9]{0,14})\\.((?:${LETTER}{${MARK}}){1,13})`
+
+/** A trail as an id has it: of each hash only the end. */
+export type GivenTrail = Trail & { readonly text: string }
+
+const TRAIL = new RegExp(`^${TRAIL_PATTERN}$`)
+
+/** undefined: it is no trail. */
+export const readTrail = (text: string): GivenTrail | undefined => {
+  const [, height, marks] = TRAIL.exec(text) ?? []
+  return height === undefined || marks === undefined ? undefined : trailOf(height, marks)
+}
+
+/** The trail of an id, from the groups of `TRAIL_PATTERN`. */
+export const trailOf = (height: string, marks: string): GivenTrail => {
+  const heights = [Number(height), ...heightsBelow(Number(height))]
+  const [at = { height: 0, hash: '' }, ...landmarks] = heights
+    .slice(0, marks.length / MARK)
+    .map((each, index) => ({ height: each, hash: marks.slice(index * MARK, (index + 1) * MARK) }))
+  return { at, landmarks: landmarks.toReversed(), text: `@${height}.${marks}` }
+}

@@ -1,0 +1,67 @@
+import { expect, test } from 'bun:test'
+import { Failure } from '#failure/failure.ts'
+import { wholeness } from './wholeness.ts'
+
+const lost = new Failure('damaged', 'lost')
+
+/** A store whose checks end when the test says so, in any order. */
+const checked = () => {
+  const checks: PromiseWithResolvers<Failure | undefined>[] = []
+  const check = (): Promise<Failure | undefined> => {
+    const made = Promise.withResolvers<Failure | undefined>()
+    checks.push(made)
+    return made.promise
+  }
+  return { checks, whole: wholeness({ check, now: () => 0 }) }
+}
+
+test('wholeness: what a check finds that began before the store changed counts for nobody who asks later', async () => {
+  for (const [before, after] of [
+    [lost, undefined],
+    [undefined, lost],
+  ]) {
+    const { checks, whole } = checked()
+    const early = whole.require()
+    whole.expire()
+    const late = whole.require()
+    expect(checks).toHaveLength(2)
+    checks[1]?.resolve(after)
+    const told = await Promise.allSettled([late])
+    checks[0]?.resolve(before)
+    const toldBefore = await Promise.allSettled([early])
+    const kept = await Promise.allSettled([(async () => whole.require())()])
+    const statusOf = (failure: Failure | undefined) => (failure === undefined ? 'fulfilled' : 'rejected')
+    expect([...told, ...toldBefore, ...kept].map(({ status }) => status)).toEqual([
+      statusOf(after),
+      statusOf(before),
+      statusOf(after),
+    ])
+    expect(checks).toHaveLength(2)
+  }
+})
+
+test('wholeness: a request that found nothing waits for a check that begins then, which others share', async () => {
+  const { checks, whole } = checked()
+  const first = whole.require()
+  const [one, two] = [whole.requireNow(), whole.requireNow()]
+  expect(checks).toHaveLength(1)
+  checks[0]?.resolve(undefined)
+  await first
+  await Promise.resolve()
+  expect(checks).toHaveLength(2)
+  checks[1]?.resolve(lost)
+  const told = await Promise.allSettled([one, two])
+  expect(told.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+  expect(() => whole.require()).toThrow('lost')
+})
+
+test('wholeness: a check that could not be made is told to whoever waits, and the next request makes another', async () => {
+  const { checks, whole } = checked()
+  const first = whole.require()
+  checks[0]?.reject(new Failure('unavailable', 'away'))
+  await expect(first).rejects.toThrow('away')
+  const second = whole.require()
+  checks[1]?.resolve(undefined)
+  await second
+  expect(whole.require()).toBeUndefined()
+})
