@@ -88,6 +88,12 @@ const sharedRanges = (fetching: Fetching, { from, to, inFlight }: Wanted): Range
   })
 }
 
+/**
+ * Ranges that are read ahead of an archive: with half as many, the thread that proves has nothing to do for a tenth of the time.
+ * There is no node that they could be too many for.
+ */
+const OF_ARCHIVE = 8
+
 /** Ranges of which the source says where each ends: an archive, which is one node alone. */
 const givenRanges = (
   fetching: Fetching,
@@ -95,10 +101,11 @@ const givenRanges = (
   endOf: (from: number) => Promise<number>,
 ): RangesAhead<FetchedRange> => {
   const ahead: Promise<FetchedRange>[] = []
+  const most = Math.max(inFlight, OF_ARCHIVE)
   let next = from
   return {
     next: async () => {
-      while (ahead.length < inFlight && next <= to) {
+      while (ahead.length < most && next <= to) {
         const last = Math.min(to, await endOf(next))
         const range = fetchRange(fetching, { from: next, to: last, ends: last === to })
         // Its failure is thrown when its turn comes; until then it must not count as unhandled.
