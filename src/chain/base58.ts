@@ -3,6 +3,8 @@ import { Failure } from '#failure/failure.ts'
 /** Bitcoin's alphabet, as go-iost uses it. */
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 const BASE = 58
+/** The pattern of one letter of it. */
+export const BASE58_LETTER = '[1-9A-HJ-NP-Za-km-z]'
 const LETTERS = Uint8Array.from(ALPHABET, letter => letter.charCodeAt(0))
 const FIRST_LETTER = ALPHABET.charCodeAt(0)
 

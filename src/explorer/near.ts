@@ -59,7 +59,7 @@ const namesIn = ({ path, query }: Pick<Visit, 'path' | 'query'>): readonly Named
     { text: kind === 'account' ? part : '', kind: 'token' },
     { text: given('counterparty'), kind: 'account' },
     { text: given('token'), kind: 'token' },
-    { text: given('func_name').split('/', 1).join(), kind: 'contract' },
+    { text: given('func_name').split('/')[0] ?? '', kind: 'contract' },
   ].filter(({ text }) => text !== '')
 }
 

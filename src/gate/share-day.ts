@@ -2,13 +2,13 @@ import type { Usage } from '#store/port.ts'
 import { DAY_MS } from '#time/units.ts'
 import type { Use, Uses } from './use.ts'
 
-/** Begins a day. What was not shared of the one that ends is shared later. */
+/** Begins a day. Requests of the one that ends which were not shared yet are shared later. */
 export const turnTo = (use: Use, day: number): void => {
   const { day: lastDay, today, shared } = use
   Object.assign(use, { day, today: 0, shared: 0, lastDay, late: today - shared })
 }
 
-/** Adds what is new of a day, and notes what all processes counted, also of keys that nobody asked with here. */
+/** Adds the requests of a day that are new, and notes the counts of all processes, also those of keys that nobody used here. */
 export const shareDay = async (uses: Uses, usage: Pick<Usage, 'add'>, at: number): Promise<void> => {
   const day = Math.floor(at / DAY_MS)
   const { fresh, late } = unshared(uses, day)
@@ -35,7 +35,7 @@ const withNote = (uses: Uses, id: string, work: (use: Use) => void): void => {
   }
 }
 
-/** What was not shared yet: of the day, and what came right before midnight, by the day on which it was asked. */
+/** Requests that were not shared yet: those of the day, and those right before midnight, by their day. */
 const unshared = (uses: Uses, day: number) => {
   const fresh = new Map<string, number>()
   const late = new Map<number, Map<string, number>>()

@@ -31,8 +31,8 @@ export type Follower = HeadSource & {
 /** A head that could not be confirmed for this time is withdrawn. */
 const AWAY_MS = 5_000
 /**
- * Of the blocks above, and again of those of other branches: estimated bytes. What exceeds them is forgotten before each
- * search, so that it does not grow while searches fail.
+ * Of the blocks above, and again of those of other branches: estimated bytes. Blocks beyond that are forgotten before each
+ * search, so that they do not grow in number while searches fail.
  */
 const MOST_BYTES = 128 * 1024 * 1024
 

@@ -121,6 +121,26 @@ test('fill: what a run needs is fetched while the one before is derived', async 
   ])
 })
 
+test('fill: others get a turn of the event loop once 5 ms are spent', async () => {
+  let [now, turns] = [0, 0]
+  const others = (): void => {
+    turns += 1
+    next = setImmediate(others)
+  }
+  let next = setImmediate(others)
+  const before: number[] = []
+  const onAdd = (): void => {
+    before.push(turns)
+    now += 3
+  }
+  const { stages } = noting({ onAdd })
+  const blocks = segmentsOf([1, 7]).flat()
+  await fill({ ...stages, clock: { elapsed: () => now } }, streamOf(blocks), { lib: 9, signal })
+  clearImmediate(next)
+  // Each block takes 3 ms here: a turn comes behind every second one.
+  expect(before).toEqual([0, 0, 1, 1, 2, 2, 3, 3])
+})
+
 test('fill: ends before a segment that is not accepted, asks for no more blocks, and throws why', async () => {
   const { asked, stages } = noting({ refused: 1 })
   let given = 0

@@ -1,5 +1,6 @@
 import type { LoadedBlock } from '#chain/block.ts'
 import type { Clock } from '#time/clock.ts'
+import { nextTurn } from '#time/turn.ts'
 import type { Batches } from './batches.ts'
 import type { Deriver } from './deriver.ts'
 import type { Proving } from './proving.ts'
@@ -77,7 +78,7 @@ const turnsOf = ({ elapsed }: Pick<Clock, 'elapsed'>): Turns => {
   return {
     give: async () => {
       if (elapsed() - last < TURN_MS) return
-      await new Promise(done => setImmediate(done))
+      await nextTurn()
       last = elapsed()
     },
   }
@@ -96,8 +97,8 @@ const store = async (
     await proof.derived(loaded)
     time.on('store')
     await batches.add(documents, lib)
-    await turns.give()
     time.on('deriving')
+    await turns.give()
   }
 }
 

@@ -90,7 +90,7 @@ const sharedRanges = (fetching: Fetching, { from, to, inFlight }: Wanted): Range
 
 /**
  * Ranges that are read ahead of an archive: with half as many, the thread that proves has nothing to do for a tenth of the time.
- * There is no node that they could be too many for.
+ * No node has to answer them.
  */
 const OF_ARCHIVE = 8
 

@@ -32,6 +32,7 @@ export type ReadOptions = { readonly signal?: AbortSignal; readonly damaged?: tr
 /** A read that has ended: when it began, by `performance.now()`, what it threw, and how often it began again. */
 export type ReadEnd = { readonly since: number; readonly error?: unknown; readonly retries?: number }
 
+/** Whether all documents that are wanted are among some. */
 export type IsEnough<I extends HistoryIndex> = (docs: readonly DocOf<I>[]) => boolean
 
 /** One published height, seen as a whole. */
@@ -44,8 +45,8 @@ export type View = {
   /** Things by their ids, in that order. */
   getMany<I extends AnyIndex>(index: I, ids: readonly string[]): Promise<readonly (DocOf<I> | undefined)[]>
   /**
-   * Documents whose field equals `value` (a field of `finds`), at most a handful, in order of id. `isEnough`: whether all
-   * that are wanted are among some; where they are not, the store makes sure that none is missing.
+   * Documents whose field equals `value` (a field of `finds`), at most a handful, in order of id. Where those
+   * that it has found are not enough, the store makes sure that it lacks none.
    */
   find<I extends HistoryIndex>(
     index: I,

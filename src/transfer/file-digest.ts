@@ -1,4 +1,5 @@
 import { closeSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs'
+import { nextTurn } from '#time/turn.ts'
 import type { FileDigest } from './manifest.ts'
 
 const PIECE = 256 * 1024
@@ -28,7 +29,7 @@ export const readThrough = async (path: string, { signal, onRead, into }: Readin
       bytes += read
       onRead(bytes)
       // Otherwise nobody hears of a signal before the end.
-      await new Promise(resolve => setImmediate(resolve))
+      await nextTurn()
       signal.throwIfAborted()
     }
     if (target !== undefined) fsyncSync(target)

@@ -1,5 +1,6 @@
+import { BASE58_LETTER } from '#chain/base58.ts'
 import type { Point } from '#head/branch.ts'
-import { LETTER, MARK } from './mark.ts'
+import { MARK_PATTERN } from './mark.ts'
 import { type GivenTrail, TRAIL_PATTERN, trailOf } from './trail-text.ts'
 
 /** A block below the highest one of which a reader has rows: the end of its hash tells it from its rivals. */
@@ -84,8 +85,8 @@ export type LastId = {
 }
 
 const NUMBER = '(0|[1-9][0-9]{0,14})'
-const BELOW = `(?:([1-9][0-9]{0,3})\\.)?(${LETTER}{${MARK}})`
-const PLACE = `-${NUMBER}-${NUMBER}-${NUMBER}-(${LETTER}{1,64})(?:([-~])((?:${BELOW}){0,${MOST_BELOW}}))?`
+const BELOW = `(?:([1-9][0-9]{0,3})\\.)?(${MARK_PATTERN})`
+const PLACE = `-${NUMBER}-${NUMBER}-${NUMBER}-(${BASE58_LETTER}{1,64})(?:([-~])((?:${BELOW}){0,${MOST_BELOW}}))?`
 /** The pattern of an id; one of an older service has no trail, or names the highest block above alone. */
 export const ID_PATTERN = `^${NUMBER}(?:${PLACE})?(?:${TRAIL_PATTERN})?$`
 const ID = new RegExp(ID_PATTERN)

@@ -1,3 +1,5 @@
+import { BASE58_LETTER } from '#chain/base58.ts'
+
 /** The end of a block's hash, which tells it from its rivals in an id. */
 
 /**
@@ -6,6 +8,7 @@
  */
 export const MARK = 8
 
-export const LETTER = '[1-9A-HJ-NP-Za-km-z]'
+/** The pattern of one. */
+export const MARK_PATTERN = `${BASE58_LETTER}{${MARK}}`
 
 export const markOf = (hash: string): string => hash.slice(-MARK)

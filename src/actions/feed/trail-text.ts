@@ -1,7 +1,7 @@
 import type { View } from '#store/port.ts'
 import { blockHashes } from '../list/row-id.ts'
 import type { Trail } from './landmarks.ts'
-import { LETTER, MARK, markOf } from './mark.ts'
+import { MARK, MARK_PATTERN, markOf } from './mark.ts'
 
 /**
  * The end of an id that says of which chain the rows up to it are, so that a reader who comes again is told which of them
@@ -25,7 +25,7 @@ const heightsBelow = (height: number): readonly number[] => {
 }
 
 /** The pattern of a trail in an id; its groups are the height and the marks. */
-export const TRAIL_PATTERN = `@(0|[1-9][0-9]{0,14})\\.((?:${LETTER}{${MARK}}){1,13})`
+export const TRAIL_PATTERN = `@(0|[1-9][0-9]{0,14})\\.((?:${MARK_PATTERN}){1,13})`
 
 /** A trail as an id has it: of each hash only the end. */
 export type GivenTrail = Trail & { readonly text: string }

@@ -1,3 +1,4 @@
+import { BASE58_LETTER } from '#chain/base58.ts'
 import { blocks } from '#indices/block.ts'
 import { blockId, positionOf } from '#indices/position.ts'
 import { missingData } from '#store/missing-data.ts'
@@ -10,7 +11,7 @@ import type { Numbered } from './list-rows.ts'
  */
 export type RowId = { readonly position: string; readonly hash: string }
 
-export const ROW_ID_PATTERN = '^([0-9]{12}(?:-[0-9]{5}){0,2})-([1-9A-HJ-NP-Za-km-z]{32,44})$'
+export const ROW_ID_PATTERN = `^([0-9]{12}(?:-[0-9]{5}){0,2})-(${BASE58_LETTER}{32,44})$`
 const ROW_ID = new RegExp(ROW_ID_PATTERN)
 
 export const rowIdText = ({ position, hash }: RowId): string => `${position}-${hash}`

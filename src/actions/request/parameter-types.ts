@@ -1,16 +1,16 @@
 import { Type } from '@sinclair/typebox'
+import { BASE58_LETTER } from '#chain/base58.ts'
 import { contractIdOf, isContractId, isHash, isPossibleName, isTokenSymbol } from '#chain/names.ts'
 import type { Text } from '../text.ts'
 import { severalOf, WHOLE_NUMBER, WHOLE_RULE, type Word, word } from './parameters.ts'
 
 /** The field words of the requests: one per kind of parameter, each reading itself strictly from text. */
 
-const BASE58 = '[1-9A-HJ-NP-Za-km-z]'
 const ACCOUNT = '(?:[a-z0-9_]{5,11}|0x[0-9a-f]{40})'
 const SYSTEM = '[a-z0-9_]{1,94}\\.iost'
-const USER_CONTRACT = `Contract${BASE58}{1,91}`
+const USER_CONTRACT = `Contract${BASE58_LETTER}{1,91}`
 /** A contract id without its prefix: the hash of the transaction that deployed it. */
-const BARE_CONTRACT = `${BASE58}{32,44}`
+const BARE_CONTRACT = `${BASE58_LETTER}{32,44}`
 
 /** A contract id as the chain writes it. */
 export const CONTRACT = `(?:${SYSTEM}|${USER_CONTRACT})`
@@ -69,7 +69,7 @@ export const owner = () =>
       en: 'an account name (5 to 11 characters of a-z, 0-9 and _, or 0x and 40 lower-case hexadecimal digits), a contract id, a base58 public key, or 0',
       zh: '账户名（由 5 至 11 个 a-z、0-9、_ 字符组成，或为 0x 加 40 位小写十六进制数字）、合约 ID、base58 公钥或 0',
     },
-    pattern: `^(?:${ACCOUNT}|${CONTRACT}|${BASE58}{32,46}|0)$`,
+    pattern: `^(?:${ACCOUNT}|${CONTRACT}|${BASE58_LETTER}{32,46}|0)$`,
     example: 'busyhub',
     sample: 'account',
     elsewhere: ACCOUNT_ELSEWHERE,
@@ -137,7 +137,7 @@ export const hash = (of: 'block' | 'transaction') =>
       en: 'a hash (32 bytes in base58, usually 43 or 44 characters)',
       zh: '哈希，即 32 字节的 base58 文本，通常为 43 或 44 个字符',
     },
-    pattern: `^${BASE58}{32,44}$`,
+    pattern: `^${BASE58_LETTER}{32,44}$`,
     example:
       of === 'block'
         ? '8psW23ozxC4SjoXeD2DSPWBNzR3Re9a3ei9Vu1C49sQg'

@@ -88,7 +88,7 @@ const withSignatures = async function* (
   }
 }
 
-/** The raw form as the node gives it. It must be that of the block: whoever loads the archive proves the block by it. */
+/** The raw form as the node gives it. It must be that of the block: a load from the archive proves the block by it. */
 const rawBlock = async (node: Node | undefined, block: Block, signal: AbortSignal): Promise<Uint8Array> => {
   const { height, hash } = block
   const answer = await node?.get(`/getRawBlockByNumber/${height}/true`, { signal })

@@ -42,8 +42,8 @@ const LONGEST_PAUSE = 30
 const AFTER_END = 0.5
 
 /**
- * An event of a feed: its name, and its id. That is the `seq` of the last irreversible row and what tells the service which
- * rows the reader has (`place`), or, of rows that are searched for, the id of the row.
+ * An event of a feed: its name, and its id. That is the `seq` of the last irreversible row and a mark of
+ * the rows that the reader has (`place`), or, of rows that are searched for, the id of the row.
  */
 type FeedEvent = {
   readonly name: string

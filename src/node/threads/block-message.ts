@@ -27,26 +27,27 @@ type Fields = Omit<Block, 'time' | 'transactions'> & {
   readonly lengths: readonly number[]
 }
 
+/** The fields of a block, and the texts of its other transactions. */
+const splitOf = (block: Block): { readonly fields: Fields; readonly bodies: readonly string[] } => {
+  const { transactions, time, ...rest } = block
+  const base = baseIn(block)
+  const bodies = transactions.slice(base === undefined ? 0 : 1).map(({ body }) => body)
+  const lengths = bodies.map(({ length }) => length)
+  return { fields: { ...rest, time: String(time), ...(base && { base }), lengths }, bodies }
+}
+
+const baseIn = (block: Block): Fields['base'] => {
+  const [first] = block.transactions
+  const difference = first && isBase(block, 0) ? differenceOf(first, block.time) : undefined
+  return first && difference && [first.hash, difference]
+}
+
 /** Packs what a thread made of bulk answers. */
 export const packed = (parts: readonly Part[]): BlockMessage => {
-  const bodies: string[] = []
-  const fieldsOf = (block: Block): Fields => {
-    const { transactions, time, ...fields } = block
-    const [first] = transactions
-    const difference = first !== undefined && isBase(block, 0) ? differenceOf(first, time) : undefined
-    const isTemplated = first !== undefined && difference !== undefined
-    const others = isTemplated ? transactions.slice(1) : transactions
-    for (const { body } of others) bodies.push(body)
-    return {
-      ...fields,
-      time: String(time),
-      ...(isTemplated ? { base: [first.hash, difference] } : {}),
-      lengths: others.map(({ body }) => body.length),
-    }
-  }
+  const split = parts.map(({ block }) => block && splitOf(block))
   return {
-    blocks: JSON.stringify(parts.map(({ block }) => (block === undefined ? null : fieldsOf(block)))),
-    bodies: `[${bodies.join(',')}]`,
+    blocks: JSON.stringify(split.map(each => each?.fields ?? null)),
+    bodies: `[${split.flatMap(each => each?.bodies ?? []).join(',')}]`,
     heads: parts.flatMap(({ head }, at) => (head === undefined ? [] : [[at, head] as const])),
   }
 }

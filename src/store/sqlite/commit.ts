@@ -3,6 +3,7 @@ import type { Index } from '#indices/define.ts'
 import { records } from '#indices/record.ts'
 import type { Change, StateIndex } from '#indices/registry.ts'
 import { transactions } from '#indices/transaction.ts'
+import { nextTurn } from '#time/turn.ts'
 import type { Batch } from '../port.ts'
 import type { Cell } from './cell.ts'
 import type { Connection } from './connection.ts'
@@ -58,7 +59,7 @@ const pauses = (): (() => Promise<void> | undefined) => {
   let count = 0
   return () => {
     count += 1
-    return count % SLICE === 0 ? new Promise(done => setImmediate(done)) : undefined
+    return count % SLICE === 0 ? nextTurn() : undefined
   }
 }
 

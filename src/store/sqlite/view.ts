@@ -4,6 +4,7 @@ import { segments } from '#indices/segment.ts'
 import { type BoundedCache, boundedCache, charactersOf } from '#store/bounded-cache.ts'
 import type { Published, View } from '#store/port.ts'
 import { rankingOf, rowsOfPage } from '#store/ranking-page.ts'
+import { nextTurn } from '#time/turn.ts'
 import type { Connection } from './connection.ts'
 import { getPublished, isUnderRepair } from './meta.ts'
 import { namedRows } from './names.ts'
@@ -56,7 +57,7 @@ const turns = () => {
   return {
     turn: async (): Promise<void> => {
       if (performance.now() - since > SLICE_MS) {
-        await new Promise<void>(resolve => setImmediate(resolve))
+        await nextTurn()
         since = performance.now()
       }
       if (ended !== undefined) throw ended()

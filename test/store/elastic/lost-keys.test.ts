@@ -2,12 +2,12 @@ import { describe, expect, test } from 'bun:test'
 import { createKey } from '#keys/key.ts'
 import { keyring } from '#keys/keyring.ts'
 import type { Store } from '#store/port.ts'
-import { batchOf, identity } from '#test/store/suite/fixture.ts'
+import { identity } from '#test/store/suite/fixture.ts'
 import { failureOf } from '#test/store/suite/harness.ts'
 import { handClock } from '#test/support/clocks/hand-clock.ts'
 import { ask } from '#test/support/stores/ask-elastic.ts'
-import { commitBatch } from '#test/support/stores/commit-batch.ts'
-import { elasticsearchUrl, openTestElastic, type TestElastic } from '#test/support/stores/elasticsearch.ts'
+import { elasticsearchUrl, type TestElastic } from '#test/support/stores/elasticsearch.ts'
+import { withBlocks } from './with-blocks.ts'
 
 const NOW = Date.UTC(2026, 10, 21)
 const { key, stored } = createKey('a', { perSecond: 3, perDay: 7 }, { now: NOW })
@@ -40,20 +40,6 @@ const redirect = async (target: TestElastic): Promise<void> => {
 }
 
 const check = (store: Store) => keyring({ store: store.keys, clock: handClock(NOW) }).check(key)
-
-/** Runs `work` with a store that has a few blocks. */
-const withBlocks = async (work: (target: TestElastic) => Promise<void>): Promise<void> => {
-  const target = openTestElastic({ retryTimeoutMs: 2_000 })
-  try {
-    await target.store.create()
-    const writer = await target.store.takeOver(identity)
-    await commitBatch(writer, batchOf(0, 3))
-    await writer.release()
-    await work(target)
-  } finally {
-    await target.destroy()
-  }
-}
 
 describe.skipIf(elasticsearchUrl() === undefined)('an index of keys', () => {
   for (const [name, damage, kind] of [

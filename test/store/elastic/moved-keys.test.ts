@@ -1,14 +1,12 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { createKey } from '#keys/key.ts'
-import { batchOf, identity } from '#test/store/suite/fixture.ts'
+import { identity } from '#test/store/suite/fixture.ts'
 import { failureOf } from '#test/store/suite/harness.ts'
 import { ask } from '#test/support/stores/ask-elastic.ts'
-import { commitBatch } from '#test/support/stores/commit-batch.ts'
-import { elasticsearchUrl, openTestElastic, type TestElastic } from '#test/support/stores/elasticsearch.ts'
+import { elasticsearchUrl, type TestElastic } from '#test/support/stores/elasticsearch.ts'
+import { withBlocks } from './with-blocks.ts'
 
 /** Stores whose API keys a migration of an earlier version moved without recording it. */
-
-setDefaultTimeout(600_000)
 
 const [good, bad] = ['good', 'bad'].map(
   name => createKey(name, { perSecond: 3, perDay: 7 }, { now: 1 }).stored,
@@ -58,20 +56,12 @@ const isBehindAlias = async (target: TestElastic, index: string): Promise<boolea
   return `${target.prefix}-keys` in (told?.aliases ?? {})
 }
 
-const withMoved = async (work: (target: TestElastic) => Promise<void>): Promise<void> => {
-  const target = openTestElastic({ retryTimeoutMs: 2_000 })
-  try {
-    await target.store.create()
-    const writer = await target.store.takeOver(identity)
-    await commitBatch(writer, batchOf(0, 3))
-    await writer.release()
+const withMoved = (work: (target: TestElastic) => Promise<void>): Promise<void> =>
+  withBlocks(async target => {
     for (const key of [good, bad]) await target.store.keys.add(key)
     await move(target)
     await work(target)
-  } finally {
-    await target.destroy()
-  }
-}
+  })
 
 describe.skipIf(elasticsearchUrl() === undefined)('API keys that were moved', () => {
   test('are served from where they are, and indices create brings none back that was revoked', () =>

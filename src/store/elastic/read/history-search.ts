@@ -27,7 +27,7 @@ export const searchHistory = async (
   search: Search & {
     readonly wanted: number
     readonly by?: string
-    readonly isEnough?: (found: readonly Hit[]) => boolean
+    readonly isEnough?: ((found: readonly Hit[]) => boolean) | undefined
   },
 ): Promise<readonly Hit[]> => {
   const { wanted, by, isEnough = () => true, ...own } = search

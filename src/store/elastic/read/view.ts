@@ -132,7 +132,7 @@ type Found<I extends HistoryIndex> = {
 const find = async <I extends HistoryIndex>(
   reader: Reader,
   index: I,
-  { field, values, isEnough = () => true }: Found<I>,
+  { field, values, isEnough }: Found<I>,
 ): Promise<readonly DocOf<I>[]> => {
   // By name of index: an alias may lead to another generation by now.
   const indices = reader.published.partitions.map((_, partition) => reader.names.partition(index, partition))
@@ -149,11 +149,11 @@ const find = async <I extends HistoryIndex>(
     size,
     wanted,
     by: field,
-    isEnough: (hits: readonly Hit[]) => isEnough(docsOf(hits)),
+    isEnough: isEnough && ((hits: readonly Hit[]) => isEnough(docsOf(hits))),
   }
   const docs = wanted === 0 ? [] : docsOf(await searchHistory(reader, indices, search))
   const isShort = new Set(docs.map(doc => Reflect.get(doc, field))).size < wanted
-  if (isShort || !isEnough(docs)) reader.onNothing()
+  if (isShort || isEnough?.(docs) === false) reader.onNothing()
   return docs
 }
 

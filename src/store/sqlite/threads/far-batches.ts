@@ -3,6 +3,7 @@ import { blocks } from '#indices/block.ts'
 import type { Index } from '#indices/define.ts'
 import { records } from '#indices/record.ts'
 import { transactions } from '#indices/transaction.ts'
+import { nextTurn } from '#time/turn.ts'
 import { KEPT } from '../../batch.ts'
 import type { Batch } from '../../port.ts'
 import { changesByTable } from '../commit.ts'
@@ -118,7 +119,7 @@ const openWritingThread = (open: OpenWritingThread, file: TakenOver): WritingThr
         }
         thread.post({ type: 'part', part })
         // Requests of this process get their turn.
-        await new Promise(done => setImmediate(done))
+        await nextTurn()
       }
       await ask({ type: 'commit', end: batch.end })
       return true
