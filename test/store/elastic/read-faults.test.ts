@@ -79,7 +79,7 @@ const readThrough = async (
   read: (view: View) => Promise<unknown>,
   signal?: AbortSignal,
 ): Promise<unknown> => {
-  const store = openElastic({ url: proxy.url, prefix: target.prefix, requestTimeoutMs: 2_000 })
+  const store = openElastic({ url: proxy.url, prefix: target.prefix })
   try {
     return await store.read(read, signal === undefined ? {} : { signal })
   } finally {
