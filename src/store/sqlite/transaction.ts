@@ -39,12 +39,22 @@ export const whileBusy = async <T>(name: string, attempt: () => T): Promise<T> =
       return attempt()
     } catch (error) {
       if (!isBusy(error)) throw toFailure(name, error)
-      if (performance.now() > until)
-        throw new Failure('unavailable', `${name}: another process has been writing for ${TIMEOUT_MS} ms.`, {
-          cause: error,
-        })
+      if (performance.now() > until) throw stillBusy(name, error)
     }
     await setTimeout(waitMs)
+  }
+}
+
+const stillBusy = (name: string, cause: unknown): Failure =>
+  new Failure('unavailable', `${name}: another process has been writing for ${TIMEOUT_MS} ms.`, { cause })
+
+/** Begins a transaction that has the write lock, and waits for it: for a thread that has nothing else to do. */
+export const beginBlocking = ({ db }: Connection, name: string): void => {
+  db.run(`PRAGMA busy_timeout = ${TIMEOUT_MS}`)
+  try {
+    db.run('BEGIN IMMEDIATE')
+  } catch (error) {
+    throw isBusy(error) ? stillBusy(name, error) : toFailure(name, error)
   }
 }
 

@@ -6,7 +6,7 @@ import { blocks } from '#indices/block.ts'
 import { records } from '#indices/record.ts'
 import { type AnyIndex, stateIndices } from '#indices/registry.ts'
 import { transactions } from '#indices/transaction.ts'
-import type { Batch } from '#store/port.ts'
+import type { Batch, StoredKey } from '#store/port.ts'
 import { openWriter } from '#store/sqlite/connection.ts'
 import { putOwner } from '#store/sqlite/meta.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
@@ -20,6 +20,7 @@ import { derivedRecording } from '#test/support/stores/derived-chain.ts'
 import { type Dump, differences, dumpSqlite } from '#test/support/stores/dump.ts'
 import { loadFrom, replayed } from '#test/support/stores/loading.ts'
 import { testFolder } from '#test/support/test-folder.ts'
+import { until } from '#test/support/wait.ts'
 
 const folder = testFolder()
 
@@ -38,6 +39,7 @@ const noting = (given: string[]): OpenWritingThread => {
     }
   }
 }
+const KEY: StoredKey = { id: 'a', hash: 'h', name: 'n', perSecond: 1, perDay: 1, created: 1 }
 const far = (first: number, last: number): Batch => seenFrom(tellingBatch(first, last), 5_000)
 
 test('message: every document of the recorded chain arrives as it was; what a field cannot hold does not cross', async () => {
@@ -113,35 +115,63 @@ test('a thread folds its log into the file once for many batches, and at its end
   await store.close()
 })
 
-test('a thread that dies: unavailable, the store is as before; the next take-over writes by itself', async () => {
-  const path = join(folder, 'dies.sqlite')
-  const told: string[] = []
-  // Ended when it has the parts of its second batch, and then has begun to write it.
-  const mortal: OpenWritingThread = listener => {
-    const thread = noting(told)(listener)
-    return {
-      ...thread,
-      post: message => {
-        thread.post(message)
-        if (told.filter(each => each === 'commit').length === 2) thread.end()
-      },
+const deaths: readonly (readonly [string, (told: readonly string[]) => boolean])[] = [
+  [
+    'when it has the first part of its second batch',
+    told => told.lastIndexOf('part') > told.indexOf('commit'),
+  ],
+  ['when it is to end its second batch', told => told.filter(each => each === 'commit').length === 2],
+]
+for (const [index, [when, isTime]] of deaths.entries())
+  test(`a thread that dies ${when}: unavailable, the store is as before; the next take-over writes by itself`, async () => {
+    const path = join(folder, `dies-${index}.sqlite`)
+    const told: string[] = []
+    const mortal: OpenWritingThread = listener => {
+      const thread = noting(told)(listener)
+      return {
+        ...thread,
+        post: message => {
+          thread.post(message)
+          if (told.includes('commit') && isTime(told)) thread.end()
+        },
+      }
     }
-  }
-  const store = openSqlite({ path, writing: { open: mortal, least: 0 } })
+    const store = openSqlite({ path, writing: { open: mortal, least: 0 } })
+    await store.create()
+    const writer = await store.takeOver(identity)
+    await commitBatch(writer, far(0, 9))
+    const died = await failureOf(commitBatch(writer, far(10, 2_000)))
+    expect([died.kind, died.retryable]).toEqual(['unavailable', true])
+    expect(died.message).toStartWith(`The thread that writes to sqlite:${path} has died`)
+    await writer.release()
+    const again = await store.takeOver(identity)
+    const from = (again.checkpoint?.height ?? -1) + 1
+    // Whole or not at all: it may have been quicker than its end.
+    expect([10, 2_001]).toContain(from)
+    await commitBatch(again, far(from, from + 9))
+    expect((await store.published())?.height).toBe(from + 9)
+    expect(told.filter(each => each === 'begin').length).toBe(1)
+    await store.close()
+  })
+
+test('a key is added while one batch follows the other', async () => {
+  const path = join(folder, 'busy.sqlite')
+  const told: string[] = []
+  const store = openSqlite({ path, writing: { open: noting(told), least: 0 } })
   await store.create()
   const writer = await store.takeOver(identity)
-  await commitBatch(writer, far(0, 9))
-  const died = await failureOf(commitBatch(writer, far(10, 2_000)))
-  expect([died.kind, died.retryable]).toEqual(['unavailable', true])
-  expect(died.message).toStartWith(`The thread that writes to sqlite:${path} has died`)
-  await writer.release()
-  const again = await store.takeOver(identity)
-  const from = (again.checkpoint?.height ?? -1) + 1
-  // Whole or not at all: it may have been quicker than its end.
-  expect([10, 2_001]).toContain(from)
-  await commitBatch(again, far(from, from + 9))
-  expect((await store.published())?.height).toBe(from + 9)
-  expect(told.filter(each => each === 'begin').length).toBe(1)
+  const other = openSqlite({ path })
+  const first = commitBatch(writer, far(0, 999))
+  await until(() => told.includes('part'))
+  let isAdded = false
+  const adding = other.keys.add(KEY).finally(() => {
+    isAdded = true
+  })
+  await first
+  for (let from = 1_000; !isAdded; from += 1_000) await commitBatch(writer, far(from, from + 999))
+  await adding
+  expect((await other.keys.list()).map(({ id }) => id)).toEqual([KEY.id])
+  await other.close()
   await store.close()
 })
 

@@ -4,9 +4,10 @@ import type { Published } from '#store/port.ts'
 import { historyRows, upsert } from '../commit.ts'
 import { type Connection, type FileMark, openWriter } from '../connection.ts'
 import { copied, type Pages } from '../copied.ts'
+import { toFailure } from '../failures.ts'
 import { type Owner, putPublished } from '../meta.ts'
 import { tableOf } from '../tables.ts'
-import { inTransaction, requireOwn } from '../transaction.ts'
+import { beginBlocking, requireInPlace, requireOwn } from '../transaction.ts'
 import { clearUndo } from '../undo.ts'
 import { type DocumentMessage, unpacked } from './document-message.ts'
 import { type Crossed, crossed } from './failure-message.ts'
@@ -41,53 +42,114 @@ const indices = new Map<string, AnyIndex>(
 
 /** The work of a thread that writes whole batches to one file. Each is one transaction, or nothing of it is stored. */
 export const writeInThread = (answer: (message: FromWriting) => void): ((message: ToWriting) => void) => {
-  let target: Target | undefined
-  let parts: DocumentMessage[] = []
-  const commit = async (end: Published): Promise<void> => {
-    const taken = parts
-    parts = []
-    try {
-      if (target === undefined)
-        throw new Failure('defect', 'A thread was told to commit before it had a file.')
-      await writeParts(target, taken, end)
-      answer({ type: 'committed' })
-    } catch (error) {
-      answer({ type: 'failed', failure: crossed(error) })
-    }
+  let file: BatchFile | undefined
+  const opened = (): BatchFile => {
+    if (file === undefined)
+      throw new Failure('defect', 'A thread was told to write a batch before it had a file.')
+    return file
   }
-  const copy = (pages: Pages): void => {
+  const orFailure = (work: () => FromWriting): FromWriting => {
     try {
-      answer({ type: 'copied', height: copied(pages) })
+      return work()
     } catch (error) {
-      answer({ type: 'failed', failure: crossed(error) })
+      return { type: 'failed', failure: crossed(error) }
     }
   }
   return message => {
     switch (message.type) {
       case 'open':
-        target = { ...message, opened: undefined }
+        file = batchFile(message)
         return
       case 'part':
-        parts.push(message.part)
+        opened().add(message.part)
         return
       case 'drop':
-        parts = []
+        opened().drop()
         return
       case 'commit':
-        // It answers what went wrong.
-        void commit(message.end)
+        answer(
+          orFailure(() => {
+            opened().commit(message.end)
+            return { type: 'committed' }
+          }),
+        )
         return
       case 'copy':
-        copy(message.pages)
+        answer(orFailure(() => ({ type: 'copied', height: copied(message.pages) })))
         return
       case 'close':
-        if (target?.opened !== undefined) {
-          // Else the next short commit of the main thread would do it.
-          target.opened.db.run('PRAGMA wal_checkpoint(PASSIVE)')
-          target.opened.close()
-        }
+        file?.close()
         answer({ type: 'closed' })
     }
+  }
+}
+
+/** A file to which batches are written, one after the other. */
+type BatchFile = {
+  /** Writes a part; what goes wrong is thrown by `commit`. */
+  add(part: DocumentMessage): void
+  /** Takes back what was added. */
+  drop(): void
+  /** Publishes the batch. Throws where any of it could not be written: nothing is stored then. */
+  commit(end: Published): void
+  close(): void
+}
+
+/**
+ * The transaction of a batch begins with its first part: the thread writes while the next block is derived and the other parts
+ * are packed, and little is left to wait for at the end.
+ */
+const batchFile = (target: Target): BatchFile => {
+  const { name, owner } = target
+  let connection: Connection | undefined
+  let hasBegun = false
+  let failure: { readonly error: unknown } | undefined
+
+  const begin = (): Connection => {
+    connection ??= openTarget(target)
+    if (hasBegun) return connection
+    beginBlocking(connection, name)
+    hasBegun = true
+    requireOwn(connection, name, owner)
+    // Only batches far from the head are written here.
+    clearUndo(connection)
+    return connection
+  }
+  const end = (how: 'COMMIT' | 'ROLLBACK'): void => {
+    // SQLite may have rolled back by itself (disk full, I/O error).
+    if (connection?.db.inTransaction) connection.db.run(how)
+    hasBegun = false
+    failure = undefined
+  }
+  const attempt = (work: (writing: Connection) => void): void => {
+    if (failure !== undefined) return
+    try {
+      work(begin())
+    } catch (error) {
+      failure = { error: toFailure(name, error) }
+    }
+  }
+  const drop = () => end('ROLLBACK')
+  return {
+    add: part => attempt(writing => writePart(writing, part)),
+    drop,
+    commit: published => {
+      attempt(writing => {
+        requireInPlace(writing, name)
+        putPublished(writing, published)
+        end('COMMIT')
+      })
+      if (failure === undefined) return
+      const { error } = failure
+      drop()
+      throw error
+    },
+    close: () => {
+      drop()
+      // Else the next short commit of the main thread would do it.
+      connection?.db.run('PRAGMA wal_checkpoint(PASSIVE)')
+      connection?.close()
+    },
   }
 }
 
@@ -98,41 +160,17 @@ export const writeInThread = (answer: (message: FromWriting) => void): ((message
  */
 const FOLDED_PAGES = 16_000
 
-type Target = {
-  readonly path: string
-  readonly name: string
-  readonly owner: Owner
-  readonly file: FileMark
-  opened: Connection | undefined
-}
+/** A file as it was taken over. */
+type Target = Omit<Extract<ToWriting, { type: 'open' }>, 'type'>
 
-const connectionOf = (target: Target): Connection => {
-  if (target.opened !== undefined) return target.opened
-  const { path, name, file } = target
+const openTarget = ({ path, name, file }: Target): Connection => {
   const opened = openWriter(path, name)
   if (opened === undefined || opened.file.ino !== file.ino || opened.file.dev !== file.dev) {
     opened?.close()
     throw new Failure('conflict', `${name} was removed or replaced during loading.`)
   }
   opened.db.run(`PRAGMA wal_autocheckpoint = ${FOLDED_PAGES}`)
-  target.opened = opened
   return opened
-}
-
-const writeParts = async (
-  target: Target,
-  parts: readonly DocumentMessage[],
-  end: Published,
-): Promise<void> => {
-  const writing = connectionOf(target)
-  const { name, owner } = target
-  await inTransaction(writing, name, () => {
-    requireOwn(writing, name, owner)
-    // Only batches far from the head are written here.
-    clearUndo(writing)
-    for (const part of parts) writePart(writing, part)
-    putPublished(writing, end)
-  })
 }
 
 const writePart = (writing: Connection, part: DocumentMessage): void => {
