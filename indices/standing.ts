@@ -88,6 +88,26 @@ export const beginOf = ([amount, name]: Segment): Standing | undefined =>
   amount === '' ? undefined : { amount: BigInt(amount), name }
 
 /**
+ * Whether a segment begins before a standing whose amount is given in digits. Amounts are compared as they are written: many
+ * segments are looked at for each standing.
+ */
+export const beginsBefore = (
+  [amount, name]: Segment,
+  standing: { readonly amount: string; readonly name: string },
+): boolean => {
+  if (amount === '') return true
+  return amount === standing.amount
+    ? compareNames(name, standing.name) < 0
+    : isLarger(amount, standing.amount)
+}
+
+/** Of two integers in digits, without leading zeros. */
+const isLarger = (a: string, b: string): boolean => {
+  if (a.startsWith('-') || b.startsWith('-')) return BigInt(a) > BigInt(b)
+  return a.length === b.length ? a > b : a.length > b.length
+}
+
+/**
  * A test whether a document stands in a range of a counted order. It allocates nothing, because for one range all documents of
  * a batch are tested.
  */

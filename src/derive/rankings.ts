@@ -107,8 +107,7 @@ const settleRanking = ({ state, sizes }: Segmented, ranking: Ranking, moves: Mov
     return
   }
   const tree = openTree(state, ranking, sizes)
-  tree.move(moves.left, -1)
-  tree.move(moves.entered, 1)
+  tree.move(moves.left, moves.entered)
   requireCount(ranking, tree.count, size)
   tree.settle()
 }

@@ -1,14 +1,14 @@
 import type { Segment, SegmentSizes } from '#indices/segment.ts'
-import { beginOf, compareStandings, LAST_NAME, type Standing } from '#indices/standing.ts'
+import { beginsBefore, LAST_NAME, type Standing } from '#indices/standing.ts'
 
 /** Number of the segment a standing belongs to; `list` covers the whole ranking or the run that it is in. */
 export const segmentOf = (list: readonly Segment[], standing: Standing): number => {
+  const amount = String(standing.amount)
   let low = 0
   let high = list.length - 1
   while (low < high) {
     const middle = (low + high + 1) >> 1
-    const begin = beginOf(list[middle] as Segment)
-    if (begin === undefined || compareStandings(begin, standing) < 0) low = middle
+    if (beginsBefore(list[middle] as Segment, { amount, name: standing.name })) low = middle
     else high = middle - 1
   }
   return low
@@ -28,11 +28,15 @@ export const cutMembers = (
   })
 
 /** Neighbours that together are half as long as one may be, as one. */
-export const joinSmall = (list: readonly Segment[], sizes: SegmentSizes): Segment[] => {
+export const joinSmall = (list: readonly Segment[], sizes: SegmentSizes): readonly Segment[] => {
+  const areSmall = (one: Segment | undefined, next: Segment): boolean =>
+    one !== undefined && one[2] + next[2] <= sizes.members / 2
+  // As nearly all are.
+  if (!list.some((segment, at) => areSmall(list[at - 1], segment))) return list
   const joined: Segment[] = []
   for (const segment of list) {
     const last = joined.at(-1)
-    if (last !== undefined && last[2] + segment[2] <= sizes.members / 2)
+    if (last !== undefined && areSmall(last, segment))
       joined[joined.length - 1] = [last[0], last[1], last[2] + segment[2]]
     else joined.push(segment)
   }

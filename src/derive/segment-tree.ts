@@ -9,8 +9,8 @@ export type Ranking = Pick<StandingRange, 'index' | 'order' | 'group'>
 
 /** The segments of one ranking while a block ends; `put` makes them documents. */
 export type SegmentTree = {
-  /** Members left these standings (−1), or entered them (1). */
-  move(standings: readonly Standing[], by: 1 | -1): void
+  /** Members left these standings, and entered those. */
+  move(left: readonly Standing[], entered: readonly Standing[]): void
   /** Cuts what has become too long and joins what has become short. Members are asked for as they are now. */
   settle(): void
   readonly count: number
@@ -23,7 +23,7 @@ export const openTree = (state: State, ranking: Ranking, sizes: SegmentSizes): S
   const root = [...(readLeaf(state, ranking, 0) ?? lost(ranking, 0))]
   const draft: Draft = { state, ranking, sizes, root, leaves: new Map() }
   return {
-    move: (standings, by) => moveMembers(draft, standings, by),
+    move: (left, entered) => moveMembers(draft, left, entered),
     settle: () => settleTree(draft),
     get count() {
       return countOf(root)
@@ -31,36 +31,57 @@ export const openTree = (state: State, ranking: Ranking, sizes: SegmentSizes): S
   }
 }
 
+type Leaf = readonly Segment[]
+
 /** A tree that is being changed: its root, and the leaves that were read, by their numbers. */
 type Draft = {
   readonly state: State
   readonly ranking: Ranking
   readonly sizes: SegmentSizes
   readonly root: Segment[]
-  readonly leaves: Map<number, Segment[]>
+  readonly leaves: Map<number, Leaf>
 }
 
-const leafOf = ({ state, ranking, leaves }: Draft, number: number): Segment[] => {
+const leafOf = ({ state, ranking, leaves }: Draft, number: number): Leaf => {
   const draft = leaves.get(number)
   if (draft !== undefined) return draft
-  const fresh = [...(readLeaf(state, ranking, number) ?? lost(ranking, number))]
+  const fresh = readLeaf(state, ranking, number) ?? lost(ranking, number)
   leaves.set(number, fresh)
   return fresh
 }
 
-const leafAt = (draft: Draft, place: number): Segment[] =>
-  leafOf(draft, draft.root[place]?.[3] ?? lost(draft.ranking, place))
+const numberAt = ({ root, ranking }: Draft, place: number): number => root[place]?.[3] ?? lost(ranking, place)
 
-const moveMembers = (draft: Draft, standings: readonly Standing[], by: 1 | -1): void => {
-  const { root } = draft
-  const places = standings.map(standing => segmentOf(root, standing))
-  missTogether([...new Set(places)].map(place => () => leafAt(draft, place)))
-  standings.forEach((standing, at) => {
-    const place = places[at] ?? 0
-    const list = leafAt(draft, place)
-    add(root, place, by)
-    add(list, segmentOf(list, standing), by)
-  })
+const leafAt = (draft: Draft, place: number): Leaf => leafOf(draft, numberAt(draft, place))
+
+/** A segment's count changes by what enters less what leaves: most members stay in the segment that they are in. */
+const moveMembers = (draft: Draft, left: readonly Standing[], entered: readonly Standing[]): void => {
+  const { root, leaves } = draft
+  const placesOf = (standings: readonly Standing[]) => standings.map(each => segmentOf(root, each))
+  const [from, to] = [placesOf(left), placesOf(entered)]
+  const places = new Set([...from, ...to])
+  missTogether([...places].map(place => () => leafAt(draft, place)))
+  const sums = new Map([...places].map(place => [place, new Map<number, number>()]))
+  const count = (standings: readonly Standing[], at: readonly number[], by: 1 | -1): void =>
+    standings.forEach((standing, member) => {
+      const place = at[member] ?? 0
+      const ofLeaf = sums.get(place)
+      const segment = segmentOf(leafAt(draft, place), standing)
+      ofLeaf?.set(segment, (ofLeaf.get(segment) ?? 0) + by)
+    })
+  count(left, from, -1)
+  count(entered, to, 1)
+  for (const [place, ofLeaf] of sums) {
+    const changed = [...ofLeaf].filter(([, by]) => by !== 0)
+    if (changed.length === 0) continue
+    const number = numberAt(draft, place)
+    const list = [...leafOf(draft, number)]
+    for (const [segment, by] of changed) {
+      add(list, segment, by)
+      add(root, place, by)
+    }
+    leaves.set(number, list)
+  }
 }
 
 const settleTree = (draft: Draft): void => {
@@ -172,18 +193,22 @@ export const dissolveTree = (state: State, ranking: Ranking): void => {
 }
 
 type Tree = {
-  readonly root: readonly Segment[]
-  readonly leaves: ReadonlyMap<number, readonly Segment[]>
+  readonly root: Leaf
+  readonly leaves: ReadonlyMap<number, Leaf>
 }
 
 const putTree = (state: State, ranking: Ranking, { root, leaves }: Tree): void => {
-  for (const [number, list] of leaves) state.put(segments, { id: idOf(ranking, number), segments: list })
-  state.put(segments, { id: idOf(ranking, 0), segments: root })
+  for (const [number, list] of [...leaves, [0, root] as const])
+    if (!isSame(readLeaf(state, ranking, number), list))
+      state.put(segments, { id: idOf(ranking, number), segments: list })
 }
+
+const isSame = (before: Leaf | undefined, now: Leaf): boolean =>
+  before === now || (before?.length === now.length && before.every((segment, at) => segment === now[at]))
 
 const idOf = ({ index, group }: Ranking, leaf: number): string => segmentsId(index.name, leaf, group ?? '')
 
-const readLeaf = (state: State, ranking: Ranking, leaf: number): readonly Segment[] | undefined =>
+const readLeaf = (state: State, ranking: Ranking, leaf: number): Leaf | undefined =>
   state.get(segments, idOf(ranking, leaf))?.segments
 
 const named = ({ index, order, group = '' }: Ranking): string => `${index.name}.${order} ${group}`
@@ -198,7 +223,7 @@ const rangeOf = (segment: Segment, next: Segment | undefined): Pick<StandingRang
   return { ...(after === undefined ? {} : { after }), ...(until === undefined ? {} : { until }) }
 }
 
-const entryOf = (list: readonly Segment[], leaf: number): Segment => {
+const entryOf = (list: Leaf, leaf: number): Segment => {
   const [amount, name] = list[0] ?? TOP
   return [amount, name, countOf(list), leaf]
 }
