@@ -10,7 +10,7 @@ import { type End, isOn } from './blocks-at.ts'
 export type KeptDayEnds = {
   /** The cached ends for the chain of a view; undefined: there are none. */
   of(view: View): Promise<DayEnds | undefined>
-  /** Keeps ends that were found in a view, beside those that `of` gave for it. */
+  /** Replaces the cache by the ends found in a view together with those that `of` returned for it. */
   keep(view: View, ends: DayEnds): void
 }
 

@@ -82,8 +82,5 @@ const loading = (height: number, lib: number, what: Text): Failure =>
     details: { height, lib },
   })
 
-/**
- * Adds a space between a Chinese text and a following Chinese one, unless the first ends in a Chinese
- * character.
- */
+/** Adds a space unless the text ends in a Chinese character: names and numbers are set off from Chinese text. */
 const spaced = (zh: string): string => (/\p{Script=Han}$/u.test(zh) ? zh : `${zh} `)
