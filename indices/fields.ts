@@ -1,22 +1,16 @@
 /**
  * The kinds of field that a document is made of. One definition gives the TypeScript type, the Elasticsearch
- * mapping
- * (`dynamic: strict`) and the SQLite column, so the three cannot drift.
+ * mapping (`dynamic: strict`) and the SQLite column, so the three cannot drift.
  *
  * | kind      | TypeScript          | Elasticsearch                    | SQLite  |
  * |-----------|---------------------|----------------------------------|---------|
  * | `keyword` | string              | keyword, searched                | TEXT    |
  * | `text`    | string              | keyword, stored only             | TEXT    |
- * | `hash`    | string              | keyword, stored only             | BLOB: its 32 bytes (other text:
- * TEXT) |
- * | `hashes`  | string              | keyword, stored only             | BLOB: 32 bytes each (other text:
- * TEXT) |
- * | `word`    | string              | keyword, stored only             | INTEGER: number of a frequent text
- * (other text: TEXT) |
- * | `packed`  | string              | keyword, stored only             | BLOB: compressed (short text: TEXT)
- * |
- * | `digits`  | string              | keyword, stored only             | BLOB: four bits per character (other
- * text: TEXT) |
+ * | `hash`    | string              | keyword, stored only             | BLOB: its 32 bytes (other text: TEXT) |
+ * | `hashes`  | string              | keyword, stored only             | BLOB: 32 bytes each (other text: TEXT) |
+ * | `word`    | string              | keyword, stored only             | INTEGER: number of a frequent text (other text: TEXT) |
+ * | `packed`  | string              | keyword, stored only             | BLOB: compressed (short text: TEXT) |
+ * | `digits`  | string              | keyword, stored only             | BLOB: four bits per character (other text: TEXT) |
  * | `long`    | bigint (int64)      | long, sent as text               | INTEGER |
  * | `int`     | number (< 2^53)     | long                             | INTEGER |
  * | `bool`    | boolean             | boolean                          | INTEGER |
@@ -25,8 +19,7 @@
  * | `hash8`   | bigint (int64)      | keyword of 12 characters, searched | INTEGER |
  *
  * Only fields that are searched or sorted are indexed. Amounts are `long` in the token's smallest unit (the
- * chain bounds every
- * token to int64): exact in both stores, never double, float or scaled_float.
+ * chain bounds every token to int64): exact in both stores, never double, float or scaled_float.
  */
 export type FieldKind =
   | 'keyword'

@@ -35,8 +35,8 @@ const listed = {
  * `recordId`.
  *
  * When `overflow` is true, the texts of the row together exceed `OVERFLOW_BYTES`. `contract`, `action_name`,
- * `data` and `return` are then empty here and are read from the transaction: from receipt `receipt` if there is
- * one, otherwise from action `index`.
+ * `data` and `return` are then empty here and are read from the transaction: from receipt `receipt` if there
+ * is one, otherwise from action `index`.
  */
 export const records = defineIndex({
   name: 'records',

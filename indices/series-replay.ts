@@ -17,7 +17,7 @@ export const heldAt = ([available = '0', frozen = '0', ...rest]: readonly string
   return { available: BigInt(available), frozen: BigInt(frozen), list }
 }
 
-/** The owner's amounts after `times` of the changes that an entry stands for. */
+/** The owner's amounts after `times` of the changes that an entry represents. */
 export const heldAfter = (held: Held, { cause, change, more: [until] }: Entry, times = 1): Held => {
   const { available, frozen, list } = held
   if (cause.kind === 'due')

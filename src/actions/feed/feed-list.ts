@@ -14,7 +14,7 @@ export type FeedList = {
   readonly options: Pick<Options, 'numbers'>
 }
 
-/** How far the rows of a list have been sent. */
+/** Progress of sending a list's rows. */
 export type Progress = {
   list: FeedList
   /** The `seq` of the next row to send. */

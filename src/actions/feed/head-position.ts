@@ -29,7 +29,7 @@ export type HeadPosition = {
 
 /**
  * Maximum number of blocks that an id names besides the highest one: a minute of the chain. An id that names
- * so many is 1.2 KB long, and every event has one.
+ * this number is 1.2 KB long, and every event has one.
  */
 const MOST_BELOW = 128
 /** The greatest distance between two blocks that an id can encode. */

@@ -82,5 +82,5 @@ const loading = (height: number, lib: number, what: Text): Failure =>
     details: { height, lib },
   })
 
-/** Adds a space unless the text ends in a Chinese character: names and numbers are set off from Chinese text. */
+/** Adds a space unless the text ends in a Chinese character: it separates names and numbers from Chinese. */
 const spaced = (zh: string): string => (/\p{Script=Han}$/u.test(zh) ? zh : `${zh} `)

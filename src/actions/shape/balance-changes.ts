@@ -90,7 +90,8 @@ export const changesIn =
       }))
 
 /**
- * Releases and the contribute of a block are made by the chain itself: their base transaction is not shown.
+ * Whether a transaction of a signer made the change. Releases and the contribute of a block come from the chain
+ * itself, and base transactions are not in the index of transactions.
  */
 const isByTransaction = ({ cause: { kind } }: Entry): boolean => kind !== 'due' && kind !== 'block'
 
