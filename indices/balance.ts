@@ -19,7 +19,7 @@ export const balances = defineIndex({
       counted: true,
     },
     ofOwner: { group: 'owner', positive: ['amount', 'frozen'], by: [['token', 'asc']] },
-    /** All balances that an owner ever had, zero included. A name without any was never seen. */
+    /** All balances that an owner ever had, zero included: any of them shows that the name has occurred. */
     rowsOfOwner: { group: 'owner', by: [['token', 'asc']] },
   },
   fields: {

@@ -15,7 +15,7 @@ export const resources = defineIndex({
     gas_updated: long(),
     /** Bytes. */
     ram_used: long(),
-    /** RAM bought from ram.iost minus RAM sold to it, bytes. */
+    /** RAM received minus RAM given in transfers of the token `ram`, purchases and sales included; bytes. */
     ram_total: long(),
   },
 })

@@ -45,7 +45,7 @@ export const chooseExample = async (
 
 type Call = { readonly action: Action; readonly params: Example['params'] }
 
-/** undefined: the chain has no such thing, or the things do not belong together. */
+/** The answer of a call; undefined: the chain has no such thing, or the things do not belong together. */
 const answered = async (
   deps: AnswerDeps,
   { action, params }: Call,

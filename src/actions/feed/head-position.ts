@@ -13,7 +13,7 @@ export type Below = { readonly height: number; readonly mark: string }
  * can later determine which of them were replaced, from the store and the branch.
  */
 export type HeadPosition = {
-  /** The lowest height that may still change; rows of lower blocks are irreversible for the reader. */
+  /** The lowest height whose rows are not yet irreversible for the reader. */
   readonly base: number
   /** The highest block of which the reader has rows, and the number of these rows; 0: all of them. */
   readonly height: number

@@ -92,11 +92,12 @@ const movementsOf = async (view: View, { token, height }: Since): Promise<Moveme
 }
 
 /**
- * Sources that can name all holders of a token after a block, the one with fewer rows first. `since`: the
- * present holders and the parties of every later movement; no owner loses the last of a token without a
- * movement. `until`: the parties of every movement up to the block. This lacks recipients whose names are
- * invalid, because no row names them. They can never send anything, so `since` includes them. Contribute and
- * RAM also change without rows, so they use `since` only.
+ * Sets of rows that name the holders of a token after a block, in the order in which they are tried. `since`:
+ * the present holders and the parties of every later movement, because no owner loses the last of a token
+ * without a movement. `until`: the parties of every movement up to the block; it is tried first if it has
+ * fewer rows. It lacks recipients whose names are invalid, because no row names them. They can never send
+ * anything, so `since` includes them. The contribute of blocks has no rows, and RAM is used up without rows:
+ * both need `since`.
  */
 const reachesOf = (token: string, { count, until }: Movements): readonly Reach[] =>
   token !== 'contribute' && token !== 'ram' && until < count - until ? ['until', 'since'] : ['since']

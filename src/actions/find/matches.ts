@@ -175,7 +175,7 @@ const match = (type: Match['type'], id: string, exact: boolean): Match => ({
   status: '',
 })
 
-/** undefined: there is no such thing, as far as the chain is loaded. */
+/** The result of a look-up; undefined: there is no such thing, as far as the chain is loaded. */
 const ifKnown = async <T>(work: Promise<T>): Promise<T | undefined> => {
   try {
     return await work

@@ -44,7 +44,7 @@ export const askNode = (
     return text
   })
 
-/** undefined: the node does not know the thing. */
+/** The text of an answer; undefined: the node does not know the thing. */
 const textIn = ({ status, body, release }: PassedOn): string | undefined => {
   const text = new TextDecoder().decode(body)
   release()

@@ -90,8 +90,8 @@ export const changesIn =
       }))
 
 /**
- * Whether a transaction of a signer made the change. Releases and the contribute of a block come from the chain
- * itself, and base transactions are not in the index of transactions.
+ * Whether a transaction of a signer made the change. Releases and the contribute of a block come from the
+ * chain itself, and base transactions are not in the index of transactions.
  */
 const isByTransaction = ({ cause: { kind } }: Entry): boolean => kind !== 'due' && kind !== 'block'
 

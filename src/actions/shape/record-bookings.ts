@@ -22,7 +22,7 @@ export const movementsOf =
       return bookingOf(row, own instanceof RawJson ? own.text : (own ?? ''), account) ?? []
     })
 
-/** undefined: the row did not change the account's amounts. */
+/** The booking of a row; undefined: the row did not change the account's amounts. */
 const bookingOf = (row: Row, data: string, account: string): Booking | undefined => {
   const { created_at, action_name, tx_hash, amount, token, memo } = row
   // The amount of a vote or a pledge is moved by a separate row, which names the token.
