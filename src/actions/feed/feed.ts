@@ -12,7 +12,7 @@ export type Feed = {
   readonly action: Action
   /** The height at which the feed was opened. */
   readonly at: Published
-  /** The `seq` of the first row, unless earlier rows are reset; undefined: rows have no number. */
+  /** The `seq` of the first row, unless that row is rolled back; undefined: rows have no number. */
   readonly first: number | undefined
   /**
    * The id from which a client can resume before it has received any event; undefined: the list does not
