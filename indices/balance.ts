@@ -19,17 +19,17 @@ export const balances = defineIndex({
       counted: true,
     },
     ofOwner: { group: 'owner', positive: ['amount', 'frozen'], by: [['token', 'asc']] },
-    /** All balances an owner ever had, also of zero: shows whether the name was ever seen. */
+    /** All balances that an owner ever had, zero included: any of them shows that the name has occurred. */
     rowsOfOwner: { group: 'owner', by: [['token', 'asc']] },
   },
   fields: {
     token: keyword(),
     owner: keyword(),
-    /** Available: stored plus frozen amounts whose time has come. */
+    /** Available: the stored amount plus frozen amounts whose time has come. */
     amount: sortedLong(),
     /** Σ of `frozen_list`. */
     frozen: sortedLong(),
-    /** Not yet due, by time, then amount: the node's own order. */
+    /** Amounts not yet due, by time, then amount: the node's own order. */
     frozen_list: json<readonly Frozen[]>(),
     /** Earliest time in `frozen_list`, nanoseconds. */
     next_due: optional(sortedLong()),

@@ -2,7 +2,10 @@ import { type DocOf, defineIndex } from './define.ts'
 import { hash, hashes, hashStart, int, long, optional, packed, text } from './fields.ts'
 import { transactionId } from './position.ts'
 
-/** Headers, and the base transaction of each block as its difference from the template. Id: `blockId`. */
+/**
+ * Block headers. The base transaction of each block is stored as its difference from the template. Id:
+ * `blockId`.
+ */
 export const blocks = defineIndex({
   name: 'blocks',
   kind: 'history',
@@ -11,18 +14,24 @@ export const blocks = defineIndex({
   fields: {
     height: int(),
     hash: hash(),
-    /** First 8 bytes of the hash as a signed integer: finds the block, the stored hash confirms it. */
+    /**
+     * First 8 bytes of the hash as a signed integer: used to find the block; the stored hash confirms the
+     * match.
+     */
     hash8: hashStart(),
     version: text(),
     parent_hash: hash(),
     tx_merkle_hash: hash(),
     tx_receipt_merkle_hash: hash(),
     witness: hash(),
-    /** Account whose producer key signed the block, by the mapping after its own transactions; else the key. */
+    /**
+     * Account whose producer key signed the block, by the mapping after its own transactions. Otherwise the
+     * key itself.
+     */
     witness_account: text(),
     /** Nanoseconds since 1970. */
     time: long(),
-    /** Σ gas usage of its transactions × 100. */
+    /** Sum of the gas used by its transactions, × 100. */
     gas_usage: long(),
     tx_count: int(),
     /** The node's `info` as JSON text, `{}` for null. */
@@ -30,7 +39,7 @@ export const blocks = defineIndex({
     orig_info: text(),
     /** Hashes of all transactions in order, base first, joined by one space. */
     tx_hashes: hashes(),
-    /** The base transaction: JSON text of what differs from the template (`chain/base-transaction.ts`). */
+    /** The base transaction: JSON text of its differences from the template (`chain/base-transaction.ts`). */
     base: optional(packed()),
     base_hash8: optional(hashStart()),
   },
@@ -41,7 +50,10 @@ export type BlockDoc = DocOf<typeof blocks>
 export const hashesIn = ({ tx_hashes }: Pick<BlockDoc, 'tx_hashes'>): readonly string[] =>
   tx_hashes === '' ? [] : tx_hashes.split(' ')
 
-/** Ids of the documents that a block's transactions are kept in; the base transaction, which genesis has none of, is in the block's own. */
+/**
+ * Ids of the documents that hold a block's transactions. The block's own document holds the base transaction,
+ * which genesis does not have.
+ */
 export const transactionIdsOf = (doc: Pick<BlockDoc, 'height' | 'tx_hashes' | 'base'>): readonly string[] =>
   hashesIn(doc)
     .map((_, tx) => transactionId(doc.height, tx))

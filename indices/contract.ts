@@ -1,7 +1,7 @@
 import { type DocOf, defineIndex } from './define.ts'
 import { bool, int, json, long, name, optional, text } from './fields.ts'
 
-/** One action a contract offers, as the node's getContract gives it. */
+/** One action of a contract, as the node's getContract returns it. */
 export type Abi = {
   readonly name: string
   readonly args: readonly string[]
@@ -16,7 +16,10 @@ export const contracts = defineIndex({
   fields: {
     contract: name(),
     publisher: text(),
-    /** Who pays its RAM: publisher of setCode; for system contracts the chain's own text, often empty. */
+    /**
+     * The account that pays its RAM: publisher of setCode; for system contracts the chain's own text, often
+     * empty.
+     */
     owner: text(),
     system: bool(),
     version: text(),

@@ -2,7 +2,7 @@ import { type DocOf, defineIndex } from './define.ts'
 import { int, json, long, text } from './fields.ts'
 
 /**
- * What happened on a UTC day, by the times of its blocks; only days with blocks have a document. Id: the date,
+ * Figures of one UTC day, by the times of its blocks. Only days with blocks have a document. Id: the date,
  * `2026-11-21`. Values at the day's end are those of its last block.
  */
 export const days = defineIndex({
@@ -10,10 +10,10 @@ export const days = defineIndex({
   kind: 'state',
   fields: {
     blocks: int(),
-    /** Without base transactions, as are `failed` and `actions`. */
+    /** Base transactions excluded, also from `failed` and `actions`. */
     transactions: int(),
     failed: int(),
-    /** Of failed transactions too. */
+    /** Actions of failed transactions included. */
     actions: int(),
     /** Rows that moved a token. */
     movements: int(),
@@ -21,13 +21,13 @@ export const days = defineIndex({
     new_contracts: int(),
     /** Gas × 100. */
     gas_usage: long(),
-    /** IOST that these rows moved, in 10^-8, as text: in a day more may be moved than exists. */
+    /** IOST moved by these rows, in 10^-8. Stored as text because more can move in a day than exists. */
     iost_moved: text(),
     /** IOST that buyers of RAM paid as fees, in 10^-8. */
     ram_fees: long(),
     /** ram.iost's market at the day's end, as in `statistics`. */
     ram: json<{ readonly left: string; readonly used: string; readonly balance: string }>(),
-    /** Σ votes of the registered producers at the day's end, in 10^-8. */
+    /** Sum of the votes of the registered producers at the day's end, in 10^-8. */
     votes: long(),
     highest_tps: int(),
   },

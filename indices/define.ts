@@ -2,17 +2,23 @@ import type { Field } from './fields.ts'
 
 export type Fields = Readonly<Record<string, Field>>
 
-/** An order in which documents of an index are read, page by page. */
+/** A sort order in which documents of an index are read page by page. */
 export type Order = {
-  /** Field whose value all documents of one ranking share; absent: all documents. */
+  /**
+   * Field that groups the documents: each value has a ranking of its own. Absent: one ranking of all
+   * documents.
+   */
   readonly group?: string
-  /** At least one of these fields must be above zero; absent: no condition. Of a counted order: its amount. */
+  /**
+   * At least one of these fields must be above zero; absent: no condition. A counted order names only its
+   * amount.
+   */
   readonly positive?: readonly string[]
   /** Field that must be true; absent: no condition. */
   readonly where?: string
   /** Sort keys, the last of which makes the order total. */
   readonly by: readonly (readonly [field: string, direction: 'asc' | 'desc'])[]
-  /** Members of its groups are counted (`segment.ts`), so that a page costs the same at any depth. */
+  /** The members of each group are counted (`segment.ts`), so a page costs the same at any depth. */
   readonly counted?: true
 }
 
@@ -20,20 +26,20 @@ export type Index = {
   /** Name without prefix, as in `indices/` and in `iostlens indices print`. */
   readonly name: string
   /**
-   * `history`: written once, never changed, id from the position in the chain.
+   * `history`: written once, never changed; the id is the position in the chain.
    * `state`: one document per thing, as of the published height, never deleted.
    */
   readonly kind: 'history' | 'state'
   readonly fields: Fields
   readonly orders: Readonly<Record<string, Order>>
   /**
-   * Field with the name of the document, which is its id, by whose beginning documents are found (`View.startingWith`);
-   * where it is optional, only those that have it are found.
+   * Field with the name of the document, which is also its id. Documents are found by a prefix of it
+   * (`View.startingWith`). If the field is optional, only documents that have it are found.
    */
   readonly named: string | undefined
-  /** Fields an exact value of which is looked up (`View.find`). */
+  /** Fields that are looked up by exact value (`View.find`). */
   readonly finds: readonly string[]
-  /** Fields that the id is made of (`position.ts`), of history; none of state. */
+  /** Fields that make up the id of a history document (`position.ts`). Empty for state. */
   readonly position: readonly string[]
 }
 
@@ -50,7 +56,7 @@ export type DocOf<I extends Index> = { readonly id: string } & {
 }
 type TypeOf<F> = F extends Field<infer T> ? T : never
 
-/** Declares an index; keeps the literal types so that documents and orders are typed by it. */
+/** Declares an index. Literal types are kept, so documents and orders are typed by the declaration. */
 export const defineIndex = <
   const N extends string,
   const K extends 'history' | 'state',

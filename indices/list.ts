@@ -2,23 +2,23 @@ import { type DocOf, defineIndex } from './define.ts'
 import { int, json } from './fields.ts'
 
 /**
- * One document per list of records. Id: the list's key (`listOf`). A list gets its number at its first row, in chain
- * order; its rows have ordinals 1, 2, 3 … without a gap.
+ * One document per list of records. Id: the list's key (`listOf`). A list is numbered when its first row
+ * arrives, in chain order. Its rows have ordinals 1, 2, 3 … without a gap.
  */
 export const lists = defineIndex({
   name: 'lists',
   kind: 'state',
   fields: {
     number: int(),
-    /** How many rows the list has: the exact total of its pages. */
+    /** Number of rows in the list: the exact total of its pages. */
     count: int(),
-    /** Where its rows begin in each partition of records: [partition, first ordinal], ascending. */
+    /** First ordinal of its rows in each partition of records: [partition, first ordinal], ascending. */
     starts: json<readonly (readonly [partition: number, ordinal: number])[]>(),
   },
 })
 export type ListDoc = DocOf<typeof lists>
 
-/** Keys of the lists. Names are checked before they come here (chain/names.ts). */
+/** Keys of the lists. Names are validated by the caller (chain/names.ts). */
 export const listOf = {
   account: (name: string): string => `account/${name}`,
   contract: (contract: string): string => `contract/${contract}`,
@@ -46,7 +46,7 @@ const ORDINALS = 2n ** 32n
 /** Place of a row in a list: list number · 2^32 + ordinal. */
 export const placeOf = (list: number, ordinal: number): bigint => BigInt(list) * ORDINALS + BigInt(ordinal)
 
-/** The number of the list and the ordinal that a place stands for. */
+/** List number and ordinal that a place encodes. */
 export const listAndOrdinal = (place: bigint): { readonly list: number; readonly ordinal: number } => ({
   list: Number(place / ORDINALS),
   ordinal: Number(place % ORDINALS),

@@ -10,7 +10,9 @@ export const pledges = defineIndex({
     pledger: keyword(),
     beneficiary: keyword(),
     amount: sortedLong(),
-    /** Order of arrival over the whole chain; a pair that fell to zero and comes back gets a new one. */
+    /**
+     * Order of arrival over the whole chain. A pair that fell to zero and is pledged again gets a new number.
+     */
     seq: sortedInt(),
   },
 })

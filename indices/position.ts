@@ -1,27 +1,32 @@
 /**
- * Positions in the chain as ids: fixed-width decimal, so text order is chain order and the id says where the document
- * stands. Identical twins get different ids, and writing a block twice writes the same documents.
+ * Positions in the chain as ids. They are fixed-width decimals, so text order is chain order and an id
+ * contains the position of its document. Identical twins get different ids, and writing a block twice writes
+ * the same documents.
  *
- * Widths: 12 digits of height outlast the chain by 15,000 years at two blocks a second; a block holds at most some
- * hundred transactions today (gas limit 8,000,000) and a transaction at most a few hundred rows.
+ * Widths: 12 digits of height outlast the chain by 15,000 years at two blocks a second. A block holds at most
+ * some hundred transactions today (gas limit 8,000,000), and a transaction at most a few hundred rows.
  */
 const HEIGHT_DIGITS = 12
 const TX_DIGITS = 5
 const ROW_DIGITS = 5
 const HEIGHTS = 10 ** HEIGHT_DIGITS
-/** Transactions that a block has room for. */
+/** Maximum number of transactions in a block. */
 export const TX_PLACES = 10 ** TX_DIGITS
 
-/** Most positions within a block or a transaction are among the first: their digits are ready. */
+/**
+ * Suffixes of the first 1,000 positions, precomputed: most positions in a block or a transaction are among
+ * them.
+ */
 const PARTS = Array.from({ length: 1_000 }, (_, value) => `-${String(value).padStart(TX_DIGITS, '0')}`)
 
 /**
- * The id of a block; with `tx`, its position in the block (0 is the base transaction), of a transaction; with `index` too,
- * the row's number in the transaction, of a record.
+ * The id of a block. With `tx`, the position in the block (0 is the base transaction), the id of a
+ * transaction. With `index` too, the row's number in the transaction, the id of a record.
  */
 export const idOf = (height: number, tx?: number, index?: number): string => {
   if (!(Number.isInteger(height) && height >= 0 && height < HEIGHTS)) throw misfit(height, HEIGHT_DIGITS)
-  // Digits behind a one, which goes: a third of the time of padStart, and every row that is read has an id.
+  // The digits follow a one, which is cut off. This takes a third of the time of padStart, and every row read
+  // has an id.
   const block = String(HEIGHTS + height).slice(1)
   if (tx === undefined) return block
   const transaction = block + (PARTS[tx] ?? partOf(tx))
@@ -43,7 +48,7 @@ export const recordId = (height: number, tx: number, index: number): string => i
 const DASH = '-'.charCodeAt(0)
 const ZERO = '0'.charCodeAt(0)
 
-/** The number in the given digits from `from` on; NaN: something else stands there. */
+/** The number in the given digits from `from` on; NaN if other characters are there. */
 const numberAt = (id: string, from: number, digits: number): number => {
   let value = 0
   for (let at = from; at < from + digits; at += 1) {
@@ -57,17 +62,22 @@ const numberAt = (id: string, from: number, digits: number): number => {
 const TX_AT = HEIGHT_DIGITS + 1
 const ROW_AT = TX_AT + TX_DIGITS + 1
 
-/** Letters of the id of a block (1 part), a transaction (2) or a record (3). */
+/** Length of the id of a block (1 part), a transaction (2) or a record (3), in characters. */
 export const idLength = (parts: number): number => HEIGHT_DIGITS + (parts - 1) * (1 + TX_DIGITS)
 
-/** The height (0), transaction (1) or row (2) that an id of that length names; NaN: none stands there. */
+/**
+ * The height (0), transaction (1) or row (2) in an id of that length; NaN if the id has no such part there.
+ */
 export const partOfId = (id: string, part: number): number => {
   if (part === 0) return numberAt(id, 0, HEIGHT_DIGITS)
   const at = part === 1 ? TX_AT : ROW_AT
   return id.charCodeAt(at - 1) === DASH ? numberAt(id, at, part === 1 ? TX_DIGITS : ROW_DIGITS) : Number.NaN
 }
 
-/** The position of an id, its height, transaction and row as far as it has them; undefined: it is none of a block, transaction or record. */
+/**
+ * The height of an id, with the transaction and the row if it has them; undefined: it is not the id of a
+ * block, transaction or record.
+ */
 export const positionOf = (id: string): readonly number[] | undefined => {
   const { length } = id
   const position = [partOfId(id, 0)]

@@ -1,16 +1,16 @@
 import { type DocOf, defineIndex } from './define.ts'
 import { bool, int, json, keyword, long, name, optional, searchedBool, sortedLong, text } from './fields.ts'
 
-/** Days whose votes are known: 30 and the current one. */
+/** Number of days whose votes are kept: 30 and the current one. */
 export const VOTE_DAYS = 31
 
-/** Producers, also unregistered ones (their votes remain). Id: the account. Votes and IOST in 10^-8. */
+/** Producers, unregistered ones included (their votes remain). Id: the account. Votes and IOST in 10^-8. */
 export const producers = defineIndex({
   name: 'producers',
   kind: 'state',
   named: 'listed',
   orders: {
-    /** The table: registered producers. */
+    /** The producer table: registered producers. */
     ranked: {
       where: 'registered',
       by: [
@@ -23,12 +23,17 @@ export const producers = defineIndex({
   },
   fields: {
     account: keyword(),
-    /** False: not in the table (never registered, or unregistered); detail answers 404, voters are still answered. `pubkey` to
-     * `online` are then the last known values. */
+    /**
+     * False: not in the table (never registered, or unregistered). The detail action answers 404 then; voters
+     * are still listed. The fields from `pubkey` to `online` keep their last known values.
+     */
     registered: searchedBool(),
-    /** The account again, while it is in the table. */
+    /** The account again, while the producer is in the table. */
     listed: optional(name()),
-    /** Height of the block in which it last left the table; absent while it is in it, and where it never was. */
+    /**
+     * Height of the block in which the producer last left the table. Absent while it is in the table, and if
+     * it never was.
+     */
     unregistered: optional(int()),
     pubkey: text(),
     loc: text(),
@@ -39,24 +44,27 @@ export const producers = defineIndex({
     status: int(),
     online: bool(),
     votes: sortedLong(),
-    /** Its votes at the beginning of each UTC day since 1970 on which they changed, the last `VOTE_DAYS` such days: [day, 10^-8 IOST]. */
+    /**
+     * The producer's votes at the beginning of each UTC day on which they changed, the last `VOTE_DAYS` such
+     * days: [day since 1970, 10^-8 IOST].
+     */
     opening_votes: json<readonly (readonly [day: number, votes: string])[]>(),
     /** Voters with votes above zero. */
     voter_count: int(),
     block_count: int(),
     received_award: long(),
-    /** What its voters were paid, by UTC day since 1970, the last 31 days with any: [day, 10^-8 IOST]. */
+    /** Amounts paid to its voters, by UTC day since 1970, the last 31 days with any: [day, 10^-8 IOST]. */
     payouts: json<readonly (readonly [day: number, amount: string])[]>(),
   },
 })
 export type ProducerDoc = DocOf<typeof producers>
 
-/** Whose key signs blocks, now. Id: the public key. */
+/** Accounts by the producer key that signs blocks for them now. Id: the public key. */
 export const producerKeys = defineIndex({
   name: 'producer-keys',
   kind: 'state',
   fields: {
-    /** `""`: the key belongs to nobody any more. */
+    /** `""`: the key no longer belongs to an account. */
     account: text(),
   },
 })

@@ -1,7 +1,7 @@
 import { type DocOf, defineIndex } from './define.ts'
 import { bool, int, long, optional, places, text, word } from './fields.ts'
 
-/** What a page of a list shows of a record: all but its places. */
+/** Fields of a record that a page of a list shows: all but its places. */
 const listed = {
   height: int(),
   /** Position of the transaction in the block. */
@@ -19,7 +19,7 @@ const listed = {
   status_code: word(),
   from: text(),
   to: text(),
-  /** What really moved, in token units; on rows of token.iost movements. */
+  /** The amount actually moved, in token units. Only on rows of token.iost movements. */
   amount: optional(text()),
   /** On signUp rows: the account that paid and counts as creator. */
   creator: optional(text()),
@@ -31,10 +31,12 @@ const listed = {
 }
 
 /**
- * Rows of get-account-tx, get-contract-tx, get-token-tx, get-subaccount-list and get-contract-list. Id: `recordId`.
+ * Rows of get-account-tx, get-contract-tx, get-token-tx, get-subaccount-list and get-contract-list. Id:
+ * `recordId`.
  *
- * When `overflow` is true the row's texts together exceed `OVERFLOW_BYTES`: `contract`, `action_name`, `data` and
- * `return` are then empty here and are read from the transaction (`action` or `receipt` says where).
+ * When `overflow` is true, the texts of the row together exceed `OVERFLOW_BYTES`. `contract`, `action_name`,
+ * `data` and `return` are then empty here and are read from the transaction: from receipt `receipt` if there
+ * is one, otherwise from action `index`.
  */
 export const records = defineIndex({
   name: 'records',
@@ -44,9 +46,15 @@ export const records = defineIndex({
 })
 export type RecordDoc = DocOf<typeof records>
 
-/** The same documents as pages of lists read them: a page needs no places, which are a tenth of its bytes. */
+/**
+ * The same documents as pages of lists read them. A page does not need places, which are a tenth of the
+ * bytes.
+ */
 export const listedRecords = { ...records, fields: listed }
 export type ListedRecord = DocOf<typeof listedRecords>
 
-/** Rows with more text than this keep it in the transaction only (a failed action may carry 64 KB). */
+/**
+ * The texts of a row that exceed this size are kept in the transaction only (a failed action may carry 64
+ * KB).
+ */
 export const OVERFLOW_BYTES = 4096

@@ -20,9 +20,9 @@ import { transactionRuns } from './transaction-run.ts'
 import { votes } from './vote.ts'
 import { wealth } from './wealth.ts'
 
-/** Every index with history, in the order it is written. */
+/** Indices with history, in the order in which they are written. */
 export const historyIndices = [blocks, transactions, records] as const
-/** Every index with state. */
+/** Indices with state. */
 export const stateIndices = [
   accounts,
   balances,
@@ -51,23 +51,23 @@ export type HistoryIndex = (typeof historyIndices)[number]
 export type StateIndex = (typeof stateIndices)[number]
 export type AnyIndex = HistoryIndex | StateIndex
 
-/** Indices whose documents are found by the beginning of their names. */
+/** Indices whose documents are found by a prefix of their names. */
 export type NamedIndex = typeof accounts | typeof contracts | typeof producers | typeof tokens
 
-/** A state document together with its index: what one thing is after a batch. */
+/** A state document after a batch, with its index. */
 export type Change = {
   [I in StateIndex as I['name']]: {
     readonly index: I
     readonly doc: DocOf<I>
-    /** What it was as of the batch before; absent: there was none. */
+    /** The document as of the batch before; absent: it did not exist. */
     readonly before?: DocOf<I>
   }
 }[StateIndex['name']]
-/** Names one state document. */
+/** Identifies one state document. */
 export type Key = { readonly index: StateIndex; readonly id: string }
 
 /**
- * Raised by hand when stored documents of an earlier version are not what this code would write: a loader refuses to
- * go on with another version's documents.
+ * Version of the derived documents. Raise it when stored documents of an earlier version differ from those
+ * this code would write: a loader refuses to continue on documents of another version.
  */
 export const DERIVATION = 11

@@ -11,11 +11,11 @@ export const resources = defineIndex({
     /** Gas × 100. */
     gas_limit: long(),
     gas_stock: long(),
-    /** Block time of the last refresh, nanoseconds; 0: never pledged for. */
+    /** Block time of the last refresh, nanoseconds; 0: no pledge was ever made for it. */
     gas_updated: long(),
     /** Bytes. */
     ram_used: long(),
-    /** What trades with ram.iost gave and took, bytes. */
+    /** RAM received minus RAM given in transfers of the token `ram`, purchases and sales included; bytes. */
     ram_total: long(),
   },
 })

@@ -2,14 +2,16 @@ import { type DocOf, defineIndex } from './define.ts'
 import { json } from './fields.ts'
 
 /**
- * A run of a ranking: it begins right after the standing (amount, name), or at the top when the amount is `''`, and ends
- * where the next one begins. In the root `leaf` is the number of the leaf that cuts the run into shorter ones.
+ * A run of members of a ranking. It begins right after the standing (amount, name), or at the top when the
+ * amount is `''`, and ends where the next segment begins. In the root, `leaf` is the number of the leaf that
+ * divides the run further.
  */
 export type Segment = readonly [amount: string, name: string, count: number, leaf?: number]
 
 /**
- * How many members stand in each part of a large group of a counted order, best first: a tree of two levels. Id:
- * `segmentsId`; leaf 0 is the root. A small group has none, and one that became small has empty ones.
+ * Member counts of the parts of a large group of a counted order, best first: a tree of two levels. Id:
+ * `segmentsId`; leaf 0 is the root. A small group has no such documents. A group that has become small has
+ * empty ones.
  */
 export const segments = defineIndex({
   name: 'segments',
@@ -19,24 +21,29 @@ export const segments = defineIndex({
 export type SegmentsDoc = DocOf<typeof segments>
 
 /**
- * Bounds of the tree. A page passes over less than one segment, at a tenth of what its own rows cost each; the chain's
- * next block rewrites the leaves it touched: both are kept small. A leaf takes some 6 KB, half full; the root of ten
- * million members has some 1,200 segments.
+ * Bounds of the tree. A page skips less than one segment, at a tenth of the cost of its own rows. Each new
+ * block rewrites the leaves that it changes. Segments and leaves are therefore small: a leaf takes some 6 KB
+ * when half full; the root of ten million members has some 1,200 segments.
  */
 export type SegmentSizes = {
-  /** Most members of a group without segments. */
+  /** Largest group without segments, in members. */
   readonly group: number
-  /** Most members of a segment. */
+  /** Largest segment, in members. */
   readonly members: number
-  /** Most segments of a leaf. */
+  /** Largest leaf, in segments. */
   readonly leaf: number
 }
 export const SEGMENT_SIZES: SegmentSizes = { group: 512, members: 128, leaf: 256 }
 
-/** `group` is `''` for orders without groups. Comes last: whatever it contains, ids stay apart. */
+/**
+ * `group` is `''` for orders without groups. It is the last part, so ids stay distinct whatever it contains.
+ */
 export const segmentsId = (index: string, leaf: number, group: string): string => `${index}/${leaf}/${group}`
 
-/** The segment with the member at `offset` from 0, and how many of its members stand before; undefined: no such member. */
+/**
+ * The segment with the member at `offset` (from 0), and the number of its members to skip; undefined: there
+ * is no such member.
+ */
 export const segmentAt = (
   list: readonly Segment[],
   offset: number,

@@ -1,23 +1,23 @@
 import { numberIn, numberText } from './series-number.ts'
 
-/** What changed an amount. */
+/** The cause of a change of an amount. */
 export type Cause =
-  /** A row of `records`, by its number in the transaction. */
+  /** A row of `records`, identified by its number in the transaction. */
   | { readonly kind: 'row'; readonly index: number }
-  /** The same of an amount that is frozen. */
+  /** Likewise a row, whose amount is frozen. */
   | { readonly kind: 'freeze'; readonly index: number }
-  /** The contribute of a block, by its base transaction; it has no row. */
+  /** Contribution to a block, made by its base transaction; it has no row. */
   | { readonly kind: 'block' }
-  /** Bytes of RAM that a transaction used or gave back. */
+  /** Bytes of RAM that a transaction used or released. */
   | { readonly kind: 'ram' }
-  /** A frozen amount that came due, before the transactions of the block. */
+  /** A frozen amount that became due, before the transactions of the block. */
   | { readonly kind: 'due' }
-  /** A transaction, by what only its receipts or its actions say. */
+  /** A transaction whose receipts or actions alone show the change. */
   | { readonly kind: 'tx' }
 
 /**
- * One change, or `times` equal ones in as many blocks that follow each other. `change` of a `due` entry is what became
- * available; the sum of available and frozen stays as it was.
+ * One change, or `times` equal changes, one in each of that many consecutive blocks. The `change` of a `due`
+ * entry is the amount that became available; the sum of available and frozen stays the same.
  */
 export type Entry = {
   readonly height: number
@@ -26,7 +26,10 @@ export type Entry = {
   readonly cause: Cause
   readonly change: bigint
   readonly times: number
-  /** More that the kind of series says: until when an amount is frozen, whose votes they are. */
+  /**
+   * Further values, by the kind of series: the time until which an amount is frozen, the account whose votes
+   * they are.
+   */
   readonly more: readonly string[]
 }
 
@@ -35,8 +38,8 @@ type Letter = keyof typeof LETTERS
 const LETTER_OF = { freeze: 'f', block: 'b', ram: 'm', due: 'd', tx: 't' } as const
 
 /**
- * The text of an entry: `offset,tx,cause,change[,more …];`. The offset is from the height of the part; 0 is left out. The change
- * is as `numberText` writes it.
+ * The text of an entry: `offset,tx,cause,change[,more …];`. The offset is counted from the height of the
+ * part; 0 is left out. The change is in the format of `numberText`.
  */
 export const entryText = ({ height, tx, cause, change, times, more }: Entry, base: number): string => {
   const offset = height - base
@@ -46,23 +49,24 @@ export const entryText = ({ height, tx, cause, change, times, more }: Entry, bas
   return `${offset === 0 ? '' : offset},${tx === 0 ? '' : tx},${letter}${of},${numberText(change)}${rest};`
 }
 
-/** Names are the chain's and may in principle hold any letter. */
+/** Names come from the chain and may in principle contain any character. */
 const escaped = (text: string): string =>
   /[,;%]/.test(text) ? encodeURIComponent(text.toWellFormed()) : text
 
-/** The entries of a part, in order. Throws Error where the text is none that `entryText` wrote. */
+/** The entries of a part, in order. Throws an Error if the text was not written by `entryText`. */
 export const entriesIn = (text: string, base: number): readonly Entry[] =>
   text
     .split(';')
     .slice(0, -1)
     .map(part => entryIn(part, base))
 
-/** Whether amounts were frozen or came due in these entries of a balance. */
+/** Whether amounts were frozen or became due in these entries of a balance. */
 export const isFrozenIn = (text: string): boolean => /[fd]/.test(text)
 
 /**
- * The text of a part whose last entry stands for one change more: one of a block that is like its own, and of the block
- * that follows it. undefined: the last entry is another one. Asked for in nearly every block, so nothing else is read of it.
+ * The text of a part after one more change that its last entry can absorb: both are of kind `block`, equal,
+ * and in consecutive blocks. undefined: the last entry does not match. Nearly every block calls this, so only
+ * the last entry is parsed.
  */
 export const prolonged = (
   text: string,

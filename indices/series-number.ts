@@ -1,19 +1,22 @@
-/** Numbers with fewer letters than this are decimals. */
+/** Numbers with fewer characters than this are written as decimals. */
 const LONG = 20
-/** Letters of one step of reading: their number stays exact. */
+/** Digits parsed at once, few enough for an exact `number`. */
 const STEP = 10
 const STEP_VALUE = 36n ** BigInt(STEP)
-/** Before the digits of a number to base 36; no decimal has it. */
+/** Prefix of the digits of a base-36 number; no decimal contains it. */
 const MARK = '^'
 
-/** The text of a number: a decimal, or one of many digits (masks have 60) to base 36, which takes two thirds. */
+/**
+ * The text of a number: a decimal, or base 36 if it has many digits (masks have 60), which takes two thirds
+ * of the space.
+ */
 export const numberText = (value: bigint): string => {
   const decimal = String(value)
   if (decimal.length < LONG) return decimal
   return value < 0n ? `-${MARK}${(-value).toString(36)}` : `${MARK}${value.toString(36)}`
 }
 
-/** The number of a text that `numberText` wrote. Throws SyntaxError for another one. */
+/** The number in a text that `numberText` wrote. Throws SyntaxError if the text is not one. */
 export const numberIn = (text: string): bigint => {
   const mark = text.indexOf(MARK)
   if (mark < 0) return BigInt(text)

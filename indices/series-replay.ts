@@ -2,22 +2,22 @@ import type { Frozen } from './balance.ts'
 import type { Entry } from './series-entry.ts'
 import { numberIn, numberText } from './series-number.ts'
 
-/** What an owner had of a token, in its smallest unit. */
+/** An owner's amounts of a token, in its smallest unit. */
 export type Held = {
   available: bigint
   frozen: bigint
-  /** Not yet due, by time, then amount: the node's own order. */
+  /** Amounts not yet due, by time, then amount: the node's own order. */
   list: readonly Frozen[]
 }
 
-/** What an owner had when a part of `seriesOf.balance` began, by its opening. */
+/** The owner's amounts when a part of `seriesOf.balance` began, read from its opening. */
 export const heldAt = ([available = '0', frozen = '0', ...rest]: readonly string[]): Held => {
   const list: Frozen[] = []
   for (let at = 0; at + 1 < rest.length; at += 2) list.push([rest[at] ?? '0', rest[at + 1] ?? '0'])
   return { available: BigInt(available), frozen: BigInt(frozen), list }
 }
 
-/** What an owner had after one more change (of those that an entry stands for). */
+/** The owner's amounts after `times` of the changes that an entry represents. */
 export const heldAfter = (held: Held, { cause, change, more: [until] }: Entry, times = 1): Held => {
   const { available, frozen, list } = held
   if (cause.kind === 'due')
@@ -26,7 +26,7 @@ export const heldAfter = (held: Held, { cause, change, more: [until] }: Entry, t
   return { available, frozen: frozen + change, list: withFrozen(list, [String(change), until]) }
 }
 
-/** The opening that says what an owner has. */
+/** The opening of a part that begins with these amounts. */
 const openingOfHeld = ({ available, frozen, list }: Held): readonly string[] => [
   String(available),
   String(frozen),
@@ -34,8 +34,8 @@ const openingOfHeld = ({ available, frozen, list }: Held): readonly string[] => 
 ]
 
 /**
- * A list of frozen amounts with one more where the node puts it: by time, then amount (go-iost `vm/native/token_v1.go`
- * freezeBalance).
+ * The list with one more frozen amount, in the node's place: by time, then amount (go-iost
+ * `vm/native/token_v1.go` freezeBalance).
  */
 const withFrozen = (list: readonly Frozen[], [amount, time]: Frozen): readonly Frozen[] => {
   const at = list.findIndex(
@@ -45,7 +45,7 @@ const withFrozen = (list: readonly Frozen[], [amount, time]: Frozen): readonly F
   return at < 0 ? [...list, [amount, time]] : list.toSpliced(at, 0, [amount, time])
 }
 
-/** The first of them came due together: as many as make up the amount. */
+/** The list without the first amounts, which became due together: as many as add up to the amount. */
 const afterRelease = (list: readonly Frozen[], amount: bigint): readonly Frozen[] => {
   let released = 0n
   let count = 0
@@ -56,10 +56,10 @@ const afterRelease = (list: readonly Frozen[], amount: bigint): readonly Frozen[
   return list.slice(count)
 }
 
-/** Votes by their producer or voter, those of none left out. */
+/** Votes by producer or voter; names without votes are left out. */
 export type Votes = ReadonlyMap<string, bigint>
 
-/** Votes when a part of `seriesOf.voter` began, by its opening. */
+/** Votes when a part of `seriesOf.voter` began, read from its opening. */
 export const votesAt = (opening: readonly string[]): Votes => {
   const votes = new Map<string, bigint>()
   for (let at = 0; at + 1 < opening.length; at += 2)
@@ -76,10 +76,10 @@ export const votesAfter = (votes: Votes, { change, more: [name = ''] }: Entry): 
   return after
 }
 
-/** The opening of the part of a balance behind one. */
+/** The opening of the next part of a balance. */
 export const balanceAfter = (opening: readonly string[], entries: readonly Entry[]): readonly string[] =>
   openingOfHeld(entries.reduce((held, entry) => heldAfter(held, entry, entry.times), heldAt(opening)))
 
-/** The opening of the part of a voter behind one. */
+/** The opening of the next part of a voter. */
 export const ballotsAfter = (opening: readonly string[], entries: readonly Entry[]): readonly string[] =>
   [...entries.reduce(votesAfter, votesAt(opening))].flatMap(([name, votes]) => [name, numberText(votes)])

@@ -2,27 +2,34 @@ import { type DocOf, defineIndex } from './define.ts'
 import { digits, int, json, text } from './fields.ts'
 
 /**
- * What an amount was at any height: every change of it, in chain order, in parts of some 30 changes. The id of the
- * newest part is the key (`seriesOf`), so that it is found without knowing how many there are; a part that is full stays as
- * it is for ever (`fullPart`). Parts are numbered from 0, changes from 1.
+ * The history of an amount: every change, in chain order, in parts of some 30 changes, so that its value at
+ * any height can be computed. The id of the newest part is the key (`seriesOf`), so it is found without
+ * knowing the number of parts. A full part never changes again (`fullPart`). Parts are numbered from 0,
+ * changes from 1.
  */
 export const series = defineIndex({
   name: 'series',
   kind: 'state',
   fields: {
     part: int(),
-    /** Number of its first change in the series. */
+    /** Number in the series of the first change of this part. */
     first: int(),
-    /** Changes in it. */
+    /** Number of changes in this part. */
     count: int(),
-    /** Height of its first change. */
+    /** Height of the first change of this part. */
     height: int(),
-    /** What was there before its first change; by the kind of series (`seriesOf`). Numbers as `numberText` writes them. */
+    /**
+     * The value before the first change, in the form of the kind of series (`seriesOf`). Numbers are in the
+     * format of `numberText`.
+     */
     opening: json<readonly string[]>(),
-    /** Σ of all changes above zero up to its last one, and Σ of those below zero, without the sign; as `numberText` writes them. */
+    /**
+     * Sum of all positive changes up to the last one of this part, and sum of the negative ones without the
+     * sign; in the format of `numberText`.
+     */
     gained: text(),
     lost: text(),
-    /** How many changes these are. */
+    /** Number of changes in each sum. */
     gains: int(),
     losses: int(),
     /** The changes (`series-entry.ts`). */
@@ -31,45 +38,61 @@ export const series = defineIndex({
 })
 export type SeriesDoc = DocOf<typeof series>
 
-/** Keys of the series, which are the ids of their newest parts too. Amounts in the smallest unit; votes in 10^-8. */
+/**
+ * Keys of the series, which are also the ids of their newest parts. Amounts are in the smallest unit, votes
+ * in 10^-8.
+ */
 export const seriesOf = {
   /**
-   * Of an owner's tokens: available + frozen. The key is the id of the balance. Opening: available, frozen, then amount and
-   * time of each frozen amount, in the node's order.
+   * An owner's amount of a token: available + frozen. The key is the id of the balance. Opening: available,
+   * frozen, then amount and time of each frozen amount, in the node's order.
    */
   balance: (id: string): string => id,
-  /** Votes of a voter; each change names the producer. Opening: producer and votes of each that the voter votes for. */
+  /**
+   * Votes of a voter; each change names the producer. Opening: producer and votes, for each producer with
+   * votes of the voter.
+   */
   voter: (voter: string): string => `@v/${voter}`,
   /** Votes of a producer; each change names the voter. Opening: all votes. */
   producer: (producer: string): string => `@p/${producer}`,
   /** A token's supply. Opening: the supply. */
   supply: (token: string): string => `@t/${token}`,
-  /** IOST that an account has pledged for the gas of itself, and of others, in 10^-8. Opening: the sum. */
+  /** IOST that an account has pledged for gas, its own and that of others, in 10^-8. Opening: the sum. */
   pledgedForItself: (pledger: string): string => `@g/${pledger}`,
   pledgedForOthers: (pledger: string): string => `@o/${pledger}`,
-  /** Coefficients of the bonus of a producer's voters and of that of all candidates, in 10^-50. Opening: the coefficient. */
+  /**
+   * Coefficients of the bonus of a producer's voters, and of the bonus of all candidates, in 10^-50. Opening:
+   * the coefficient.
+   */
   votersCoefficient: (producer: string): string => `@c/${producer}`,
   candidatesCoefficient: '@k',
   /**
-   * The masks of a voter in 10^-58, by producer. Under the name `doubtOf(producer)` stands 1 where a mask cannot be known.
-   * Opening: as that of `voter`. Gains and losses stay 0.
+   * The masks of a voter in 10^-58, by producer. The value 1 under the name `doubtOf(producer)` marks a mask
+   * that cannot be known. Opening: as for `voter`. Gains and losses stay 0.
    */
   voterMasks: (voter: string): string => `@m/${voter}`,
-  /** The mask of a candidate in 10^-58, under `""`, and its doubt. Opening: likewise. */
+  /** The mask of a candidate in 10^-58, under `""`, and its doubt. Opening: as for `voterMasks`. */
   candidateMask: (producer: string): string => `@n/${producer}`,
   /** Number of a token's holders; one change a block. Opening: that number. */
   holders: (token: string): string => `@h/${token}`,
   /**
-   * What a producer and its voters took and were given, in 10^-8 IOST; each change says which: `exchange`, `candidate` with
-   * what its voters were given beside it, `topup` with who paid, `voters`. Opening: the sum of all, which means nothing.
+   * Rewards that a producer and its voters took and were given, in 10^-8 IOST. Each change has its kind:
+   * `exchange`, `candidate` with the amount that its voters were given beside it, `topup` with the payer,
+   * `voters`. Opening: the sum of all, which has no meaning.
    */
   rewards: (producer: string): string => `@r/${producer}`,
-  /** Owners of an item of token721.iost, by its id; each change, of 1, names who gave it (`""`: issued) and who got it. Opening: their number. */
+  /**
+   * Owners of an item of token721.iost, by its id. Each change is 1 and names the giver (`""`: issued) and
+   * the recipient. Opening: the number of owners.
+   */
   item: (id: string): string => `@x/${id}`,
 } as const
 
-/** Id of a part that is full. Neither `#` nor `@` is a letter of a token, with which the other ids begin. */
+/** Id of a full part. The other ids begin with the name of a token, which contains neither `#` nor `@`. */
 export const fullPart = (key: string, part: number): string => `#${part}/${key}`
 
-/** The name by which masks say that what was earned from a producer before its contract wrote receipts is not known. */
+/**
+ * The name under which masks record that earnings from a producer before its contract wrote receipts are
+ * unknown.
+ */
 export const doubtOf = (producer: string): string => `?${producer}`

@@ -1,23 +1,29 @@
 import type { Index, Order } from './define.ts'
 import type { Segment } from './segment.ts'
 
-/** Where a member stands in a counted order: larger amounts first, then names by their bytes, as both stores sort them. */
+/**
+ * Position of a member in a counted order: larger amounts first, then names by their bytes, as both stores
+ * sort them.
+ */
 export type Standing = { readonly amount: bigint; readonly name: string }
 
-/** Behind every name: a segment that begins between two amounts names nobody, and is found by the amount alone. */
+/**
+ * Sorts after every name. A segment that begins between two amounts has this name and is found by the amount
+ * alone.
+ */
 export const LAST_NAME = '\u{10ffff}'
 
-/** Part of a group: right after `after` (absent: from the top) to `until`, inclusive (absent: to the end). */
+/** Part of a group: after `after` (absent: from the top) up to `until`, inclusive (absent: to the end). */
 export type StandingRange = {
   readonly index: Index
-  /** An order of the index that is counted. */
+  /** A counted order of the index. */
   readonly order: string
   readonly group?: string
   readonly after?: Standing
   readonly until?: Standing
 }
 
-/** Id of the document of a member: those of all counted orders are made alike. */
+/** Id of a member's document, the same form in all counted orders. */
 export const memberId = (group: string | undefined, name: string): string =>
   group === undefined ? name : `${group}/${name}`
 
@@ -26,12 +32,12 @@ type CountedOrder = {
   readonly group: string | undefined
   readonly amount: string
   readonly member: string
-  /** Members have an amount above zero. */
+  /** Members must have an amount above zero. */
   readonly isPositive: boolean
   readonly where: string | undefined
 }
 
-/** The counted order of an index, if it has one: its fields. */
+/** Name and fields of the counted order of an index; undefined: it has none. */
 export const countedOrderOf = (index: Index): CountedOrder | undefined => {
   for (const [name, order] of Object.entries(index.orders))
     if (order.counted) {
@@ -41,16 +47,19 @@ export const countedOrderOf = (index: Index): CountedOrder | undefined => {
   return undefined
 }
 
-/** Where a document stands in a counted order; undefined: it is in the index, not in the ranking. */
+/** A document's standing in a counted order; undefined: it is in the index but not in the ranking. */
 export const standingOf = (order: CountedOrder, doc: object): Standing | undefined => {
-  // The fields are those of the index's own definition.
+  // The field names come from the index's own definition.
   const amount = Reflect.get(doc, order.amount) as bigint | number
   if (order.isPositive && amount <= 0) return undefined
   if (order.where !== undefined && Reflect.get(doc, order.where) !== true) return undefined
   return { amount: BigInt(amount), name: Reflect.get(doc, order.member) as string }
 }
 
-/** Fields of a counted order: it goes by an amount descending, which alone may have to be above zero, then by a name ascending. */
+/**
+ * Fields of a counted order. It sorts by an amount, descending, then by a name, ascending; only the amount
+ * may have to be above zero. Throws TypeError for an order of another form.
+ */
 export const standingFields = ({
   by,
   positive = [],
@@ -65,11 +74,11 @@ export const standingFields = ({
   return { amount: amount[0], member: member[0] }
 }
 
-/** Below 0: `a` stands before `b`. */
+/** Negative if `a` ranks before `b`. */
 export const compareStandings = (a: Standing, b: Standing): number =>
   a.amount === b.amount ? compareNames(a.name, b.name) : a.amount > b.amount ? -1 : 1
 
-/** As the bytes of UTF-8 compare: by code points, where JavaScript compares halves of surrogate pairs. */
+/** Compares as the bytes of UTF-8 do, that is by code points; JavaScript compares UTF-16 units. */
 const compareNames = (a: string, b: string): number => {
   const length = Math.min(a.length, b.length)
   for (let at = 0; at < length; at++) {
@@ -80,16 +89,16 @@ const compareNames = (a: string, b: string): number => {
 }
 
 const isSurrogate = (unit: number): boolean => unit >= 0xd800 && unit < 0xe000
-/** Pairs stand for code points above all single units. */
+/** Surrogate pairs encode code points above all single units. */
 const weightOf = (unit: number): number => (isSurrogate(unit) ? unit + 0x10000 : unit)
 
-/** Where a segment begins; undefined: at the top. */
+/** The standing after which a segment begins; undefined: at the top. */
 export const beginOf = ([amount, name]: Segment): Standing | undefined =>
   amount === '' ? undefined : { amount: BigInt(amount), name }
 
 /**
- * Whether a segment begins before a standing whose amount is given in digits. Amounts are compared as they are written: many
- * segments are looked at for each standing.
+ * Whether a segment begins before a standing whose amount is given in digits. Amounts are compared as text,
+ * because many segments are compared for each standing.
  */
 export const beginsBefore = (
   [amount, name]: Segment,
@@ -101,20 +110,20 @@ export const beginsBefore = (
     : isLarger(amount, standing.amount)
 }
 
-/** Of two integers in digits, without leading zeros. */
+/** Whether `a` > `b`; both are integers in digits without leading zeros. */
 const isLarger = (a: string, b: string): boolean => {
   if (a.startsWith('-') || b.startsWith('-')) return BigInt(a) > BigInt(b)
   return a.length === b.length ? a > b : a.length > b.length
 }
 
 /**
- * A test whether a document stands in a range of a counted order. It allocates nothing, because for one range all documents of
- * a batch are tested.
+ * A predicate for documents within a range of a counted order. It allocates nothing, because all documents of
+ * a batch are tested for each range.
  */
 export const standsIn = (order: CountedOrder, range: StandingRange): ((doc: object) => boolean) => {
   const { group, amount, member, isPositive, where } = order
   const { group: ofGroup = '', after, until } = range
-  // The fields are those of the index's own definition.
+  // The field names come from the index's own definition.
   const fieldOf = (doc: object, name: string): unknown => (doc as Readonly<Record<string, unknown>>)[name]
   const isRanked = (doc: object, own: bigint | number): boolean =>
     !(isPositive && own <= 0) &&
@@ -126,7 +135,7 @@ export const standsIn = (order: CountedOrder, range: StandingRange): ((doc: obje
     until === undefined || own > until.amount || compareNames(name, until.name) <= 0
   return doc => {
     const own = fieldOf(doc, amount) as bigint | number
-    // The amount alone decides for most documents.
+    // For most documents the amount alone decides.
     if (after !== undefined && own > after.amount) return false
     if (until !== undefined && own < until.amount) return false
     if (!isRanked(doc, own)) return false

@@ -1,7 +1,7 @@
 import { type DocOf, defineIndex } from './define.ts'
 import { bool, int, json, long, text } from './fields.ts'
 
-/** Figures over the whole chain: one document, id `STATISTICS`. */
+/** Totals of the whole chain: one document, id `STATISTICS`. */
 export const statistics = defineIndex({
   name: 'statistics',
   kind: 'state',
@@ -13,11 +13,14 @@ export const statistics = defineIndex({
     collection_count: int(),
     /** Registered producers: the rows of `ranked`. */
     producer_count: int(),
-    /** Σ of their votes, in 10^-8. */
+    /** Sum of the votes of registered producers, in 10^-8. */
     producer_votes: long(),
-    /** Σ of the votes by which producers share in what candidates get, in 10^-8. */
+    /** Sum of the votes that count for the producers' shares of the candidates' bonus, in 10^-8. */
     candidate_votes: long(),
-    /** Whether vote_producer.iost has written a receipt of a vote or an addition: since then it always does. */
+    /**
+     * Whether vote_producer.iost has written a receipt for a vote or an addition; once it has, it always
+     * does.
+     */
     votes_told: bool(),
     /** Documents of `wealth` with a total above zero: the rows of `richest`. */
     wealth_count: int(),
@@ -27,16 +30,22 @@ export const statistics = defineIndex({
     pledge_seq: int(),
     transaction_count: int(),
     record_count: int(),
-    /** Most non-base transactions whose block time falls in one whole second. */
+    /** Highest number of non-base transactions with block times in the same whole second. */
     highest_tps: int(),
     /** The second being counted (since 1970) and its transactions so far. */
     tps_second: int(),
     tps_count: int(),
-    /** ram.iost's market: IEEE doubles as the chain computes them, written shortest. */
+    /** ram.iost's market: IEEE doubles as the chain computes them, in their shortest decimal form. */
     ram: json<{ readonly left: string; readonly used: string; readonly balance: string }>(),
-    /** Contract version of vote_producer.iost and others the eras table asks for: [contract, version]. */
+    /**
+     * Versions of the contracts that the table of eras depends on, vote_producer.iost among them: [contract,
+     * version].
+     */
     versions: json<readonly (readonly [contract: string, version: string])[]>(),
-    /** Publisher and hash of the genesis transaction, and its block's time in nanoseconds, for things that exist from genesis. */
+    /**
+     * Publisher and hash of the genesis transaction, and the time of its block in nanoseconds, for things
+     * that exist since genesis.
+     */
     genesis_publisher: text(),
     genesis_tx: text(),
     genesis_time: text(),

@@ -2,16 +2,19 @@ import { defineIndex } from './define.ts'
 import { int, text } from './fields.ts'
 
 /**
- * What was moved of a token on a UTC day, by the times of its blocks; only days on which some of it was moved have a document. Id:
- * `tokenDayId`. What was issued and destroyed is in the token's series.
+ * Movements of a token on a UTC day, by the times of its blocks. Only days with movements have a document.
+ * Id: `tokenDayId`. Amounts issued and destroyed are in the token's supply series.
  */
 export const tokenDays = defineIndex({
   name: 'token-days',
   kind: 'state',
   fields: {
-    /** Rows of transfer and transferFreeze. */
+    /** Number of transfer and transferFreeze rows. */
     transfers: int(),
-    /** What they moved, in the token's smallest unit, as text: in a day more may be moved than exists. */
+    /**
+     * Amount moved by these rows, in the token's smallest unit. Stored as text because more can move in a day
+     * than exists.
+     */
     volume: text(),
   },
 })

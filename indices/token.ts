@@ -7,7 +7,7 @@ export const tokens = defineIndex({
   kind: 'state',
   named: 'symbol',
   orders: {
-    /** All of them: a token without holders comes last. */
+    /** All tokens; those without holders come last. */
     byHolders: {
       by: [
         ['holder_count', 'desc'],

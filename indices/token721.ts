@@ -2,7 +2,7 @@ import { type DocOf, defineIndex } from './define.ts'
 import { int, keyword, long, packed, sortedInt, text, word } from './fields.ts'
 import { memberId } from './standing.ts'
 
-/** Collections of NFTs: what token721.iost calls tokens. Id: the symbol. */
+/** Collections of NFTs, which token721.iost calls tokens. Id: the symbol. */
 export const collections = defineIndex({
   name: 'collections',
   kind: 'state',
@@ -18,11 +18,11 @@ export const collections = defineIndex({
   fields: {
     symbol: keyword(),
     issuer: text(),
-    /** Most items that there can be. */
+    /** Maximum number of items. */
     total_supply: long(),
-    /** Items so far, numbered from 0; none is ever destroyed. */
+    /** Number of items issued, numbered from 0; items are never destroyed. */
     issued: sortedInt(),
-    /** Number of owners with at least one of them. */
+    /** Number of owners with at least one item of the collection. */
     owner_count: int(),
     height: int(),
     time: long(),
@@ -38,7 +38,7 @@ export const items = defineIndex({
   fields: {
     owner: word(),
     metadata: packed(),
-    /** Where it was issued. */
+    /** Height, time and transaction in which the item was issued. */
     height: int(),
     time: long(),
     tx_hash: text(),
@@ -48,8 +48,9 @@ export const items = defineIndex({
 export type ItemDoc = DocOf<typeof items>
 
 /**
- * Who has or had which items. Id: `memberId` of the owner and the id of the item. Each owner has one more document, with
- * `""` as its item (`countOfItems`), which counts its items; no order contains it.
+ * Owners and the items that they have or had. Id: `memberId` of the owner and the id of the item. Each owner
+ * has one more document, with `""` as its item (`countOfItems`), which counts the items; no order contains
+ * it.
  */
 export const holdings = defineIndex({
   name: 'holdings',
@@ -69,14 +70,19 @@ export const holdings = defineIndex({
     owner: keyword(),
     /** Id of the item. */
     item: keyword(),
-    /** The height after that of the block in which the owner got it; 0: the owner has it no more. */
+    /**
+     * The height after that of the block in which the owner received the item; 0: the owner no longer has it.
+     */
     since: sortedInt(),
-    /** Only where no item is named: how many the owner has. */
+    /** Number of items of the owner. Only in the document with `""` as its item. */
     count: int(),
   },
 })
 
-/** How many items of a collection each owner has or had. Id: `memberId` of the collection and the owner. */
+/**
+ * Number of items of a collection that each owner has; former owners included. Id: `memberId` of the
+ * collection and the owner.
+ */
 export const collectionOwners = defineIndex({
   name: 'collection-owners',
   kind: 'state',
@@ -94,7 +100,7 @@ export const collectionOwners = defineIndex({
   fields: {
     collection: keyword(),
     owner: keyword(),
-    /** 0: the owner has none any more. */
+    /** 0: the owner no longer has any. */
     count: sortedInt(),
   },
 })
@@ -105,7 +111,8 @@ export const itemId = (symbol: string, number: string): string => `${symbol}/${n
 export const countOfItems = (owner: string): string => memberId(owner, '')
 
 /**
- * The contract keeps the issuer of a collection among the owners of its items, by this name, and does not ask whether what
- * is given is a number: whoever issues can give the right to issue (go-iost, vm/native/token721.go).
+ * The contract stores the issuer of a collection under this name among the owners of its items. It does not
+ * check that the id of an item is a number, so an issuer can transfer the right to issue (go-iost,
+ * vm/native/token721.go).
  */
 export const ISSUER_FIELD = 'T721issuer'

@@ -1,20 +1,23 @@
 import { type DocOf, defineIndex } from './define.ts'
 import { json } from './fields.ts'
 
-/** Transactions of a run: pages touch few runs, and the chain's next block rewrites the last one, which is kept small. */
+/**
+ * Transactions per run. Pages touch few runs, and each new block rewrites the last run, which must therefore
+ * be small.
+ */
 export const RUN_LENGTH = 256
 
 /**
- * Where the transactions of the chain stand, base ones left out: in its order, `RUN_LENGTH` in each run but the last. Id:
- * the number of the run from 0.
+ * Positions of the chain's transactions, base ones left out, in chain order. Each run but the last has
+ * `RUN_LENGTH` of them. Id: the number of the run, from 0.
  */
 export const transactionRuns = defineIndex({
   name: 'transaction-runs',
   kind: 'state',
   fields: {
     /**
-     * For each block with transactions of the run three numbers: how many blocks after the one before it (the first: its
-     * height), the position of the first of them in the block, and how many there are.
+     * Three numbers for each block with transactions of the run: the difference from the previous height (for
+     * the first block, its height), the position of its first transaction of the run, and their number.
      */
     blocks: json<readonly number[]>(),
   },
@@ -23,10 +26,10 @@ export type TransactionRunDoc = DocOf<typeof transactionRuns>
 
 export const runId = (run: number): string => String(run)
 
-/** Transactions in one block, one after another: `first` is the position in the block. */
+/** Consecutive transactions of one block; `first` is the position of the first one in the block. */
 export type Stretch = { readonly height: number; readonly first: number; readonly count: number }
 
-/** The blocks of a run with its transactions in them, in order. */
+/** The blocks of a run, in order, with the transactions that belong to the run. */
 export const stretchesOf = ({ blocks }: Pick<TransactionRunDoc, 'blocks'>): readonly Stretch[] => {
   const stretches: Stretch[] = []
   let height = 0

@@ -1,7 +1,7 @@
 import { type DocOf, defineIndex } from './define.ts'
 import { hash, hashStart, int, packed } from './fields.ts'
 
-/** All transactions but base ones, as the node gives them. Id: `transactionId`. */
+/** All transactions but base ones, as the node returns them. Id: `transactionId`. */
 export const transactions = defineIndex({
   name: 'transactions',
   kind: 'history',

@@ -6,7 +6,7 @@ export const wealth = defineIndex({
   name: 'wealth',
   kind: 'state',
   orders: {
-    /** Totals of 0 are no wealth: rows stay, the list leaves them out. */
+    /** The list leaves out totals of 0; their documents remain. */
     richest: {
       positive: ['total'],
       by: [

@@ -25,42 +25,42 @@ import { checkCsv } from './request/csv.ts'
 import type { Options } from './request/options.ts'
 import { type Query, readParams, routeFor, takes } from './request/query.ts'
 
-/** What answering needs; built once by the caller. */
+/** Dependencies of `answer`; built once by the caller. */
 export type AnswerDeps = {
   readonly store: Store
   readonly node: Node | undefined
-  /** The blocks above the published one; undefined: none are followed. */
+  /** The blocks above the published one; undefined: the service follows none. */
   readonly head?: Pick<HeadSource, 'shown'> | undefined
   readonly prices: Prices
   readonly priceHistory?: PriceHistory | undefined
   readonly profiles: Profiles
   readonly clock: Clock
-  /** Rankings of the past that are kept; absent: none are. */
+  /** Cache of rankings of the past; absent: they are not cached. */
   readonly rankings?: KeptRankings | undefined
-  /** Where days began, as far as it was found before; absent: it is searched each time. */
+  /** Cache of the last blocks of days; absent: they are searched for each time. */
   readonly dayEnds?: KeptDayEnds | undefined
-  /** Work for a page of one that is not, ms; absent: as much as it takes. */
+  /** Work limit for a page of a ranking that is not cached, ms; absent: no limit. */
   readonly rankingMs?: number | undefined
 }
 
-/** A place among the requests that are worked on. */
+/** A slot among the requests in progress. */
 export type Place = Waits & {
-  /** Gives the place to the next request; once is enough, and more often is harmless. */
+  /** Releases the slot to the next request. Further calls have no effect. */
   leave(): void
 }
 
-/** Both give the place to the next request, and wait for a node in queues of their own. */
+/** Both release the slot to the next request, and wait for a node in separate queues. */
 type Waits = Pick<Context, 'apart' | 'lastly'>
 
-/** Waits for a place. Throws 'unavailable' when too many wait or the wait is too long. */
+/** Waits for a slot. Throws 'unavailable' when too many requests wait or the wait is too long. */
 export type Turn = () => Promise<Place>
 
 const FREE: Place = { apart: ask => ask(), lastly: ask => ask(), leave: () => undefined }
 
-/** For work that waits for nobody. */
+/** For work that does not queue. */
 export const atOnce: Turn = async () => FREE
 
-/** Takes a place for `work` alone. */
+/** Holds a slot for the time of `work`. */
 export const inTurn = async <T>(turn: Turn, work: (place: Place) => Promise<T>): Promise<T> => {
   const place = await turn()
   try {
@@ -70,13 +70,13 @@ export const inTurn = async <T>(turn: Turn, work: (place: Place) => Promise<T>):
   }
 }
 
-/** `data` is written with `writeJson`; `at` is the height it is true for. */
+/** The data of an answer, written with `writeJson`, and the height that it reflects. */
 export type Answer = {
   readonly data: unknown
   readonly at: Published
-  /** Which part of a list it is; undefined: no list, or a whole one. */
+  /** The page of a list; undefined: the answer is not a list, or is a whole one. */
   readonly paged: Paged | undefined
-  /** The blocks above as they were for it; undefined: they were not asked for. */
+  /** The blocks above the height when the answer was made; undefined: the call did not ask for them. */
   readonly head: Pick<HeadAt, 'status' | 'height'> | undefined
   /** Whether the action reads a parameter of this name. */
   readonly takes: (name: string) => boolean
@@ -88,8 +88,8 @@ export type Call = { readonly query: Query; readonly options: Options }
 type CallContext = Pick<Context, 'signal' | 'prolong'> & { readonly turn?: Turn }
 
 /**
- * Answers one call of the interface. Throws Failure: 'bad_request' before the store is asked; then 'not_found',
- * 'loading', 'unavailable', 'deadline'.
+ * Answers one call of the interface. Throws Failure: 'bad_request' before the store is read; then
+ * 'not_found', 'loading', 'unavailable', 'deadline'.
  */
 export const answer = async (
   deps: AnswerDeps,
@@ -112,10 +112,10 @@ export const answer = async (
   }
 }
 
-/** An answer as it is sent. */
+/** An answer with its body as text. */
 export type WrittenAnswer = Omit<Answer, 'data'> & { readonly text: string }
 
-/** As `answer`, or what equal calls share while the store shows the same. */
+/** Like `answer`, but equal calls share an answer while the content of the store is the same. */
 export const sharedAnswer = async (
   deps: AnswerDeps & { readonly kept: KeptAnswers<WrittenAnswer> },
   call: Call,
@@ -123,7 +123,7 @@ export const sharedAnswer = async (
 ): Promise<Answer | WrittenAnswer> => {
   const asked = askedBy(call, limits)
   const { signal } = limits
-  // The blocks above are of a branch, and change more often than they are asked for twice.
+  // The blocks above belong to a branch, and change more often than equal calls repeat.
   if (asked.action.isOfStore !== true || asked.params['head'] === 1)
     return answer(deps, call, { ...limits, turn })
   const place = await turn()
@@ -146,7 +146,7 @@ export const sharedAnswer = async (
   }
 }
 
-/** The body of a success: `data` in its envelope, or alone. */
+/** The body of a success: `data` in its envelope, or bare. */
 export const successText = (
   data: unknown,
   { format, numbers }: Pick<Options, 'format' | 'numbers'>,
@@ -160,7 +160,7 @@ const written = ({ data, ...rest }: Answer, options: Options): WrittenAnswer => 
   text: successText(data, options),
 })
 
-/** For an action that asks a node last of all: its view is given back before. */
+/** For an action whose last step asks a node: the view is released before. */
 const leaving = ({ apart, lastly }: Waits, leave: Leave): Waits => ({
   apart,
   lastly: async ask => {
@@ -177,7 +177,7 @@ const askedBy = (call: Call, limits: Limits): Asked => {
   return { action, params, options: call.options, limits }
 }
 
-/** All that an answer out of the store depends on, beside what the store shows. */
+/** The inputs of an answer from the store, other than the content of the store itself. */
 const keyOf = ({ action, params, options }: Asked, isBehind: boolean): string =>
   JSON.stringify([action.module, nameOf(action), params, options, isBehind], (_name, value) =>
     typeof value === 'bigint' ? `${value}n` : value,
@@ -204,7 +204,7 @@ const run = async (
   }
 }
 
-/** What an action works with for a call with these parameters. */
+/** The context in which an action answers a call with these parameters. */
 export const contextFor = (
   { store: _, head: source, ...deps }: AnswerDeps,
   call: Pick<Context, 'view' | 'compat' | 'signal' | 'prolong' | 'apart'> & {

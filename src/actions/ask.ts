@@ -5,29 +5,29 @@ import type { Typed } from './define.ts'
 import { type StorageReader, storageReader } from './find/contract-storage.ts'
 import { readParams } from './request/query.ts'
 
-/** Parameters of a call, as a query would give them. */
+/** Parameters of a call, as in a query string. */
 export type CallParameters = Readonly<Record<string, string>>
 
 /**
- * Answers one call of the interface as `numbers=string` writes it. Throws Failure: 'bad_request', 'not_found', 'loading',
- * 'unavailable'.
+ * Answers one call of the interface, with numbers in the form of `numbers=string`. Throws Failure:
+ * 'bad_request', 'not_found', 'loading', 'unavailable'.
  */
 export type Ask = <A>(action: Typed<A>, given?: CallParameters) => Promise<A>
 
-/** What an action answers, as `numbers=string` writes it. */
+/** Type of an action's answer in the form of `numbers=string`. */
 export type AnswerOf<A extends Typed> = NonNullable<A['answer']>
 
-/** Calls that are answered together: of one height, `at`. */
+/** Calls that are answered together, at one height: `at`. */
 export type Asking = {
   readonly ask: Ask
   readonly at: Published
-  /** Reads the storage of contracts, which no action answers; undefined: there is no node to ask. */
+  /** Reads the storage of contracts, which no action returns; undefined: no node is configured. */
   readonly storage: StorageReader | undefined
 }
 
 /**
- * Runs work that makes several calls, all of them at one height. The store may begin it again when the height moved
- * meanwhile, so it has no effects but its result.
+ * Runs work that makes several calls, all at one height. The store may restart it when the height changes, so
+ * the result must be its only effect.
  */
 export const askTogether = async <T>(
   deps: AnswerDeps,
@@ -44,7 +44,7 @@ export const askTogether = async <T>(
             contextFor(deps, { view, params, compat: 'none', signal, apart }),
             params,
           )
-          // Texts of the chain that are JSON come along as they are: their numbers keep their digits, too.
+          // Texts of the chain that are JSON are included unchanged; their numbers keep their digits, too.
           return parseExact(writeJson(data, { numbers: 'string' })) as never
         }
         const { node } = deps

@@ -11,63 +11,65 @@ import type { Listing } from './list/list-rows.ts'
 import type { Searched } from './list/searched.ts'
 import type { Text } from './text.ts'
 
-/** `iostabc`: answers as programs written against the old service expect them. */
+/** `iostabc`: answers in the form that clients of the old service expect. */
 export type Compat = 'none' | 'iostabc'
 
 /**
- * Waits for a node outside the queue of the store, so that other requests do not wait for it too. Throws 'unavailable'
- * when too many requests wait for nodes.
+ * Waits for a node outside the store's queue, so that requests to the store are not delayed. Throws
+ * 'unavailable' when too many requests wait for nodes.
  */
 export type Apart = <T>(ask: () => Promise<T>) => Promise<T>
 
-/** What an action works with. */
+/** The data sources, limits and options that an action works with. */
 export type Context = {
   readonly view: View
-  /** The chain above the last irreversible block, when the service follows a node. */
+  /** Client for the chain above the last irreversible block; undefined: the service follows no node. */
   readonly node: Node | undefined
-  /** The branch above the height of the answer that is followed, for what is asked for by its name. */
+  /** The followed branch above the height of the answer, for lookups of single blocks and transactions. */
   readonly branch: HeadAt
-  /** The same where the call asks for its rows in lists (`head=1`). */
+  /** The same branch when the call asks for its rows in lists (`head=1`); absent: it does not. */
   readonly head?: HeadAt
   readonly prices: Prices
-  /** Absent: none are known. */
+  /** Absent: no price history is configured. */
   readonly priceHistory?: PriceHistory | undefined
   readonly profiles: Profiles
   readonly compat: Compat
-  /** All rows are asked for, as an export: the work for it has no limit. */
+  /** Set for an export of all rows, whose work has no limit. */
   readonly isWhole?: true
-  /** The call is made only to see whether it is refused: work that takes long is left out. */
+  /** Set for a call that only checks whether the request is refused: long work is skipped. */
   readonly isLook?: true
   readonly signal: AbortSignal
   readonly clock: Clock
-  /** Absent: none are kept. */
+  /** Cache of rankings of the past; absent: they are not cached. */
   readonly rankings?: KeptRankings | undefined
-  /** Likewise. */
+  /** Cache of the last blocks of days; absent: they are not cached. */
   readonly dayEnds?: KeptDayEnds | undefined
-  /** Work for a page of a ranking of the past, ms; absent: as much as it takes. */
+  /** Work limit for a page of a ranking of the past, ms; absent: no limit. */
   readonly rankingMs?: number | undefined
   /**
-   * Extends the deadline of the answer by this time, ms; undefined: as much as it takes. What it gives back is called when
-   * that was used: the rest has the usual time. Absent: there is no deadline.
+   * Extends the deadline of the answer by this time, ms; undefined: without limit. Call the returned function
+   * when the long work is done; the rest then has the usual time. Absent: there is no deadline.
    */
   readonly prolong?: ((ms: number | undefined) => () => void) | undefined
-  /** Every wait for a node goes through it. */
+  /** Must be used for every wait for a node. */
   readonly apart: Apart
   /**
-   * The same for the last wait of an answer, which needs nothing of the store any more: the view is given back, and may not
-   * be used afterwards but for its height. Many more may wait so.
+   * Used for the last wait of an answer, when it needs no more data from the store. The view is released
+   * before: only its height may still be used. Many more requests may wait this way.
    */
   readonly lastly: Apart
 }
 
-/** Market figures from the operator's file or URL; undefined: none, and none is invented. */
+/** Market figures from the operator's file or URL; undefined: none. Figures are never invented. */
 export type Prices = {
   get():
     | { readonly usd: string; readonly cny: string; readonly rank: number; readonly time: string }
     | undefined
 }
 
-/** Prices of IOST by UTC day from the operator's file; undefined: no file, and no price is invented. */
+/**
+ * Prices of IOST by UTC day from the operator's file; undefined: there is no file. Prices are never invented.
+ */
 export type PriceHistory = {
   get(): { readonly currency: string; readonly byDay: ReadonlyMap<string, string> } | undefined
 }
@@ -88,71 +90,83 @@ export type Profile = {
 }
 
 /**
- * Failures that depend on the query: `not_found` where it names a thing that must exist, `loading` where that thing or a
- * part of the range may not be loaded yet, `bad_block` where a node is asked for what is not stored, `replaced` where it
- * goes on from a row of a block that may be replaced.
+ * Failures that depend on the query. `not_found`: a thing that it names does not exist. `loading`: that
+ * thing, or a part of the range, may not be loaded yet. `bad_block`: a node returned bad data for something
+ * that is not stored. `replaced`: the query continues after a row of a block that may be replaced.
  */
 export type OwnFailure = Extract<FailureKind, 'not_found' | 'loading' | 'bad_block' | 'replaced'>
 
-/** How an action finds its list. */
+/** How an action finds and reads its list. */
 export type ListSource<P = Readonly<Record<string, unknown>>, D = unknown> = {
-  /** The indices of state that it is read from; none: its rows are history, which never changes. */
+  /** Indices of state that the list is read from; empty: its rows are history, which never changes. */
   readonly state: readonly StateIndex[]
-  /** Whether the list is offered as a feed; its listings then say what is followed. */
+  /** Whether the list is offered as a feed; its listings then have `followed`. */
   readonly isFeed?: true
-  /** Whether the rows of a call are searched for; absent: never. */
+  /** Whether the call filters rows by searching for them; absent: never. */
   readonly isSearched?: (params: P) => boolean
-  /** Rows of one list, or those that are searched for. Throws Failure ('not_found', 'loading' …). */
+  /** The rows of one list, or a search for rows. Throws Failure ('not_found', 'loading' …). */
   readonly open: (context: Context, params: P) => Promise<Listing<D> | Searched>
 }
 
-/** One query of the interface: what it takes, what it gives, what it promises, how it answers. */
+/** One query of the interface: its parameters, its result, its documentation and its implementation. */
 export type Action<P extends TObject = TObject, R extends TSchema = TSchema> = {
   readonly module: string
   readonly action: string
-  /** Its name over all modules, where another module has an action of the same name (`nameOf`); absent: `action`. */
+  /**
+   * Unique name over all modules, if another module has an action of the same name (`nameOf`); absent:
+   * `action`.
+   */
   readonly name?: string
   readonly title: Text
-  /** Its promise: order, paging, units, the meaning of absent fields. Becomes the reference. */
+  /**
+   * The contract with callers: order, paging, units, the meaning of absent fields. Published in the
+   * reference.
+   */
   readonly summary: Text
-  /** Parameters after reading; every property is made by `word` (`request/parameter-types.ts`), which knows how to read it from text. */
+  /**
+   * Parameters after parsing. Every property is made by `word` (`request/parameter-types.ts`), which includes
+   * its parser.
+   */
   readonly params: P
-  /** Checks rules that concern several parameters. Throws Failure 'bad_request', before the store is asked. */
+  /** Checks rules that concern several parameters, before the store is read. Throws Failure 'bad_request'. */
   readonly check?: (params: Static<P>) => void
   /** Shape of `data` as JSON with `numbers=number`. */
   readonly result: R
-  /** The same with `compat=iostabc`; absent: the same shape. */
+  /** The shape with `compat=iostabc`; absent: the same. */
   readonly compatResult?: TSchema
   /** The property that holds the rows of a list action; absent: not a list. */
   readonly list?: string
-  /** How its list is read, if it has pages; absent with `list`: the answer has all rows. */
+  /** How the list is read if it has pages. Absent while `list` is set: the answer has all rows. */
   readonly source?: ListSource
-  /** Data for `data`; `Exact` values where digits must survive. Throws Failure ('not_found', 'bad_request' …). */
+  /**
+   * The value of `data`, with `Exact` where digits must be kept. Throws Failure ('not_found', 'bad_request'
+   * …).
+   */
   readonly run: (context: Context, params: Static<P>) => Promise<unknown>
   /**
-   * Its answers depend on nothing but its parameters, what the store shows, and whether the load is far behind: not on a
-   * node, the clock, or the operator's files. Equal calls then share an answer.
+   * Answers depend only on the parameters, the content of the store, and whether the load is far behind: not
+   * on a node, the clock, or the operator's files. Equal calls then share an answer.
    */
   readonly isOfStore?: true
-  /** Its last step may be to ask a node (`lastly`): the view of the store is given back before. */
+  /** Its last step may ask a node (`lastly`), after the view of the store is released. */
   readonly endsAtNode?: true
-  /** Failures of its own, beside those that every query may have. */
+  /** Its own failures, in addition to those of every query. */
   readonly fails: readonly OwnFailure[]
-  /** Parameters of a call that works on the recorded chain, for the reference and the smoke test. */
+  /** Parameters of a call that has an answer on the recorded chain, for the reference and the smoke test. */
   readonly example: Readonly<Record<string, string>>
 }
 
-/** Name of an action over all modules: of its file, its place in the reference and its operation. */
+/** Unique name of an action over all modules: of its file, its page in the reference and its operation. */
 export const nameOf = ({ name, action }: Pick<Action, 'name' | 'action'>): string => name ?? action
 
-/** An action whose answer, as `numbers=string` writes it, is known by its type where it is asked (`ask.ts`). */
+/** An action with the type of its answer in the form of `numbers=string` (used by `ask.ts`). */
 export type Typed<A = unknown> = Action & {
-  /** Never there: only its type says something. */
+  /** Never set: it only carries the type. */
   readonly answer?: A
 }
 
 /** Declares an action; its `run` is typed by its parameters. */
 export const defineAction = <P extends TObject, R extends TSchema>(action: Action<P, R>): Typed<Static<R>> =>
-  // The registry has actions of all parameter types; `answer` gives each the values that its own parameters have
-  // read.
+  // The registry has actions of all parameter types. `answer` passes each action the values that its own
+  // parameters parsed.
   action as unknown as Typed<Static<R>>

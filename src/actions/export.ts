@@ -17,31 +17,32 @@ import { oneOf, type Query } from './request/query.ts'
 import { badRequest } from './request/refusals.ts'
 import { columnsOf } from './shape/results.ts'
 
-/** All rows of a list, of one height. */
+/** All rows of a list, at one height. */
 export type Export = {
   readonly action: Action
   readonly at: Published
-  /** undefined: it is known at their end. */
+  /** Number of rows; undefined: unknown until all are read. */
   readonly total: number | undefined
-  /** Its lines in the columns of a program; undefined: rows have their own fields. */
+  /** Columns and lines in the form of an accounting program; undefined: rows have their own fields. */
   readonly book?: Book | undefined
   /** Names of the fields of a row, in order; undefined: rows are single values. */
   readonly columns: readonly string[] | undefined
   /**
-   * The rows in order, in runs that fit in memory. Waits for `begin` before each thousand but the first. Throws Failure
-   * when they cannot all be read at the height; then none may be taken for the whole.
+   * The rows in order, in chunks that fit in memory. Awaits `begin` before each thousand but the first.
+   * Throws Failure when the rows cannot all be read at the height; the rows so far are then not a complete
+   * list.
    */
   rows(begin: () => Promise<void>): AsyncGenerator<Rows, void, void>
-  /** Frees what is held of the store. */
+  /** Releases the resources held in the store. */
   close(): void
 }
 
-/** `signal` ends all reading; each read waits for its turn. */
+/** `signal` aborts all reading; each read waits for its turn. */
 export type Ways = Pick<Context, 'signal' | 'prolong'> & { readonly turn: Turn }
 
 /**
- * Opens the export of a list. Throws Failure: 'bad_request' also for an action without a list, and for pages; then as
- * `answer` does.
+ * Opens the export of a list. Throws Failure: 'bad_request' also for an action without a list, and for page
+ * parameters; otherwise like `answer`.
  */
 export const openExport = async (
   deps: AnswerDeps,
@@ -79,7 +80,7 @@ export const openExport = async (
   }
   if (source.state.length > 0) return { ...common, ...(await hold(deps, source, { ...ways, open })) }
   const { fields, named, ...opened } = await follow(deps, { ...ways, open })
-  // Rows that are searched for have no number in a list.
+  // Rows found by a search have no number in a list.
   const own = fields && columns && [...fields, ...columns.filter(name => name !== 'seq')]
   return { action, columns: named ?? own ?? columns, ...opened }
 }
@@ -87,10 +88,10 @@ export const openExport = async (
 type Open = (view: View, apart: Context['apart'], isLook?: true) => Promise<Listing | Searched>
 type Opened = Omit<Export, 'action' | 'columns'> & { readonly columns?: readonly string[] }
 
-/** The old service has no rows for unknown things. */
+/** The old service returns no rows for unknown things. */
 const NOTHING: Listing = { total: 0, docs: async () => [], rows: async () => ({ rows: [] }) }
 
-/** A list that is short enough to be an answer of its own. */
+/** A list that is short enough for a single answer. */
 const readWhole = async (
   deps: AnswerDeps,
   call: Call,
@@ -107,13 +108,13 @@ const readWhole = async (
   return { ...openedOf(listing, at, work => work(NO_VIEW)), ...(columns === undefined ? {} : { columns }) }
 }
 
-/** For rows that are in memory: no view is read. */
+/** For rows in memory, which need no view. */
 const NO_VIEW = undefined as unknown as View
 
 /**
- * A list of history. Its rows never change, and what comes after the height lies beyond its count, so each read may be of
- * any later height. Only a repair can take blocks back: as long as the store has the block of the height with its hash,
- * all rows up to it are those of the same chain.
+ * A list of history. Its rows never change, and rows of later blocks lie beyond its count, so each read may
+ * be at any later height. Only a repair can roll blocks back. As long as the store has the block of the
+ * height with the same hash, all rows up to it belong to the same chain.
  */
 const follow = async (
   { store }: AnswerDeps,
@@ -132,13 +133,13 @@ const follow = async (
   return { at, total, fields, book, rows: begin => foundRows(listing, read, begin), close: () => undefined }
 }
 
-/** A list of state, which changes with every height: the store holds one for it. */
+/** A list of state, which changes with every height. The store holds a snapshot for it. */
 const hold = async (
   { store }: AnswerDeps,
   { state }: ListSource,
   { signal, turn, open }: Ways & { readonly open: Open },
 ): Promise<Opened> => {
-  // Refusals are those of any answer, also where nothing is found because data is lost.
+  // This read refuses like any answer, also when rows are missing because data is lost.
   await inTurn(turn, ({ apart }) => store.read(view => open(view, apart, true), { signal }))
   const held = await inTurn(turn, () => store.hold({ state, signal }))
   try {
@@ -164,10 +165,10 @@ const openedOf = (listing: Listing, at: Published, read: Read): Opened => ({
   close: () => undefined,
 })
 
-/** Thousands of rows that are read while one is written and sent. */
+/** Thousands of rows that are read ahead while one is written and sent. */
 const AHEAD = 2
 
-/** Some thousand documents, with the rows of those that may be in memory ahead of their turn. */
+/** Up to a thousand documents: those that fit in memory already as rows, the others for later. */
 type Part = { readonly rows: Rows; readonly later: readonly (readonly unknown[])[] }
 
 const rowsOf = async function* (
@@ -178,7 +179,7 @@ const rowsOf = async function* (
   const { total, rows } = listing
   let begun: Promise<void> = Promise.resolve()
   const readPart = async (part: number): Promise<Part> => {
-    // One after the other, as they are counted.
+    // In order, because they are counted.
     if (part > 0) begun = begun.then(begin)
     await begun
     return read(async view => {
@@ -194,7 +195,7 @@ const rowsOf = async function* (
 
 const NO_ROWS: Rows = { rows: [] }
 
-/** Rows that are searched for, as each thousand is looked at. */
+/** Rows found by a search, one chunk per thousand rows searched. */
 const foundRows = async function* (
   { search, rowsOf: shown }: Searched,
   read: Read,
@@ -218,7 +219,7 @@ const noList = (format: ExportFormat): Failure =>
     { parameter: 'format' },
   )
 
-/** A whole list is kept by its reader, so rows that may still be replaced are not in it. */
+/** Clients keep a whole list, so it excludes rows that may still be replaced. */
 const noHead = (format: ExportFormat): Failure =>
   badRequest(
     {

@@ -21,7 +21,7 @@ const row = shape({
   ),
 })
 
-/** Records of an account by day. */
+/** Number of an account's records by day. */
 export const getAccountActivity = defineAction({
   module: 'account',
   action: 'get-account-activity',

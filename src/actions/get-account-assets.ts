@@ -15,7 +15,7 @@ import { heldTokenFields, heldTokenRows } from './shape/held-tokens.ts'
 import { pointFields, pointShown } from './shape/point.ts'
 import { described, rowsOf, shape, text } from './shape/results.ts'
 
-/** Everything that belongs to an owner. */
+/** All assets of an owner. */
 export const getAccountAssets = defineAction({
   module: 'account',
   action: 'get-account-assets',
@@ -70,7 +70,7 @@ export const getAccountAssets = defineAction({
   example: { account: 'busyhub' },
 })
 
-/** The votes of an owner after a block, and what it could withdraw for them. */
+/** The votes of an owner after a block, and the amounts that it could withdraw for them. */
 const claimsThen = async (view: View, owner: string, height: number) => {
   const votes = await votesThen(view, seriesOf.voter(owner), height)
   return [votes, await unclaimedThen(view, { owner, votes, height })] as const

@@ -32,7 +32,7 @@ const locked = shape({
   list: rowsOf(ballot, 'Producers the account votes for.', '账户所投的生产者。'),
 })
 
-/** IOST of an owner. */
+/** IOST of an owner: available, frozen and locked in votes. */
 export const getAccountBalance = defineAction({
   module: 'account',
   action: 'get-account-balance',

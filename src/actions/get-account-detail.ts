@@ -54,7 +54,7 @@ const ramInfo = shape({
   total: text('Net bytes gained by buying and selling RAM.', '通过 RAM 买卖净获得的字节数。'),
 })
 
-/** An account as the node shows it, without its balance. */
+/** An account as the node returns it, without its balance. */
 export const getAccountDetail = defineAction({
   module: 'account',
   action: 'get-account-detail',

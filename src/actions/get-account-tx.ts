@@ -27,7 +27,7 @@ import { movementsOf } from './shape/record-bookings.ts'
 import { recordLists } from './shape/record-row.ts'
 import { listedRecords } from './shape/rows.ts'
 
-/** Filters of an account's rows. */
+/** Filters on an account's rows. */
 const recordFilters = {
   direction: direction({
     en: 'Return only rows that moved a token to the account (in) or from it (out). What an account moves to itself is neither.',
@@ -54,7 +54,7 @@ type Asked = {
   readonly accounts?: readonly string[] | undefined
 }
 
-/** Throws 'bad_request' unless it is said in one way whose rows are wanted. */
+/** Throws 'bad_request' unless exactly one of `account` and `accounts` is given. */
 const checkAccounts = ({ account, accounts }: Asked): void => {
   if ((account === undefined) !== (accounts === undefined)) return
   throw badRequest(
@@ -71,7 +71,10 @@ const checkAccounts = ({ account, accounts }: Asked): void => {
   )
 }
 
-/** Throws 'bad_request' for a book of several accounts: what one of them gives another would be in it once, and belong to both. */
+/**
+ * Throws 'bad_request' for a book of several accounts: a transfer between two of them would have one line,
+ * but belong to both.
+ */
 const checkBook = ({
   accounts,
   csv,
@@ -86,7 +89,7 @@ const checkBook = ({
   )
 }
 
-/** Calls by an account and movements to or from it. */
+/** Calls by an account and token movements to or from it. */
 export const getAccountTx = defineList({
   module: 'account',
   action: 'get-account-tx',
@@ -132,7 +135,7 @@ export const getAccountTx = defineList({
     isSearched: ({ accounts, ...params }) =>
       isSearched(accountPlan([''], partsOf(params).filters, accounts !== undefined)),
     open: async (found, { account, accounts, csv, ...params }) => {
-      // Books are kept by fields that the old service did not have.
+      // Books need fields that the old service did not have.
       const context: Context = csv === undefined ? found : { ...found, compat: 'none' }
       const names = await ownersOfAll(context, accounts ?? [account ?? ''])
       const { filters, asked } = partsOf(params)

@@ -123,7 +123,7 @@ export const getBalanceHistory = defineList({
 type Asked = RangeOfSteps & { readonly step: Step; readonly sort: 'asc' | 'desc' }
 type Balance = { readonly id: string; readonly decimal: number }
 
-/** What a balance was at the ends of steps, and what came and went between them. */
+/** Opening and closing balance of each step, with the sums of increases and decreases. */
 const stepsOf = async (
   context: Context,
   { step: by, sort: order, ...asked }: Asked,

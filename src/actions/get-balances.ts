@@ -11,7 +11,7 @@ import { severalOf } from './request/parameters.ts'
 import { badRequest } from './request/refusals.ts'
 import { rowsOf, shape, text } from './shape/results.ts'
 
-/** A call reads so many balances at most. */
+/** Maximum number of balances in one call. */
 const MOST_BALANCES = 500
 
 const entry = shape({
@@ -103,7 +103,7 @@ export const getBalances = defineAction({
   example: { accounts: 'busyhub,tokenboss,deadaddr' },
 })
 
-/** Decimal places by token. Throws 'not_found' for one that never existed. */
+/** Decimal places by token. Throws 'not_found' for a token that never existed. */
 const decimalsOf = async (
   context: Context,
   symbols: readonly string[],

@@ -62,7 +62,7 @@ export const getBlockList = defineList({
           ),
       }
       const rows = withHead(all, head, ({ doc }) => [doc])
-      // By the names that the caller gave.
+      // The original names, for the message of the failure.
       refuseBeyondLoaded(context, asked, rows.count)
       return {
         ...(await numberedRows(context, rows, { ...bySeq(asked), sort: order })),
@@ -89,7 +89,7 @@ export const getBlockList = defineList({
   example: { page: '1', size: '10' },
 })
 
-/** The same range with the bounds that are heights as numbers of rows, which need no search. */
+/** The same range with its heights converted to row numbers, which need no search. */
 const bySeq = <R extends Range>({ start_block = 0n, end_block, start_seq = 0n, end_seq, ...others }: R) => {
   const after = start_block + 1n
   const last = end_block === undefined ? undefined : end_block + 1n
@@ -101,7 +101,7 @@ const bySeq = <R extends Range>({ start_block = 0n, end_block, start_seq = 0n, e
   }
 }
 
-/** The blocks with these numbers in the list. Throws 'damaged' where one is missing. */
+/** The blocks with these numbers in the list. Throws 'damaged' if one is missing. */
 const blocksAt = async (view: View, seqs: readonly number[]) => {
   const docs = await view.getMany(
     blocks,

@@ -25,7 +25,7 @@ export const getCollectionNfts = defineList({
       const { issued } = await collectionOf(context, symbol)
       return {
         total: issued,
-        // Numbers are in the order of issue, so a page is known without a look.
+        // Items are numbered in the order of issue, so the ids of a page need no look-up.
         docs: async (_view, offset, limit) =>
           Array.from({ length: limit }, (_, at) =>
             itemId(symbol, String(order === 'asc' ? offset + at : issued - 1 - offset - at)),

@@ -24,7 +24,7 @@ const row = shape({
   ),
 })
 
-/** The functions of a contract. */
+/** The actions of a contract. */
 export const getContractAbi = defineAction({
   module: 'contract',
   action: 'get-contract-abi',

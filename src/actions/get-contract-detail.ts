@@ -6,7 +6,7 @@ import { unknown } from './find/unknown.ts'
 import { contract } from './request/parameter-types.ts'
 import { createdAt, shape, text, txHash } from './shape/results.ts'
 
-/** Where a contract comes from. */
+/** Publisher and deployment of a contract. */
 export const getContractDetail = defineAction({
   module: 'contract',
   action: 'get-contract-detail',

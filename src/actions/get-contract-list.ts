@@ -35,7 +35,7 @@ export const getContractList = defineList({
   compatResult: listFor(fields),
   list: 'contracts',
   source: {
-    // How many records each contract has.
+    // For the number of records of each contract.
     state: [lists],
     open: async (context, asked) => {
       const { compat } = context

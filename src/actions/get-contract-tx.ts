@@ -19,7 +19,7 @@ import { isSearched, plannedRecords } from './shape/found-records.ts'
 import { recordLists } from './shape/record-row.ts'
 import { listedRecords } from './shape/rows.ts'
 
-/** What was done with a contract. */
+/** Calls of a contract, and token movements that it recorded. */
 export const getContractTx = defineList({
   module: 'contract',
   action: 'get-contract-tx',

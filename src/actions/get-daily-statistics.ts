@@ -14,7 +14,7 @@ import { count, exact, listOfRows, shape } from './shape/results.ts'
 import { accountDayRow, tokenDayRow } from './shape/token-days.ts'
 import { gasOf, iostOf } from './shape/values.ts'
 
-/** Most days of one answer: a leap year. */
+/** Maximum number of days in one answer: a leap year. */
 const DAYS_MOST = 366
 const checkDates = datesWithin(DAYS_MOST)
 
@@ -58,7 +58,7 @@ const row = shape({
   ),
 })
 
-/** Figures day by day. */
+/** Daily figures of the chain, of a token, or of an account. */
 export const getDailyStatistics = defineAction({
   module: 'base',
   action: 'get-daily-statistics',

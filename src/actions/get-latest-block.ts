@@ -32,7 +32,7 @@ export const getLatestBlock = defineAction({
   example: {},
 })
 
-/** The head block by the node's word; undefined when it lost its place between the two questions. */
+/** The head block that the node last reported; undefined: the node no longer has it on its chain. */
 const headBlockOf = askedOnce(async node => {
   const headBlock = node.heard()?.headBlock
   if (headBlock === undefined) return undefined
@@ -45,7 +45,10 @@ const headBlockOf = askedOnce(async node => {
   return answer
 })
 
-/** The head block if it is above the stored blocks; undefined also while no node on their branch reports one. */
+/**
+ * The head block if it is above the stored blocks. Also undefined while no node on the branch of the stored
+ * blocks reports one.
+ */
 const newerBlock = async (context: Context): Promise<FoundBlock | undefined> => {
   const { branch, node, view } = context
   const tip = branch.height === undefined ? undefined : blockOnBranch(context, { height: branch.height })

@@ -17,7 +17,7 @@ const { seq, ...fields } = {
 }
 const title = { en: 'Movements of this page.', zh: '转移列表。' }
 
-/** Every owner that an NFT ever had. */
+/** The issue and all transfers of an NFT. */
 export const getNftHistory = defineList({
   module: 'nft',
   action: 'get-nft-history',

@@ -9,7 +9,10 @@ import { ramPricesOf } from './shape/ram-market.ts'
 import { count, described, exact, shape, sourced, sourcedCount, text } from './shape/results.ts'
 import { doubleOf, iostOf } from './shape/values.ts'
 
-/** Owners whose IOST does not circulate: the reward pools of the chain, and the address that no one can spend from. */
+/**
+ * Owners whose IOST does not circulate: the reward pools of the chain, and an address that no one can spend
+ * from.
+ */
 export const NOT_CIRCULATING: readonly string[] = [
   'bonus.iost',
   'issue.iost',
@@ -64,7 +67,7 @@ const result = shape({
   used_ram: text('RAM sold, bytes.', '已售出的 RAM（字节）。'),
 })
 
-/** Figures over the whole chain. */
+/** Figures of the whole chain. */
 export const getOverview = defineAction({
   module: 'base',
   action: 'get-overview',
@@ -103,7 +106,10 @@ export const getOverview = defineAction({
   example: {},
 })
 
-/** The head of the branch whose rows lists return with head=1; without such a branch, the head that a node last reported. */
+/**
+ * The head of the branch whose rows lists return with head=1. Without such a branch, the last head that a
+ * node reported.
+ */
 const headOf = ({ view, node, branch }: Pick<Context, 'view' | 'node' | 'branch'>): number =>
   branch.height ?? Math.max(view.at.height, node?.heard()?.headBlock ?? 0)
 

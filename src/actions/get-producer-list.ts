@@ -9,7 +9,7 @@ import { paging, sort } from './request/parameter-types.ts'
 import { count, exact, flag, listOfRows, shape, text } from './shape/results.ts'
 import { iostOf } from './shape/values.ts'
 
-/** Status of a producer in the table of vote_producer.iost, by its number there. */
+/** Statuses of a producer in vote_producer.iost, by their numbers. */
 const STATUSES = ['APPLY', 'APPROVED', 'UNAPPLY', 'UNAPPLY_APPROVED']
 
 const row = shape({

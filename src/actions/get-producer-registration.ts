@@ -11,7 +11,7 @@ import { producer } from './request/parameter-types.ts'
 import { count, exact, flag, shape, text } from './shape/results.ts'
 import { iostOf } from './shape/values.ts'
 
-/** Whether an account is a producer, or since when it is none any more. */
+/** The registration of a producer, current or former. */
 export const getProducerRegistration = defineAction({
   module: 'producer',
   action: 'get-producer-registration',
@@ -52,7 +52,7 @@ export const getProducerRegistration = defineAction({
   }),
   run: async (context, { producer: account }) => {
     const found = await context.view.get(producers, account)
-    // Votes of earlier contracts, rewards and keys make a document of an account, too.
+    // Accounts with rewards, keys, or votes under earlier contracts also have a document.
     if (found === undefined || !(found.registered || found.unregistered !== undefined))
       throw unknown(context, 'producer', account)
     return {

@@ -18,7 +18,7 @@ const row = shape({
   votes: exact('Votes, in IOST.', '票数（IOST）。'),
 })
 
-/** Who votes for a producer. */
+/** The voters of a producer. */
 export const getProducerVoter = defineList({
   module: 'producer',
   action: 'get-producer-voter',

@@ -28,7 +28,7 @@ const { seq, ...fields } = {
 }
 const title = { en: 'Changes of this page.', zh: '变动列表。' }
 
-/** What a producer and its voters were given and took. */
+/** Rewards of a producer and its voters. */
 export const getRewardHistory = defineList({
   module: 'producer',
   action: 'get-reward-history',
@@ -68,7 +68,7 @@ export const getRewardHistory = defineList({
   example: { producer: 'producer000', page: '1', size: '5' },
 })
 
-/** Rows say nothing of what there was before them. */
+/** Rows have no running total. */
 const NOTHING = { from: () => null, after: () => null }
 
 const shown = ({ change, more: [kind = '', other = '0'] }: Entry) => ({

@@ -37,7 +37,7 @@ const row = shape({
 
 const { properties } = listOfRows('shares', row, { en: 'Voters.', zh: '投票者列表。' })
 
-/** The period, beside its rows. */
+/** The period, in fields beside the rows. */
 const fields = {
   start_block: count('First block: its time is the beginning.', '起始区块，其时间为期初。'),
   start_time: text('Time of that block, cut to milliseconds.', '该区块的时间，截断到毫秒。'),
@@ -47,12 +47,12 @@ const fields = {
   vote_seconds: exact('Sum of vote_seconds of all voters.', '全部投票者 vote_seconds 之和。'),
 }
 
-/** Votes × nanoseconds: 10^-8 IOST and 10^-9 s. */
+/** Decimals of votes × nanoseconds: 10^-8 IOST and 10^-9 s. */
 const WEIGHT_DECIMALS = 17
 const CUT = 18
 const SECONDS = 9
 
-/** The shares by which a payout to voters is divided. */
+/** The share of each voter in a payout. */
 export const getRewardShares = defineList({
   module: 'producer',
   action: 'get-reward-shares',
@@ -64,7 +64,7 @@ export const getRewardShares = defineList({
   params: Type.Object({ producer: producer(), ...period, page: pageIfAsked(), size: sizeIfAsked() }),
   check: checkPeriod,
   result: shape({ ...properties, ...fields }),
-  // The old service has an empty list for names that do not exist.
+  // The old service returns an empty list for names that do not exist.
   compatResult: shape({ ...properties, ...Type.Partial(shape(fields)).properties }),
   list: 'shares',
   source: {
@@ -103,7 +103,9 @@ const rowOf = ({ voter, first, last, weight }: Share, all: bigint, length: bigin
   share: new Exact(fromUnits(all === 0n ? 0n : (weight * 10n ** BigInt(CUT)) / all, CUT)),
 })
 
-/** The two blocks of a period. Throws as `momentOf` does, and 'bad_request' where the first is not before the last. */
+/**
+ * The two blocks of a period. Throws like `momentOf`, and 'bad_request' if the first is not before the last.
+ */
 const periodOf = async (context: Context, asked: Period): Promise<readonly [Moment, Moment]> => {
   const { start_block, start_time, end_block, end_time } = asked
   const [start, last] = await Promise.all([

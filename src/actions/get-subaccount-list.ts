@@ -18,7 +18,7 @@ const fields = {
 const listFor = <P extends TProperties>(row: P) =>
   listOfRows('accounts', shape(row), { en: 'Accounts of this page.', zh: '账户列表。' })
 
-/** The accounts an account created. */
+/** The accounts that an account created. */
 export const getSubaccountList = defineList({
   module: 'account',
   action: 'get-subaccount-list',

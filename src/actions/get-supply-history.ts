@@ -38,7 +38,7 @@ const row = shape({
   holders: count('Owners with an available balance above 0 at its end.', '期末可用余额大于 0 的持有者数量。'),
 })
 
-/** How much of a token there was. */
+/** Supply, issue and destruction of a token over time. */
 export const getSupplyHistory = defineAction({
   module: 'token',
   action: 'get-supply-history',

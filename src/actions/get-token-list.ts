@@ -14,7 +14,7 @@ const { frozen_list: _, ...usual } = heldTokenFields
 const listFor = <P extends TProperties>(row: P) =>
   listOfRows('tokens', shape(row), { en: 'Tokens.', zh: '代币列表。' })
 
-/** The tokens an owner has. */
+/** The tokens that an owner has. */
 export const getTokenList = defineAction({
   module: 'account',
   action: 'get-token-list',

@@ -19,7 +19,7 @@ import { isSearched, plannedRecords } from './shape/found-records.ts'
 import { recordLists } from './shape/record-row.ts'
 import { listedRecords } from './shape/rows.ts'
 
-/** Every movement of a token. */
+/** All movements of a token. */
 export const getTokenTx = defineList({
   module: 'token',
   action: 'get-token-tx',

@@ -46,7 +46,7 @@ export const getTransactionList = defineList({
   compatResult: listFor(fields),
   list: 'transactions',
   source: {
-    // Runs of transactions only grow.
+    // Runs of transactions are only appended to, so no state has to be held.
     state: [],
     isFeed: true,
     open: async (context, asked) => {

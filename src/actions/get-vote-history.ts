@@ -29,7 +29,7 @@ const { seq, ...fields } = {
 }
 const title = { en: 'Changes of this page.', zh: '变动列表。' }
 
-/** Every vote of an owner. */
+/** All votes of an owner over time. */
 export const getVoteHistory = defineList({
   module: 'account',
   action: 'get-vote-history',

@@ -19,7 +19,7 @@ const row = shape({
   frozen_balance: exact('Frozen IOST that is not due yet.', '尚未到期的冻结 IOST。'),
 })
 
-/** Who has how much IOST. */
+/** The richest owners of IOST. */
 export const getWealthList = defineList({
   module: 'base',
   action: 'get-wealth-list',

@@ -1,25 +1,30 @@
 import { boundedCache } from '#store/bounded-cache.ts'
 
-/** Where an answer comes from: the store was read for it, an equal call under way was, or it was kept. */
+/** Source of an answer: a read of the store, an equal call in progress, or the cache. */
 export const ANSWER_SOURCES = ['store', 'joined', 'kept'] as const
 export type AnswerSource = (typeof ANSWER_SOURCES)[number]
 
 /**
- * Answers that equal calls share while the store shows the same. What is kept or joined is what a read of the store has
- * ended with: until its end a read may still begin again, or find that data is lost. The oldest answer is dropped first.
+ * Cache of answers that equal calls share while the content of the store is the same. Only answers of
+ * completed reads are cached or shared: until its end a read may restart, or find that data is lost. The
+ * oldest answer is evicted first.
  */
 export type KeptAnswers<A> = { begin(): Lookup<A> }
 
-/** The answer of one call, which reads the store once. */
+/** The look-up of one call, which reads the store once. */
 export type Lookup<A> = {
   /**
-   * The answer that is there for what the store shows (`edition` of the view; undefined: nothing is known of it) and a text
-   * of all else that it depends on, kept or about to come to an equal call; undefined: this call has to read it.
+   * The answer for a content of the store and a key, from the cache or from an equal call in progress;
+   * undefined: this call must read it. `edition`: that of the view; undefined: the content cannot be
+   * identified. `key`: a text of all other inputs of the answer.
    */
   find(edition: object | undefined, key: string | undefined): Promise<A | undefined>
-  /** The read has ended with this answer. */
+  /** Stores and shares the answer of the completed read. */
   put(answer: A): void
-  /** Must be called when the call is over. Calls that waited for an answer that failed read the store themselves. */
+  /**
+   * Must be called when the call is over. If it has no answer, calls that waited for it read the store
+   * themselves.
+   */
   end(): void
 }
 
@@ -36,7 +41,10 @@ export const keptAnswers = <A extends { readonly text: string }>({
   return {
     begin: () => {
       const done = Promise.withResolvers<A | undefined>()
-      /** The one name under which others may wait for this call: a call that waits has none, so no two wait for each other. */
+      /**
+       * The only name under which other calls may wait for this one. A call that waits has none, so two calls
+       * never wait for each other.
+       */
       let own: string | undefined
       let name: string | undefined
       let source: AnswerSource = 'store'
@@ -76,7 +84,7 @@ export const keptAnswers = <A extends { readonly text: string }>({
   }
 }
 
-/** A short name for each edition, never given twice. */
+/** A short, unique name for each edition. */
 const editionNames = () => {
   const names = new WeakMap<object, number>()
   let last = 0

@@ -1,11 +1,11 @@
 import type { Store, View } from '#store/port.ts'
 
-/** Gives the view back; resolves when it is given back, and never where the read begins again. */
+/** Releases the view. Resolves when it is released, and never if the read restarts. */
 export type Leave = () => Promise<void>
 
 /**
- * Reads the store for work that may give its view back in its midst and goes on without it, so that a wait for a node
- * holds no connection of the store. What follows `leave` must not use the view but for its height.
+ * Reads the store for work that may release its view early and continue without it, so that a wait for a node
+ * holds no connection of the store. After `leave`, only the height of the view may be used.
  */
 export const readAndLeave = async <T>(
   store: Pick<Store, 'read'>,

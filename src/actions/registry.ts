@@ -49,7 +49,7 @@ import { getVoteHistory } from './get-vote-history.ts'
 import { getWealthList } from './get-wealth-list.ts'
 import { search } from './search.ts'
 
-/** Every action of the interface, listed by hand in the order of the reference. */
+/** All actions of the interface, in the order of the reference. */
 export const actions: readonly Action[] = [
   getOverview,
   getDailyStatistics,

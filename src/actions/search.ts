@@ -32,7 +32,7 @@ const row = shape({
   ),
 })
 
-/** What a text may name. */
+/** Search for things by name, number, hash or id. */
 export const search = defineAction({
   module: 'base',
   action: 'search',

@@ -1,11 +1,11 @@
-/** A change of what an account has, as its books have it. */
+/** A change of an account's amount of a token, as it is booked. */
 export type Booking = {
-  /** Of its block, ISO 8601 in UTC. */
+  /** Time of the block, ISO 8601 in UTC. */
   readonly time: string
   readonly token: string
-  /** In token units, with `-` where the account gave it; never 0. */
+  /** In token units, with `-` for an outgoing amount; never 0. */
   readonly change: string
-  /** Available and frozen together after it; absent: it is not known. */
+  /** Available and frozen together after the change; absent: unknown. */
   readonly balance?: string
   readonly action: string
   readonly counterparty: string | null
@@ -15,7 +15,7 @@ export type Booking = {
 
 export const isGiven = ({ change }: Pick<Booking, 'change'>): boolean => change.startsWith('-')
 
-/** `transfer to bobby: rent`, with what of it is known. */
+/** `transfer to bobby: rent`; unknown parts are left out. */
 export const descriptionOf = (booking: Booking): string => {
   const { action, counterparty, memo } = booking
   const other = counterparty === null ? '' : ` ${isGiven(booking) ? 'to' : 'from'} ${counterparty}`

@@ -2,8 +2,9 @@ import { fromUnits } from '#chain/amount.ts'
 import { MOST_DECIMALS, type RecordFilters } from '../request/record-filters.ts'
 
 /**
- * `filtered direction in`: the filters of a list as words of a file's name, since a file that has a part of an account's
- * movements must not pass for one that has all. Tokens are named by themselves, and memos can be any text: theirs is left out.
+ * `filtered direction in`: the filters of a list as words of a file's name, so that a file with some of an
+ * account's movements is not mistaken for one with all of them. Tokens are already in the name. The text of a
+ * memo is left out, because it may contain anything.
  */
 export const filterWords = ({
   direction,

@@ -4,7 +4,7 @@ import type { Layout } from './book.ts'
 import { type Booking, descriptionOf, isGiven } from './booking.ts'
 import { worthOf } from './worth.ts'
 
-/** Columns that Koinly and programs like it read by their names, whatever token a row is of. */
+/** Columns that Koinly and similar programs read by their names, for any token. */
 export const koinly = (prices: ReturnType<PriceHistory['get']>): Layout => ({
   heads: [
     'Date',
@@ -27,7 +27,7 @@ export const koinly = (prices: ReturnType<PriceHistory['get']>): Layout => ({
     return [
       `${booking.time.slice(0, 'YYYY-MM-DDThh:mm:ss'.length).replace('T', ' ')} UTC`,
       ...(isSent ? [...moved, '', ''] : ['', '', ...moved]),
-      // A transaction costs gas, which is no token.
+      // The fee is gas, which is not a token.
       ...['', ''],
       ...(worth === undefined ? ['', ''] : [new Exact(worth.amount), worth.currency]),
       labelOf(booking),
@@ -37,12 +37,12 @@ export const koinly = (prices: ReturnType<PriceHistory['get']>): Layout => ({
   },
 })
 
-/** Contracts that keep what remains the account's own. */
+/** Contracts that hold deposits which still belong to the account. */
 const KEEPERS: ReadonlySet<string | null> = new Set(['vote.iost', 'gas.iost'])
-/** Contracts that pay producers and voters for what they do. */
+/** Contracts that pay rewards to producers and voters. */
 const PAYERS: ReadonlySet<string | null> = new Set(['vote_producer.iost', 'bonus.iost'])
 
-/** What Koinly calls a movement that is neither bought nor sold. */
+/** Koinly's label of a movement that is neither bought nor sold. */
 const labelOf = (booking: Booking): string => {
   if (booking.token !== 'iost') return ''
   if (KEEPERS.has(booking.counterparty)) return isGiven(booking) ? 'stake' : 'unstake'

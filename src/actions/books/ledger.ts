@@ -2,7 +2,7 @@ import { Exact } from '#chain/json.ts'
 import type { Layout } from './book.ts'
 import { descriptionOf } from './booking.ts'
 
-/** Columns of an account in a general ledger: each balance is the one before it and the change. */
+/** Columns of an account in a general ledger: each balance is the previous one plus the change. */
 export const ledger: Layout = {
   heads: ['date', 'description', 'change', 'balance', 'token', 'tx'],
   cellsOf: booking => [

@@ -10,11 +10,11 @@ import { periodWords } from './period-words.ts'
 
 type Asked = {
   readonly csv: 'koinly' | 'ledger'
-  /** The exact name of whose it is. */
+  /** The exact name of the account. */
   readonly account: string
-  /** The tokens that it is of; none: all. */
+  /** The tokens of the book; empty: all. */
   readonly tokens: readonly string[]
-  /** What its rows were chosen by; absent: it has all of them. */
+  /** The filters of its rows; absent: it has all of them. */
   readonly filters?: RecordFilters
   readonly range: Range
   readonly bookingsOf: BookingsOf

@@ -2,7 +2,10 @@ import { dateOf, dayOf, startOfDay, toIso } from '#chain/time.ts'
 import type { Moment } from '#store/port.ts'
 import type { Range } from '../request/range.ts'
 
-/** `from 2026-01-01 to 2026-12-31`: the period of a range as words of a file's name. It ends where the chain does, at the latest. */
+/**
+ * `from 2026-01-01 to 2026-12-31`: the period of a range as words of a file's name. The latest end is that of
+ * the chain.
+ */
 export const periodWords = (range: Range, at: Moment): readonly string[] => {
   const { start_time, start_date, end_time, end_date } = range
   const from = [
@@ -26,10 +29,10 @@ const isDay = (time: bigint): boolean => time === startOfDay(dayOf(time))
 
 const startWord = (time: bigint): string => (isDay(time) ? dateOf(dayOf(time)) : secondOf(time))
 
-/** A file that is named after a day that has not come would seem to have it. */
+/** A file named after a future day would appear to contain it. */
 const endWord = (time: bigint, at: Moment): string =>
   time > at.time || isDay(time + 1n) ? dateOf(dayOf(time > at.time ? at.time : time)) : secondOf(time)
 
-/** `2026-11-21T082532Z`, since no system takes colons in names. */
+/** `2026-11-21T082532Z`, because no system accepts colons in file names. */
 const secondOf = (time: bigint): string =>
   `${toIso(time).slice(0, 'YYYY-MM-DDThh:mm:ss'.length).replaceAll(':', '')}Z`

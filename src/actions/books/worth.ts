@@ -2,7 +2,7 @@ import { product } from '#chain/amount.ts'
 import type { PriceHistory } from '../define.ts'
 import type { Booking } from './booking.ts'
 
-/** What a change was worth by the price of its UTC day, all digits kept; undefined: there is no price for it. */
+/** Value of a change at the price of its UTC day, with all digits; undefined: there is no price. */
 export const worthOf = (
   { token, time, change }: Pick<Booking, 'token' | 'time' | 'change'>,
   prices: ReturnType<PriceHistory['get']>,

@@ -13,15 +13,15 @@ export type Example = {
   readonly params: Readonly<Record<string, string>>
   /** `data` of the answer, as JSON text. */
   readonly data: string
-  /** What the answer is true for. */
+  /** The height that the answer reflects. */
   readonly at: Published
 }
 
 export type ChooseOptions = { readonly options: Options; readonly signal: AbortSignal }
 
 /**
- * The call of the first scene whose answer has content; else one whose answer is empty, else none. Throws what is not
- * the call's fault: 'unavailable', 'deadline'.
+ * The call of the first scene whose answer has content. If there is none, the first with an empty answer;
+ * otherwise undefined. Throws failures that the call did not cause: 'unavailable', 'deadline'.
  */
 export const chooseExample = async (
   deps: AnswerDeps,
@@ -45,7 +45,7 @@ export const chooseExample = async (
 
 type Call = { readonly action: Action; readonly params: Example['params'] }
 
-/** undefined: the chain has no such thing, or the things do not belong together. */
+/** The answer of a call; undefined: the chain has no such thing, or the things do not belong together. */
 const answered = async (
   deps: AnswerDeps,
   { action, params }: Call,
@@ -62,7 +62,10 @@ const answered = async (
   }
 }
 
-/** Whether an answer shows what the action is for: rows of a list; of a thing no list or object that is empty. */
+/**
+ * Whether an answer shows the purpose of the action: a list must have rows; a single thing must have no empty
+ * list or object.
+ */
 const isFull = (data: string, { list }: Action): boolean => {
   const fields = Object.entries(JSON.parse(data) as Readonly<Record<string, unknown>>)
   const isEmpty = (value: unknown): boolean =>
@@ -72,7 +75,7 @@ const isFull = (data: string, { list }: Action): boolean => {
     : fields.some(([name, value]) => name === list && !isEmpty(value))
 }
 
-/** What the action's own example gives, with things of the scene in place of those of another chain. */
+/** Parameters of the action's own example, with values from the scene in place of values of another chain. */
 const paramsFor = (action: Action, scene: Scene): Example['params'] | undefined => {
   const texts: [name: string, text: string][] = []
   for (const { name, required, word } of parametersOf(action.params)) {

@@ -12,19 +12,19 @@ import type { View } from '#store/port.ts'
 import type { Sample } from '../request/parameters.ts'
 
 /**
- * Things of the served chain that belong together: an account, one of its records, that record's transaction and block.
- * What a scene lacks, the chain lacks.
+ * Things of the served chain that belong together: an account, one of its records, the transaction and block
+ * of that record. A missing property means that no such thing was found.
  */
 export type Scene = Readonly<Partial<Record<Sample, string>>>
 
-/** Owners, newest rows of each, and producers that are looked at. */
+/** Numbers of owners, of newest rows per owner, and of producers that are read. */
 const OWNERS = 10
 const ROWS = 3
 const PRODUCERS = 20
-/** Members of samples that are lists. */
+/** Number of members in samples that are lists. */
 const MEMBERS = 3
 
-/** Scenes of the height that is read, the fullest first as far as that is known. */
+/** Scenes at the height of the view, those with the most properties first as far as is known. */
 export const scenesIn = async (view: View): Promise<readonly Scene[]> => {
   const names = await accountsIn(view)
   const signers = await producersIn(view)
@@ -51,7 +51,7 @@ export const scenesIn = async (view: View): Promise<readonly Scene[]> => {
   return [...scenes, { block: String(view.at.height) }, ...(await nftIn(view))]
 }
 
-/** The first NFT of the largest collection, with its owner; none where the chain has no NFTs. */
+/** The first NFT of the largest collection, with its owner; empty: the chain has no NFTs. */
 const nftIn = async (view: View): Promise<readonly Scene[]> => {
   const [largest] = await view.page(collections, 'byIssued', { offset: 0, limit: 1 })
   if (largest === undefined) return []
@@ -60,7 +60,7 @@ const nftIn = async (view: View): Promise<readonly Scene[]> => {
   return [{ collection, ...(first === undefined ? {} : { nft: '0', account: first.owner }) }]
 }
 
-/** The richest accounts, and those that made them. */
+/** The richest accounts and their creators. */
 const accountsIn = async (view: View): Promise<readonly string[]> => {
   const rich = await view.page(wealth, 'richest', { offset: 0, limit: OWNERS })
   const docs = await view.getMany(accounts, rich.map(({ owner }) => owner).filter(isAccountName))
@@ -79,7 +79,10 @@ const producersIn = async (view: View): Promise<readonly string[]> => {
 
 type Row = { readonly account: string; readonly row: ListedRecord }
 
-/** The newest row of each account, then the one before each, and so on; without those whose texts are elsewhere. */
+/**
+ * The newest row of each account, then the second newest of each, and so on. Rows whose texts are stored
+ * elsewhere are left out.
+ */
 const newestRows = async (view: View, names: readonly string[]): Promise<readonly Row[]> => {
   const found = await view.getMany(lists, names.map(listOf.account))
   const columns = await Promise.all(
@@ -109,7 +112,7 @@ const listOfTransactions = (rows: readonly Row[]): Scene => {
   return hashes.length === 0 ? {} : { transactions: hashes.join(',') }
 }
 
-/** The token that a row of token.iost names; the chain's own for any other row. */
+/** The token in the data of a row of token.iost; `iost` for any other row. */
 const tokenOf = ({ contract, data }: ListedRecord): string => {
   const [, symbol = 'iost'] = contract === 'token.iost' ? (/^\["([a-z0-9_.]+)"/.exec(data) ?? []) : []
   return symbol

@@ -4,21 +4,21 @@ import type { Options } from '../request/options.ts'
 import type { BlockLines } from './follow-branch.ts'
 import type { Followed } from './followed.ts'
 
-/** A list and the form of its rows: the same for all readers with the same `name`. */
+/** A list and the format of its rows. All readers with the same `name` share it. */
 export type FeedList = {
   readonly name: string
   readonly followed: Followed
-  /** Whether rows of blocks that are not irreversible yet are sent, too. */
+  /** Whether rows of blocks that are not yet irreversible are sent, too. */
   readonly isHead: boolean
   readonly rows: (view: View, docs: readonly unknown[]) => Promise<Rows>
   readonly options: Pick<Options, 'numbers'>
 }
 
-/** How far the rows of a list were handed out. */
+/** Progress of sending a list's rows. */
 export type Progress = {
   list: FeedList
-  /** The first row of the list that was not handed out. */
+  /** The `seq` of the next row to send. */
   next: number
-  /** Blocks above with rows, as they were known last: they are not written again. */
+  /** Head blocks with rows, as last known. Their rows are not serialized again. */
   held: readonly BlockLines[]
 }

@@ -7,28 +7,31 @@ import type { LastRow } from './last-row.ts'
 import type { HeadNow, Message } from './message.ts'
 import type { Outbox } from './outbox.ts'
 
-/** The rows of a list from one on, as they come. */
+/** A live feed of a list's rows from a given row on. */
 export type Feed = {
   readonly action: Action
-  /** The height at which it was opened. */
+  /** The height at which the feed was opened. */
   readonly at: Published
-  /** The `seq` that the first row is to have, unless it was taken back; undefined: rows have none. */
+  /** The `seq` of the first row, unless that row is rolled back; undefined: rows have no number. */
   readonly first: number | undefined
-  /** The id with which a client goes on that has got nothing yet; undefined: the list has not come so far. */
+  /**
+   * The id from which a client can resume before it has received any event; undefined: the list does not
+   * extend that far.
+   */
   readonly id: string | undefined
-  /** The blocks above then; undefined: they are not asked for. */
+  /** The head blocks at that moment; undefined: the call does not ask for them. */
   readonly head: HeadNow | undefined
   /** Ends with a `FeedEnd`, unless the outbox is closed before. */
   messages(): AsyncGenerator<Message, void, void>
 }
 
 export type FeedCall = Call & {
-  /** The last event that the client has, when it comes again. */
+  /** The last event that a reconnecting client received. */
   readonly last: LastId | LastRow | undefined
 }
 
 export type FeedOptions = {
-  /** Ends all reading. */
+  /** Aborts all reading. */
   readonly signal: AbortSignal
   readonly turn: Turn
   readonly hub: FeedHub
@@ -42,14 +45,17 @@ export type Reading = FeedOptions & {
   readonly call: FeedCall
 }
 
-/** What a read of a feed has: the store at one height, and the way to ask a node. */
+/** Resources of one read of a feed: the store at one height, and the queue for asking a node. */
 export type InView = { readonly view: View; readonly apart: Apart }
 
 /** Reads the store at one height, in a turn of the reader. */
 export const inView = <T>({ deps, turn, signal }: Reading, work: (read: InView) => Promise<T>): Promise<T> =>
   inTurn(turn, ({ apart }) => deps.store.read(view => work({ view, apart }), { signal }))
 
-/** The list of a call at one height, oldest row first, with some of its parameters replaced; and the blocks above then. */
+/**
+ * The list of a call at one height, oldest row first, with some of the parameters replaced; and the head
+ * blocks at that moment.
+ */
 export const openSource = async (
   { deps, action, params, call, signal }: Reading,
   { view, apart }: InView,

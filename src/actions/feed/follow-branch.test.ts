@@ -3,7 +3,7 @@ import { type BlockLines, followBranch, type Known } from './follow-branch.ts'
 import { type HeadPosition, headPositionOf, idOf, positionAbove, readId } from './head-position.ts'
 import { markOf } from './mark.ts'
 
-/** Hashes are names here: `aX` is a block of branch a. */
+/** Short names serve as hashes: `aX` is a block of branch a. */
 const block = (hash: string, height: number, rows = 1): BlockLines => ({
   height,
   hash,
@@ -12,7 +12,9 @@ const block = (hash: string, height: number, rows = 1): BlockLines => ({
 const A = [block('aE', 5), block('aF', 6, 2), block('aH', 8)] as const
 const B = [block('aE', 5), block('bF', 6), block('bG', 7)] as const
 
-/** Where one stands who has all rows up to the highest of some blocks, and so many of that one. */
+/**
+ * Position of a reader with all rows up to the last of these blocks, and the first `rows` rows of that one.
+ */
 const on = (blocks: readonly BlockLines[], rows?: number, isWhole = true): HeadPosition => {
   const { height, hash, lines } = blocks.at(-1) as BlockLines
   const below = blocks.slice(0, -1).map(each => ({ height: each.height, mark: markOf(each.hash) }))
@@ -41,7 +43,7 @@ test('followBranch: who has nothing gets all, who has a part gets the rest, also
 
 test('followBranch: another branch drops what is not on it, and nothing below the fork', () => {
   expect(told(on(A), { now: B })).toEqual([6, 'aE 1', ['bF.1', 'bG.1'], 'aE bF bG 1'])
-  // A row of a block that is on the branch with fewer rows is none of this list's.
+  // The branch has fewer rows of this block than the position counts, so they were not rows of this list.
   expect(told(on(A.slice(0, 2), 3), { now: A })[0]).toBe(6)
 })
 
@@ -84,7 +86,7 @@ test('followBranch: an irreversible row between those that a reader has tells th
   // Block 7 of the branch of A has no row.
   expect(told(on(A), at7, [7])).toEqual([8, 'aE aF 0', [], undefined])
   expect(told(on(A), at7, [5, 6, 6])[0]).toBeUndefined()
-  // Of lower blocks than the base the reader has all rows; it may ask for one again.
+  // The reader has all rows below the base; it may request one of them again.
   expect(told(on(A), { now: undefined }, [4])[0]).toBeUndefined()
   const unnamed = on([A[2]], 1, false)
   expect(told(unnamed, { height: 6, now: undefined }, [6])[0]).toBe(5)
@@ -112,7 +114,7 @@ test('ids: what is written is read, and nothing else', () => {
     }
   expect(readId(idOf(0, undefined))).toEqual({ seq: 0n, place: undefined, trail: undefined })
   expect(readId(idOf(3, undefined, trail.text))).toEqual({ seq: 3n, place: undefined, trail })
-  // As services wrote them that named the highest block alone.
+  // The format of older services, which named only the highest block.
   expect(readId(`1-5-1000-2-${hash('H')}`)?.place).toEqual(
     headPositionOf({ ...top, below: [], isWhole: false }),
   )

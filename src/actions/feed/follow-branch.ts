@@ -1,38 +1,44 @@
 import { type Below, type HeadPosition, headPositionOf, isMarked, positionAbove } from './head-position.ts'
 import { markOf } from './mark.ts'
 
-/** The rows of a list that a block has, as JSON. */
+/** The rows of a list in one block, as JSON. */
 export type BlockLines = { readonly height: number; readonly hash: string; readonly lines: readonly string[] }
 
-/** Knowledge of the chain at one height. */
+/** The state of the chain at one height. */
 export type Known = {
   /** The published height. */
   readonly height: number
-  /** The hash of a published block that was not irreversible yet for a reader. */
+  /** The hash of a published block that was not yet irreversible for a reader. */
   readonly storedHash: (height: number) => string | undefined
-  /** Blocks above with rows, of one branch that stands on the published block; undefined: the branch is not known. */
+  /**
+   * Head blocks with rows, of one branch that continues the published block; undefined: the branch is
+   * unknown.
+   */
   readonly now: readonly BlockLines[] | undefined
 }
 
-/** Which rows of a position are gone, and which are kept. */
+/** Result of checking a position: the rows that were dropped, and the rest. */
 export type Kept = {
-  /** The lowest block whose rows are gone, those of higher ones with them; undefined: none is. */
+  /** The lowest block whose rows were dropped, along with those of all higher blocks; undefined: none. */
   readonly droppedFrom: number | undefined
-  /** The reader's position then. */
+  /** The reader's position after that. */
   readonly kept: HeadPosition | undefined
 }
 
-/** The news for a reader at a position. */
+/** The changes for a reader at a position. */
 export type Settled = Kept & {
-  /** The rows that it lacks, each with its place; they come behind the irreversible ones. */
+  /**
+   * The missing rows of head blocks, each with the position after it. They are sent after the irreversible
+   * rows.
+   */
   readonly packed: readonly { readonly line: string; readonly place: HeadPosition }[]
-  /** The reader's position in the end. */
+  /** The reader's final position. */
   readonly place: HeadPosition | undefined
 }
 
 /**
- * Brings a reader to the branch of now, behind the irreversible rows that it lacks; `heights`: the blocks of these. While
- * the branch is not known, nothing comes, and what may still be there stays.
+ * Moves a reader to the current branch, after its missing irreversible rows, whose blocks are at `heights`.
+ * While the branch is unknown, no row is added, and rows that may still be valid are kept.
  */
 export const followBranch = (
   place: HeadPosition | undefined,
@@ -46,9 +52,9 @@ export const followBranch = (
 }
 
 /**
- * Which rows of a place are there no more, before irreversible rows of blocks at `heights` come. They are gone from the
- * first block on that another one has replaced. They also are from the first row of a block on that the reader does not
- * have although it has rows of higher ones: these stand on another block then, whichever it is.
+ * Checks a position against the chain, before irreversible rows of blocks at `heights` are sent. Rows are
+ * dropped from the first block on that another one replaced. They are also dropped above an irreversible row
+ * that the reader lacks: its rows of higher blocks then follow a different block.
  */
 export const keptRows = (place: HeadPosition | undefined, heights: readonly number[], known: Known): Kept => {
   if (place === undefined) return { droppedFrom: undefined, kept: undefined }
@@ -74,7 +80,7 @@ export const keptRows = (place: HeadPosition | undefined, heights: readonly numb
   }
 }
 
-/** A block of a place; `rows`: how many of its rows the reader has, of all unless given. */
+/** A block of a position; `rows`: the number of its rows that the reader has; absent: all. */
 type Had = Below & { readonly rows?: number }
 
 const lineOf = ({ below, height, hash, rows }: HeadPosition): readonly Had[] => [
@@ -92,7 +98,7 @@ const fateOf = (block: Had, { height: published, storedHash, now }: Known): 'the
   return isThere ? 'there' : 'gone'
 }
 
-/** A block that is there, as the highest one of a place. */
+/** A block that is still valid, as the highest block of a position. */
 const blockOf = ({ height, ...block }: Had, { height: published, storedHash, now = [] }: Known) => {
   if (height > published) {
     const found = now.find(each => each.height === height && isMarked(each.hash, block))

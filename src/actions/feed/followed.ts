@@ -1,10 +1,10 @@
-/** Where the rows that come to a list are found. */
+/** Source of the new rows of a list. */
 export type Followed =
   | {
       readonly kind: 'records'
       /** Key of the list (`listOf`). */
       readonly key: string
-      /** undefined: the list has no row yet. */
+      /** Number of the list; undefined: it has no row yet. */
       readonly number: number | undefined
     }
   /** Changes of a series, by its key (`seriesOf`). */

@@ -3,34 +3,39 @@ import type { Point } from '#head/branch.ts'
 import { MARK_PATTERN } from './mark.ts'
 import { type GivenTrail, TRAIL_PATTERN, trailOf } from './trail-text.ts'
 
-/** A block below the highest one of which a reader has rows: the end of its hash tells it from its rivals. */
+/**
+ * A block below the highest one of a position. The end of its hash distinguishes it from competing blocks.
+ */
 export type Below = { readonly height: number; readonly mark: string }
 
 /**
- * How far a reader has rows of blocks that are not irreversible yet. It names each of these blocks, so that the store and
- * the branch of any later moment tell which of them were replaced, whoever is asked then.
+ * A reader's position among blocks that are not yet irreversible. It names each of them, so that any instance
+ * can later determine which of them were replaced, from the store and the branch.
  */
 export type HeadPosition = {
-  /** Rows of lower blocks are irreversible for the reader. */
+  /** The lowest height whose rows are not yet irreversible for the reader. */
   readonly base: number
-  /** The highest block of which it has rows, and how many of its rows; 0: all of them. */
+  /** The highest block of which the reader has rows, and the number of these rows; 0: all of them. */
   readonly height: number
   readonly hash: string
   readonly rows: number
-  /** The others of which it has rows, ascending. */
+  /** The other blocks of which the reader has rows, ascending. */
   readonly below: readonly Below[]
-  /** Whether `below` names all of them: a very long branch is named from some block on. */
+  /** Whether `below` names all of them: of a very long branch only the upper blocks are named. */
   readonly isWhole: boolean
-  /** The end of an id that says so. */
+  /** The suffix of an id that encodes the position. */
   readonly text: string
 }
 
-/** Blocks that an id names beside the highest one: a minute. An id that names them all is 1.2 KB long, and goes with every event. */
+/**
+ * Maximum number of blocks that an id names besides the highest one: a minute of the chain. An id that names
+ * this number is 1.2 KB long, and every event has one.
+ */
 const MOST_BELOW = 128
-/** The greatest distance of two blocks that an id can tell. */
+/** The greatest distance between two blocks that an id can encode. */
 const MOST_GAP = 9_999
 
-/** Whether a hash is the one of a block of a place. */
+/** Whether a hash matches a block of a position. */
 export const isMarked = (hash: string | undefined, { mark }: Pick<Below, 'mark'>): boolean =>
   hash?.endsWith(mark) === true
 
@@ -45,13 +50,16 @@ export const headPositionOf = ({
   return { ...top, below, isWhole, text: textOf({ ...top, below, isWhole }) }
 }
 
-/** The first of some blocks that an id still names. */
+/** Index of the first block that an id still names. */
 const firstNamed = (below: readonly Below[], { height }: Point): number => {
   const far = below.findLastIndex((block, at) => (below[at + 1]?.height ?? height) - block.height > MOST_GAP)
   return Math.max(far + 1, below.length - MOST_BELOW)
 }
 
-/** From the highest block down: what each hash ends with, and before it the distance from the block above, unless it is 1. */
+/**
+ * From the highest block down: the end of each hash, preceded by the distance from the block above unless it
+ * is 1.
+ */
 const textOf = ({ base, height, rows, hash, below, isWhole }: Omit<HeadPosition, 'text'>): string => {
   let text = `-${base}-${height}-${rows}-${hash}${isWhole ? '-' : '~'}`
   let above = height
@@ -63,36 +71,42 @@ const textOf = ({ base, height, rows, hash, below, isWhole }: Omit<HeadPosition,
   return text
 }
 
-/** The part of a position above a height, up to which all irreversible rows were received; undefined: none. */
+/**
+ * The part of a position above a height, when all irreversible rows up to that height were received;
+ * undefined: none.
+ */
 export const positionAbove = (place: HeadPosition | undefined, height: number): HeadPosition | undefined => {
   if (place === undefined || place.height <= height) return undefined
   const below = place.below.filter(block => block.height > height)
-  // All blocks above a named one were named, too.
+  // All blocks above a named one are named, too.
   const isWhole = place.isWhole || below.length < place.below.length
   return headPositionOf({ ...place, base: height + 1, below, isWhole })
 }
 
-/** An id: what its reader has then. `seq`: its last irreversible row; `trail`: of which chain its rows are (`trailText`). */
+/**
+ * An id: the rows that its reader has. `seq`: the last irreversible one; `trail`: the chain they belong to
+ * (`trailText`).
+ */
 export const idOf = (seq: number, place: HeadPosition | undefined, trail = ''): string =>
   `${seq}${place?.text ?? ''}${trail}`
 
-/** An id as a client gives it back. */
+/** An id that a client sent. */
 export type LastId = {
   readonly seq: bigint
   readonly place: HeadPosition | undefined
-  /** undefined: the chain of its rows is not known. */
+  /** undefined: the chain of its rows is unknown. */
   readonly trail: GivenTrail | undefined
 }
 
 const NUMBER = '(0|[1-9][0-9]{0,14})'
 const BELOW = `(?:([1-9][0-9]{0,3})\\.)?(${MARK_PATTERN})`
 const PLACE = `-${NUMBER}-${NUMBER}-${NUMBER}-(${BASE58_LETTER}{1,64})(?:([-~])((?:${BELOW}){0,${MOST_BELOW}}))?`
-/** The pattern of an id; one of an older service has no trail, or names the highest block above alone. */
+/** The pattern of an id. Ids of older services have no trail, or name only the highest head block. */
 export const ID_PATTERN = `^${NUMBER}(?:${PLACE})?(?:${TRAIL_PATTERN})?$`
 const ID = new RegExp(ID_PATTERN)
 const EACH_BELOW = new RegExp(BELOW, 'g')
 
-/** undefined: it is no id of ours. */
+/** The parts of an id; undefined: the text is not one. */
 export const readId = (text: string): LastId | undefined => {
   const [, seq, base, height, rows, hash, extent, below = '', , , end, marks] = ID.exec(text) ?? []
   if (seq === undefined) return undefined

@@ -2,27 +2,30 @@ import type { Failure } from '#failure/failure.ts'
 import type { Published, Store } from '#store/port.ts'
 import { type PollClock, pollHeight } from './poll.ts'
 
-/** A reader of published heights, without rows. */
+/** A subscriber to published heights, without rows. */
 export type Watcher = {
-  /** Called at once with the last height, if it is known, then with later ones: of several within `LEAST_MS`, only the last. */
+  /**
+   * Called immediately with the last height if it is known, then with later ones. Of several heights within
+   * `LEAST_MS`, only the last is sent.
+   */
   published(published: Published): void
-  /** A sign of life. */
+  /** A heartbeat. */
   beat(): void
-  /** Nothing more comes. */
+  /** The last call: there are no more heights. */
   end(failure: Failure): void
 }
 
-/** Shortest time between two heights that watchers get: a store that catches up publishes many a second. */
+/** Minimum interval between two heights for a watcher: a store that catches up publishes many per second. */
 const LEAST_MS = 250
 
-/** Hands published heights to watchers; each stays until the function that it was given is called. */
+/** Distributes published heights to watchers. Each is subscribed until the returned function is called. */
 export const heightWatch = (store: Pick<Store, 'published'>, clock: PollClock) => {
   const watchers = new Set<Watcher>()
   let known: Published | undefined
   let knownFrom = 0
   let stop: () => void = () => undefined
   const height = (now: Published | undefined): void => {
-    // A block that replaced another one at its height is news, too.
+    // A different block at the same height is a change, too.
     if (now === undefined || (known?.height === now.height && known.hash === now.hash)) return
     if (known !== undefined && clock.elapsed() - knownFrom < LEAST_MS) return
     known = now

@@ -12,51 +12,57 @@ import { type Found, type NewRows, readNewRows, type TrailText } from './new-row
 import type { Outbox } from './outbox.ts'
 import { type PollClock, type Poller, pollHeight } from './poll.ts'
 
-/** A reader who has all rows of a list before `next` that it wants. */
+/** A reader that has all rows of a list before `next`. */
 export type Follower = {
   readonly list: FeedList
   readonly outbox: Outbox<Message>
-  /** The row to send next: beyond those of the list. */
+  /** The `seq` of the next row to send; initially beyond the end of the list. */
   next: number
-  /** How far it has rows of head blocks; undefined: it has none. */
+  /** The reader's position in the head blocks; undefined: it has no rows of them. */
   place: HeadPosition | undefined
 }
 
-/** All who follow one list in one form. */
+/** All followers of one list in one format. */
 export type Group = Progress & {
   readonly followers: Set<Follower>
 }
 
-/** Hands new rows to the readers of a thread: each new height is read once for all lists, each row is written once. */
+/**
+ * Sends new rows to the readers of a thread. Each new height is read once for all lists, and each row is
+ * serialized once.
+ */
 export type FeedHub = {
   /**
-   * From now on the follower's outbox gets each new row, until a message 'behind' is put into it, or `leave`. `end`, `count`:
-   * the height at which the follower read its list, and how many rows the list had. false: the hub is beyond that height,
-   * or reading.
+   * Subscribes the follower's outbox to new rows, until a message 'behind' is put into it, or `leave`. `end`,
+   * `count`: the height at which the follower read its list, and the number of its rows. Returns false if the
+   * hub has passed that height or is reading.
    */
   join(follower: Follower, read: { readonly end: Published; readonly count: number }): boolean
   leave(follower: Follower): void
-  /** Resolves when nothing is being read: only then can anybody join. */
+  /** Resolves when no read is in progress; `join` succeeds only then. */
   settled(): Promise<void>
-  /** Blocks that were published, ascending: where a chain that was taken back leaves them is found by their hashes. */
+  /** Published blocks, ascending. Their hashes show where a chain that was rolled back diverges. */
   landmarks(): readonly End[]
-  /** From now on the watcher learns of each published height, until the returned function is called. */
+  /** Sends each published height to the watcher, until the returned function is called. */
   watch(watcher: Watcher): () => void
 }
 
 /** The state of the hub. */
 type State = {
   readonly groups: Map<string, Group>
-  /** Followers who read their list at another block than the hub: the next look finds whether both are of one chain. */
+  /**
+   * Followers that read their list at another block than the hub. The next read finds whether both blocks
+   * belong to one chain.
+   */
   readonly apart: Map<Follower, Published>
-  /** How far rows were handed out; undefined: nobody follows. */
+  /** The height up to which rows were sent; undefined: there are no followers. */
   at: Published | undefined
   landmarks: readonly End[] | undefined
   trail: TrailText | undefined
-  /** The blocks above as they were handed out; undefined also while somebody waits for the first of them. */
+  /** The head blocks as last sent. Also undefined while a follower waits for the first of them. */
   head: Shown | undefined
   reading: Promise<unknown> | undefined
-  /** Ends the polling. */
+  /** Stops the polling. */
   stop: () => void
 }
 
@@ -74,7 +80,10 @@ const leave = (state: State, follower: Follower): void => {
   state.at = undefined
 }
 
-/** Lets a follower read its list by itself. `trail`: of the rows that it was given; absent: those that it had when it joined. */
+/**
+ * Removes a follower, which then reads its list by itself. `trail`: of the rows sent to it; absent: of the
+ * rows that it had when it joined.
+ */
 const sendBack = (state: State, follower: Follower, trail?: Trail): void => {
   leave(state, follower)
   follower.outbox.put({ kind: 'behind', ...(trail === undefined ? {} : { trail }) })
@@ -112,7 +121,7 @@ export const feedHub = (
       const { list } = follower
       const group = groups.get(list.name) ?? { list, next: count + 1, held: [], followers: new Set() }
       groups.set(list.name, group)
-      // The list may have its first row by now.
+      // The list may have received its first row since.
       group.list = list
       group.next = Math.min(group.next, count + 1)
       group.followers.add(follower)
@@ -137,7 +146,7 @@ type Asked = {
   readonly signal: AbortSignal
 }
 
-/** Reads what is new, unless nothing can be, and hands it out. */
+/** Reads new rows if there can be any, and sends them. */
 const update = async (
   state: State,
   store: Pick<Store, 'read'>,
@@ -148,7 +157,7 @@ const update = async (
   const apart = [...state.apart]
   const isSame = published?.height === since?.height && published?.hash === since?.hash
   const knowsHead = head === state.head || !groups.some(({ list }) => list.isHead)
-  // Those of readers who have left are of an earlier block.
+  // The landmarks of readers that have left belong to an earlier block.
   const areMarked = landmarks?.at(-1)?.hash === since?.hash
   if (since === undefined || (isSame && knowsHead && areMarked && apart.length === 0)) return
   const ends = apart.map(([, end]) => end)
@@ -156,7 +165,7 @@ const update = async (
     signal,
   })
   state.reading = reading
-  // Whoever joined between the end of the read and what is done with it would miss what was read.
+  // A follower that joined between the end of the read and its distribution would miss these rows.
   try {
     const read = await reading
     if (state.at === since) handOutAll(state, read, { since, groups, apart, head })
@@ -172,7 +181,7 @@ type Before = {
   readonly head: Shown | undefined
 }
 
-/** Hands out what was read, and lets those who need more read their lists. */
+/** Sends the rows that were read, and sends followers that need more back to their lists. */
 const handOutAll = (state: State, read: NewRows, { since, groups, apart, head }: Before): void => {
   const trail = { at: since, landmarks: state.landmarks ?? [] }
   state.at = read.at
@@ -189,7 +198,7 @@ const handOutAll = (state: State, read: NewRows, { since, groups, apart, head }:
   }
 }
 
-/** Hands what came to a group to its followers; those who miss the same share one part. */
+/** Sends the new rows of a group to its followers; followers that lack the same rows share one part. */
 const handOut = (group: Group, found: Found, trail: string): void => {
   const { news, head } = found
   if (news === undefined && head === undefined) return
@@ -206,7 +215,7 @@ const handOut = (group: Group, found: Found, trail: string): void => {
   if (head !== undefined) group.held = head.now ?? group.held.filter(({ height }) => height > head.height)
 }
 
-/** The part of the new rows of a group that a follower misses, and its position then. */
+/** The new rows of a group that a follower lacks, and its position after them. */
 const missingOf = (
   group: Group,
   { next, place }: Pick<Follower, 'next' | 'place'>,
@@ -216,7 +225,7 @@ const missingOf = (
   const lines = isNew ? news.lines.slice(next - news.first) : []
   const heights = isNew ? news.heights.slice(next - news.first) : []
   const later = next + lines.length
-  // A reader who waits for a row further on wants none before it.
+  // A reader that waits for a row further on receives none before it.
   const settled = head === undefined || later > group.next ? undefined : followBranch(place, heights, head)
   return {
     next: later,

@@ -4,13 +4,14 @@ import type { View } from '#store/port.ts'
 import type { End } from '../find/blocks-at.ts'
 
 /**
- * How far a reader's rows are of one chain: up to a block that was published, and blocks that were published before it,
- * ascending. They are not those of a later moment: a block that took the place of another one would say that rows still hold.
- * Of a reader who comes again, the ends of the hashes are known (`trail-text.ts`).
+ * Published blocks by which a reader's rows are checked against the chain: the last one, and earlier ones,
+ * ascending. They must be as old as the rows. A landmark taken later could be a replacement block, and would
+ * confirm rows of the replaced one. For a reader that reconnects, only the ends of the hashes are known
+ * (`trail-text.ts`).
  */
 export type Trail = { readonly at: End; readonly landmarks: readonly End[] }
 
-/** The highest of some blocks that still belongs to the stored chain; −1: none. */
+/** The highest of these blocks that still belongs to the stored chain; −1: none. */
 export const highestOn = async (view: View, ends: readonly End[]): Promise<number> => {
   const below = ends.filter(({ height }) => height <= view.at.height)
   const docs = await view.getMany(
@@ -22,9 +23,9 @@ export const highestOn = async (view: View, ends: readonly End[]): Promise<numbe
 }
 
 /**
- * The landmarks of the height of a view, ascending: those before it and its own end. Between them, the first time (`known`
- * undefined) down to the first block, there are blocks at twice the distance each, so that any block that is taken back has
- * one not far below.
+ * The landmarks for the height of a view, ascending: the previous ones and the view's own block. Blocks at
+ * doubling distances fill the gap down to the last landmark, or the first time (`known` undefined) down to
+ * the first block. Any block that is rolled back thus has a landmark not far below.
  */
 export const landmarksOf = async (view: View, known: readonly End[] | undefined): Promise<readonly End[]> => {
   const { at } = view
@@ -34,12 +35,12 @@ export const landmarksOf = async (view: View, known: readonly End[] | undefined)
   return marks.length <= MOST ? marks : [...marks.slice(0, OLDEST), ...marks.slice(OLDEST - MOST)]
 }
 
-/** Further ones take the place of older ones. */
+/** Maximum number of landmarks; newer ones replace older ones. */
 const MOST = 1_000
-/** As many as `spread` finds on any chain: they stay. */
+/** Number of oldest landmarks that are kept: as many as `spread` finds on any chain. */
 const OLDEST = 48
 
-/** Blocks below the end of a view, and above a height. */
+/** Blocks below the block of a view and above a height, at doubling distances. */
 const spread = async (view: View, above: number): Promise<readonly End[]> => {
   const heights: number[] = []
   for (let distance = 1; view.at.height - distance > above; distance *= 2)

@@ -6,14 +6,17 @@ import { highestOn } from './landmarks.ts'
 import type { FeedEnd } from './message.ts'
 import { type GivenTrail, readTrail, TRAIL_PATTERN, trailText } from './trail-text.ts'
 
-/** The last row of a reader of rows that are searched for; with a trail: the end of a block, before its first row. */
+/**
+ * The last row that a reader of a searched feed received. With a trail, the end of a block: the reader has
+ * not received a row.
+ */
 export type LastRow = RowId & { readonly trail?: GivenTrail | undefined }
 
 export const LAST_ROW_PATTERN = `${ROW_ID_PATTERN.slice(0, -1)}(?:${TRAIL_PATTERN})?$`
 
 export const lastRowText = (last: LastRow): string => `${rowIdText(last)}${last.trail?.text ?? ''}`
 
-/** undefined: it is no id of ours. */
+/** The parts of an id; undefined: the text is not one. */
 export const readLastRow = (text: string): LastRow | undefined => {
   const end = text.indexOf('@')
   if (end < 0) return readRowId(text)
@@ -22,14 +25,14 @@ export const readLastRow = (text: string): LastRow | undefined => {
   return row && trail && { ...row, trail }
 }
 
-/** Behind all rows of a block: a reader stands there who has got none. */
+/** The position after all rows of a block, for a reader that has not received a row. */
 export const endOfBlock = async (view: View, block: { readonly height: number; readonly hash: string }) => ({
   position: recordId(block.height, TX_PLACES - 1, TX_PLACES - 1),
   hash: block.hash,
   trail: readTrail(await trailText(view)),
 })
 
-/** What a reader is told who has got no row, when blocks were taken back with the one behind which it stands. */
+/** The reset for a reader that has not received a row, if the block of its position was rolled back. */
 export const resetOf = async (
   view: View,
   last: LastRow | undefined,

@@ -4,16 +4,16 @@ import type { Settled } from './follow-branch.ts'
 import { type HeadPosition, idOf } from './head-position.ts'
 import type { Trail } from './landmarks.ts'
 
-/** Rows of a list that follow each other, as events that are ready to be sent. */
+/** Consecutive rows of a list, as events ready to be sent. */
 export type Part = {
   readonly kind: 'rows'
   readonly bytes: Uint8Array
   readonly count: number
-  /** `seq` of the last irreversible one; absent: there is none. */
+  /** `seq` of the last irreversible row; absent: there is none. */
   readonly last?: number
-  /** The reader's position in the head blocks then. */
+  /** The reader's position in the head blocks after these rows. */
   readonly place: HeadPosition | undefined
-  /** The id with which its reader goes on. */
+  /** The id from which the reader resumes. */
   readonly id: string
 }
 
@@ -22,20 +22,20 @@ export type FeedEnd =
   /** The reader was too slow. */
   | { readonly kind: 'cut' }
   /**
-   * Blocks were taken back, and rows that were handed out with them; those up to `seq`, or of the blocks up to `height` where
-   * rows have no number, still hold. `id`: with which a reader goes on.
+   * Blocks were rolled back, and with them rows that were sent. Rows up to `seq` are still valid; if rows
+   * have no number, those of blocks up to `height`. `id`: the one from which a reader resumes.
    */
   | { readonly kind: 'reset'; readonly seq: number | undefined; readonly id: string; readonly height: number }
-  /** The feed cannot go on. */
+  /** The feed cannot continue. */
   | { readonly kind: 'end'; readonly failure: Failure }
 
-/** How far the blocks above the irreversible ones are known. */
+/** Status and height of the known head blocks. */
 export type HeadNow = Pick<HeadAt, 'status' | 'height'>
 
 /**
- * What a feed tells its reader. `beat`: nothing is new up to a height; `head`: where it is asked for. `behind`, which no
- * reader sees: rows came that are not in the outbox, so the list is to be read again; `trail`: of the rows that were put
- * into it before.
+ * A message of a feed to its reader. `beat`: there are no new rows up to a height; `head` is set if the
+ * reader asks for it. `behind` is internal: there are new rows that are not in the outbox, so the list must
+ * be read again. Its `trail` belongs to the rows that were put into the outbox before.
  */
 export type Message =
   | Part
@@ -43,7 +43,7 @@ export type Message =
   | { readonly kind: 'behind'; readonly trail?: Trail }
   | FeedEnd
 
-/** A reader's position, and the irreversible rows that it misses; `trail`: of which chain these are. */
+/** A reader's position and its missing irreversible rows; `trail` shows the chain they belong to. */
 type Missing = {
   readonly next: number
   readonly place: HeadPosition | undefined
@@ -53,9 +53,9 @@ type Missing = {
 }
 
 /**
- * What a reader is sent: which rows of blocks above are gone, then irreversible rows, then rows of blocks above. undefined:
- * nothing. The id of an irreversible row has no trail, which comes behind these rows in an id without data: that is no
- * event, but the id with which clients go on.
+ * The events for a reader: first the block from which rows were dropped, then irreversible rows, then rows of
+ * head blocks. undefined: there is no event. The ids of irreversible rows have no trail. A final id without
+ * data adds it: clients dispatch no event for it, but resume from that id.
  */
 export const partOf = (
   { next, place, lines, trail }: Missing,
@@ -86,6 +86,6 @@ const NONE = { droppedFrom: undefined, packed: [] }
 
 const encoder = new TextEncoder()
 
-/** An event as `text/event-stream` has it; an irreversible row is one without a name. */
+/** An event in the format of `text/event-stream`. Events of irreversible rows have no name. */
 const eventText = (id: string, name: string, data: string): string =>
   `id: ${id}\nevent: ${name}\ndata: ${data}\n\n`

@@ -16,46 +16,49 @@ import type { Followed } from './followed.ts'
 import { landmarksOf } from './landmarks.ts'
 import { trailText } from './trail-text.ts'
 
-/** Blocks that are read at once; after a longer gap each reader reads on by itself, page by page. */
+/** Maximum number of blocks per read. After a longer gap each reader continues by itself, page by page. */
 const MOST_BLOCKS = 200
 
 type Asked = {
-  /** How far the lists were read. */
+  /** The height up to which the lists were read. */
   readonly since: Published
   /** Other blocks up to which readers have rows. */
   readonly ends: readonly End[]
   readonly groups: readonly Progress[]
-  /** undefined: none were taken yet. */
+  /** undefined: there are no landmarks yet. */
   readonly landmarks: readonly End[] | undefined
-  /** As the last read said; undefined: there was none. */
+  /** The trail of the last read; undefined: there was none. */
   readonly trail: TrailText | undefined
-  /** The blocks above as they were known right before; undefined: no node is followed. */
+  /** The head blocks as known just before; undefined: the service follows no node. */
   readonly head: Shown | undefined
 }
 
-/** New rows of a list: irreversible ones as JSON, each with its block, `first` is the `seq` of the first; and the head blocks. */
+/**
+ * New rows of a list: irreversible ones as JSON, each with the height of its block, where `first` is the
+ * `seq` of the first row; and the head blocks.
+ */
 export type Found = {
   readonly news: News | undefined
-  /** undefined: the list is followed without them. */
+  /** undefined: the list is followed without head blocks. */
   readonly head: Known | undefined
 }
 /** The end of ids (`trailText`) while the block with this hash is the published one. */
 export type TrailText = { readonly hash: string; readonly text: string }
 type News = { readonly first: number; readonly lines: readonly string[]; readonly heights: readonly number[] }
 
-/** The new rows of each group; 'behind': its readers are to read the list by themselves. */
+/** The new rows of each group. 'behind': its readers must read the list by themselves. */
 export type NewRows = {
   readonly at: Published
   readonly landmarks: readonly End[] | undefined
   readonly trail: TrailText | undefined
   readonly found: readonly (Found | 'behind')[]
-  /** Whether each of the other ends belongs to the chain. */
+  /** Whether each of the other blocks (`ends`) belongs to the chain. */
   readonly areOn: readonly boolean[]
 }
 
 /**
- * The rows that came to some lists since a height, and what is above them now: the store is read once for all of them. All
- * are 'behind' where the block of that height was taken back.
+ * The rows added to some lists since a height, and the current head blocks, from one read of the store. All
+ * groups are 'behind' if the block of that height was rolled back.
  */
 export const readNewRows = async (
   view: View,
@@ -79,7 +82,7 @@ export const readNewRows = async (
       const now = branch === undefined ? undefined : await blockLines(view, { list, held, branch })
       return { news, head: { ...published, now } }
     } catch (error) {
-      // Damage of one list is no reason to keep the rows of others back.
+      // Damage of one list must not delay the rows of others.
       if (error instanceof Failure && BROKEN.has(error.kind)) return 'behind'
       throw error
     }
@@ -89,10 +92,10 @@ export const readNewRows = async (
 
 const BROKEN: ReadonlySet<Failure['kind']> = new Set(['damaged', 'defect', 'bad_request', 'bad_block'])
 
-/** `doc`: as `Listing.rows` takes it. */
+/** `doc`: in the form that `Listing.rows` takes. */
 type Row = { readonly seq: number; readonly height: number; readonly doc: unknown }
 
-/** The new rows of a group in the order of its list. Throws 'damaged' where one is lost. */
+/** The new rows of a group in the order of its list. Throws 'damaged' if one is missing. */
 const newsOf = async (
   view: View,
   { list, next }: Progress,
@@ -112,14 +115,14 @@ const newsOf = async (
   return { first: next, lines, heights: rows.map(({ height }) => height) }
 }
 
-/** The rows that blocks above `since` brought to any of the lists, by the way in which a list is followed. */
+/** The rows that blocks above `since` added to any of the lists, by the source that a list follows. */
 const newRows = async (view: View, groups: readonly Progress[], since: Published) => {
   if (view.at.height === since.height) return async (_group: Progress): Promise<readonly Row[]> => []
   const records = await recordsByList(view, groups, since.height)
   const isFollowed = (kind: Followed['kind']) => groups.some(({ list }) => list.followed.kind === kind)
   const made = isFollowed('blocks') ? newBlocks(view, since.height) : []
   const transactions = isFollowed('transactions') ? newTransactions(view, groups) : []
-  // A failure counts for the lists that have these rows.
+  // A failure concerns only the lists with these rows.
   await Promise.allSettled([made, transactions])
   return async ({ list: { followed }, next }: Progress): Promise<readonly Row[]> => {
     if (followed.kind === 'series') return rowsOfSeries(view, followed.key, next)
@@ -131,7 +134,7 @@ const newRows = async (view: View, groups: readonly Progress[], since: Published
 const rowsOfSeries = async (view: View, key: string, next: number): Promise<readonly Row[]> =>
   (await newChanges(view, key, next)).map(row => ({ seq: row.seq, height: row.doc.entry.height, doc: row }))
 
-/** Rows by the keys of the lists that are followed. */
+/** Rows by the keys of the followed lists. */
 const recordsByList = async (
   view: View,
   groups: readonly Progress[],
@@ -183,7 +186,7 @@ const newBlocks = async (view: View, height: number): Promise<readonly Row[]> =>
   })
 }
 
-/** The hashes of the blocks that were published since, and the branch above them; undefined: it is not known. */
+/** The hashes of the blocks published since, and the branch above them; undefined: it is unknown. */
 const headAfter = async (view: View, since: Published, head: Shown | undefined) => {
   const { at } = view
   const heights = Array.from({ length: at.height - since.height }, (_, more) => since.height + 1 + more)
@@ -198,8 +201,8 @@ const headAfter = async (view: View, since: Published, head: Shown | undefined) 
 type OnBranch = Pick<Progress, 'list' | 'held'> & { readonly branch: readonly HeadBlock[] }
 
 /**
- * The blocks of a branch with rows of a list; those that were written before are not written again. undefined: they cannot
- * be written; as of a branch that is not known, their rows come when they are irreversible.
+ * The blocks of a branch that have rows of a list; rows serialized before are reused. undefined: the rows
+ * cannot be serialized. As with an unknown branch, they are sent once they are irreversible.
  */
 const blockLines = async (
   view: View,
@@ -226,7 +229,9 @@ const linesAbove = async (view: View, list: FeedList, docs: readonly unknown[]) 
   }
 }
 
-/** The rows of a block as `Listing.rows` takes them. Their numbers are not known yet, and not shown. */
+/**
+ * The rows of a block in the form that `Listing.rows` takes. Their numbers are not known yet, and not shown.
+ */
 const docsOf = (followed: Followed, block: HeadBlock): readonly unknown[] =>
   headDocs(followed, block).map(doc => ({ seq: 0, doc, above: block }))
 
@@ -239,7 +244,7 @@ const headDocs = (followed: Followed, block: HeadBlock): readonly unknown[] => {
     case 'transactions':
       return headTransactions(block)
     case 'series':
-      // Such lists take no `head`: what a block will change of a state is not known before.
+      // These lists do not accept `head`: the changes of a state by a head block are not known in advance.
       return []
   }
 }

@@ -26,8 +26,8 @@ import { openSearchedFeed } from './searched-feed.ts'
 import { trailText } from './trail-text.ts'
 
 /**
- * Opens the feed of a list: from the row behind `last` on, else from `start_seq`, else from the next one that comes.
- * Throws Failure: 'bad_request' also for a list that cannot be followed; then as `answer` does.
+ * Opens the feed of a list: from the row after `last`, else from `start_seq`, else from the next new row.
+ * Throws Failure: 'bad_request' also for a list that cannot be followed; otherwise like `answer`.
  */
 export const openFeed = async (deps: AnswerDeps, call: FeedCall, options: FeedOptions): Promise<Feed> => {
   const { action, params } = readCall(call)
@@ -46,8 +46,8 @@ export const openFeed = async (deps: AnswerDeps, call: FeedCall, options: FeedOp
   })
   const first = start === undefined ? count + 1 : Math.max(1, Number(start))
   const place = params['head'] === 1 ? last?.place : undefined
-  // Rows before the first one to be sent must not be replaced unnoticed: the client has them or skipped them. A client that
-  // begins beyond the end of the list has said nothing about the rows before.
+  // Rows before the first one to be sent must not be replaced unnoticed: the client has them or skipped them.
+  // A client that begins beyond the end of the list makes no claim about the rows before.
   const had = last !== undefined ? Number(last.seq) : first <= count + 1 ? first - 1 : 0
   return {
     ...{ action, at, first, head },
@@ -56,7 +56,7 @@ export const openFeed = async (deps: AnswerDeps, call: FeedCall, options: FeedOp
   }
 }
 
-/** The list of a call at one height, or a part of it; `count`: its irreversible rows. */
+/** The list of a call at one height, or a range of it; `count`: its irreversible rows. */
 const openList = async (reading: Reading, read: InView, range: object = {}) => {
   const { listing, head } = await openSource(reading, read, { start_seq: undefined, ...range })
   if (listing === undefined || 'search' in listing || listing.followed === undefined)
@@ -65,7 +65,10 @@ const openList = async (reading: Reading, read: InView, range: object = {}) => {
   return { at: read.view.at, listing, followed, count: Math.min(stored, total), head }
 }
 
-/** Readers of lists of the same name are sent the same bytes, so the name has everything that the bytes of a row depend on. */
+/**
+ * Readers of lists with the same name receive the same bytes, so the name contains everything that the bytes
+ * of a row depend on.
+ */
 const feedListOf = (
   { action: { module, action }, params, call: { options } }: Reading,
   { followed, rows }: Pick<FeedList, 'followed' | 'rows'>,
@@ -76,7 +79,10 @@ const feedListOf = (
   return { name, followed, isHead, rows, options }
 }
 
-/** How far a client is: `next` is the row it waits for, those up to `had` it has, and at `place` it is above them. */
+/**
+ * The progress of a client: it waits for row `next`, has the rows up to `had`, and `place` is its position in
+ * the head blocks.
+ */
 type Position = { next: number; had: number; place: HeadPosition | undefined }
 
 const advance = (position: Position, { last, place }: Part): void => {
@@ -86,7 +92,10 @@ const advance = (position: Position, { last, place }: Part): void => {
   position.had = last
 }
 
-/** The rows from a position on, then each new one; `opened`: of the rows that the reader had when the feed was opened. */
+/**
+ * The rows from a position on, then each new one. `opened`: trail of the rows that the reader had when the
+ * feed was opened.
+ */
 const messagesOf = async function* (
   reading: Reading,
   opened: Trail,
@@ -114,8 +123,8 @@ const messagesOf = async function* (
 }
 
 /**
- * The messages of the hub to a reader of a whole list, until the list is to be read again or the feed ends; then the trail of
- * all rows that the reader has. `trail`: of the page.
+ * The messages of the hub for a reader that has read its whole list, until the list must be read again or the
+ * feed ends. Returns the trail of all rows that the reader has. `trail`: that of the page.
  */
 const newMessages = async function* (
   { hub, outbox }: Reading,
@@ -139,7 +148,7 @@ const newMessages = async function* (
   return trail
 }
 
-/** Rows that were read, and what the reader has then. */
+/** Rows from one read, and the reader's state after them. */
 type Page = {
   readonly kind: 'page'
   readonly part: Part | undefined
@@ -149,10 +158,13 @@ type Page = {
   readonly place: HeadPosition | undefined
 }
 
-/** `trail`: of the rows before. */
+/** `trail`: that of the rows before. */
 type Asked = { readonly trail: Trail; readonly position: Position }
 
-/** Rows from `next` on, as many as are read at once, at the height of now; or which of those up to `had` are there no more. */
+/**
+ * The next rows from `next` on, as many as one read returns, at the current height. If some of the rows up to
+ * `had` were rolled back, a reset instead.
+ */
 const readPage = async (
   reading: Reading,
   read: InView,
@@ -174,11 +186,14 @@ const readPage = async (
   const stored = await storedRows(view, place, heights)
   const trail = docs.length === 0 && stored.droppedFrom === undefined ? '' : await trailText(view)
   const part = partOf({ next, place, lines, trail }, { ...stored, packed: [], place: stored.kept })
-  // With the last of these rows the reader has those of its place as irreversible ones.
+  // The last of these rows includes the rows of the position as irreversible ones.
   return { kind: 'page', part, list, end: at, count, place: positionAbove(stored.kept, at.height) }
 }
 
-/** The rows of a position that are kept by the store alone, before irreversible rows of blocks at `heights` come. */
+/**
+ * The part of a position that the store alone confirms, before irreversible rows of blocks at `heights` are
+ * sent.
+ */
 const storedRows = async (view: View, place: HeadPosition | undefined, heights: readonly number[]) => {
   if (place === undefined) return { droppedFrom: undefined, kept: undefined }
   const { height } = view.at
@@ -190,7 +205,7 @@ const storedRows = async (view: View, place: HeadPosition | undefined, heights: 
   return keptRows(place, heights, { height, storedHash: at => hashes.get(at), now: undefined })
 }
 
-/** The rows from `next` on that are in memory at once. */
+/** The rows from `next` on that fit in memory at once. */
 const docsFrom = async (
   view: View,
   listing: Listing,

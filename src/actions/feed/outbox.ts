@@ -1,23 +1,23 @@
-/** The queue of one reader. */
+/** The send queue of one reader. */
 export type Outbox<T> = {
-  /** `bytes`: those of the item that count toward the limit. Items beyond the limit end the outbox. */
+  /** `bytes`: the size of the item that counts toward the limit. An item beyond the limit ends the outbox. */
   put(item: T, bytes?: number): void
-  /** Puts an item in the place of all that waits. */
+  /** Replaces all waiting items by one. */
   replace(item: T): void
-  /** Puts an item unless something waits: a reader who has something to read needs no sign of life. */
+  /** Adds an item if none is waiting: a reader with unread items needs no heartbeat. */
   beat(item: T): void
-  /** Puts the last item in the place of all that waits. The first end counts. */
+  /** Replaces all waiting items by the last one. Only the first call has an effect. */
   end(item: T): void
-  /** All items, each as soon as there is one, up to the last one; none any more once it is closed. */
+  /** All items as they arrive, up to the last one; none after the outbox is closed. */
   items(): AsyncGenerator<T, void, void>
   close(): void
-  /** Whether it was ended or closed. */
+  /** Whether the outbox was ended or closed. */
   isOver(): boolean
 }
 
 type Limits<T> = {
   readonly mostBytes: number
-  /** The last item of a reader for whom more waits than that. A single item fits however long it is. */
+  /** The last item when the limit is exceeded. A single item may have any size. */
   readonly full: T
 }
 

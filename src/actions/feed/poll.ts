@@ -4,24 +4,29 @@ import type { Clock } from '#time/clock.ts'
 import { every } from '#time/every.ts'
 
 export type Poller = {
-  /** Called with what is published now, whether it is new or not. A call that takes too long is aborted. */
+  /**
+   * Called with the published height at each poll, whether it is new or not. A call that takes too long is
+   * aborted.
+   */
   height(published: Published | undefined, signal: AbortSignal): Promise<void> | void
-  /** Time for a sign of life. */
+  /** Time for a heartbeat. */
   beat(): void
-  /** The store could not be read for so long that readers should know; called instead of further heights. */
+  /** Called once instead of further heights, when the store has been unreadable for `SILENT_MS`. */
   silent(failure: Failure): void
 }
 
-/** Between two reads of the published height. The chain makes a block every 500 ms. */
+/** Interval between two reads of the published height. The chain makes a block every 500 ms. */
 const POLL_MS = 100
-/** A sign of life for readers who get nothing. */
+/** Interval of the heartbeat. */
 const BEAT_MS = 15_000
-/** A store that cannot be read for this time ends the feeds: silence would say that there is nothing new. */
+/**
+ * The feeds end when the store cannot be read for this time: silence would mean that there is nothing new.
+ */
 const SILENT_MS = 5_000
 
 export type PollClock = Pick<Clock, 'sleep' | 'elapsed' | 'after'>
 
-/** Reads the published height again and again, until the returned function is called. */
+/** Polls the published height until the returned function is called. */
 export const pollHeight = (
   store: Pick<Store, 'published'>,
   clock: PollClock,

@@ -7,7 +7,10 @@ import type { Text } from '../text.ts'
 import type { LastId } from './head-position.ts'
 import type { LastRow } from './last-row.ts'
 
-/** Refuses an action whose list cannot be followed, and parameters that do not go with a feed ('bad_request'). */
+/**
+ * Refuses an action whose list cannot be followed, and parameters that a feed does not accept
+ * ('bad_request').
+ */
 export const requireFeed = (
   { source, list }: Action,
   { query, params }: { readonly query: Query; readonly params: object },
@@ -20,7 +23,7 @@ export const requireFeed = (
   if ('step' in params) throw refused('step', STEPS)
 }
 
-/** Parameters that do not go with any feed of an action. */
+/** Parameters that no feed of an action accepts. */
 export const neverOfFeed = ({ source }: Pick<Action, 'source'>): readonly string[] => {
   const names = uselessNames(false)
   return [
@@ -29,16 +32,19 @@ export const neverOfFeed = ({ source }: Pick<Action, 'source'>): readonly string
   ]
 }
 
-/** Parameters of pages and ranges that a feed has no use for. */
+/** Parameters of pages and ranges that a feed does not accept. */
 const uselessNames = (isSearched: boolean): readonly string[] => {
   const starts = isSearched ? SEARCHED_STARTS : ['start_seq']
   return ['page', 'size', 'after', ...RANGE_NAMES].filter(name => !starts.includes(name))
 }
 
-/** Where a feed of rows that are searched for may begin: they have no number. */
+/** Start parameters of a searched feed, whose rows have no number. */
 export const SEARCHED_STARTS: readonly string[] = ['after', 'start_block', 'start_time', 'start_date']
 
-/** The last event of a reader of a list that is searched, of one whose rows have numbers. Throws 'bad_request'. */
+/**
+ * The last event of a reader of a searched list (`rowIdIn`), or of a list with numbered rows (`seqIn`).
+ * Throws 'bad_request'.
+ */
 export const rowIdIn = (last: LastId | LastRow): LastRow => {
   if ('position' in last) return last
   throw refused('Last-Event-ID', OF_ROW)

@@ -11,21 +11,22 @@ import { endOfBlock, type LastRow, lastRowText, resetOf } from './last-row.ts'
 import type { Message, Part } from './message.ts'
 import { SEARCHED_STARTS } from './requests.ts'
 
-/** How far a feed of rows that are searched for is. */
+/** The progress of a searched feed. */
 type Position = {
   readonly listing: Searched
-  /** What is still to be looked at of the rows up to a height. */
+  /** The part of the search up to a height that remains. */
   readonly rest: Search
   readonly at: Published
-  /** Rows of each list at that height. */
+  /** Number of rows of each list at that height. */
   readonly counts: readonly number[]
-  /** The last row that was handed out, or where the reader began; undefined: with the range that it asked for. */
+  /** The last row that was sent, or the reader's start; undefined: the start of the requested range. */
   readonly last: LastRow | undefined
 }
 
 /**
- * The feed of rows that are searched for: those behind a row, else those of a range that has a start, else the ones that
- * come. Each new height is read for this feed alone. Throws 'replaced' when the block of that row is another one by now.
+ * The feed of a search: rows after `last`, else those of a range that has a start, else new ones only. Each
+ * new height is read for this feed alone. Throws 'replaced' when another block has replaced the block of
+ * `last`.
  */
 export const openSearchedFeed = async (reading: Reading, last: LastRow | undefined): Promise<Feed> => {
   const { params, action } = reading
@@ -55,7 +56,7 @@ const openFrom = async (reading: Reading, read: InView, last: LastRow | undefine
   return listing
 }
 
-/** The rows up to the published height, then those of each new one, until the outbox is over. */
+/** The rows up to the published height, then those of each new height, until the outbox is over. */
 const messagesOf = async function* (reading: Reading, opened: Position): AsyncGenerator<Message, void, void> {
   const { hub, outbox } = reading
   let position = opened
@@ -86,7 +87,10 @@ const messagesOf = async function* (reading: Reading, opened: Position): AsyncGe
   }
 }
 
-/** What is there and was not handed out, and how far that is. A failure ends the outbox, which says so. */
+/**
+ * The rows that are found and not yet sent; returns the new progress. A failure ends the outbox, which
+ * reports it.
+ */
 const newParts = async function* (reading: Reading, from: Position): AsyncGenerator<Part, Position, void> {
   let position = from
   try {
@@ -108,7 +112,7 @@ const newParts = async function* (reading: Reading, from: Position): AsyncGenera
   return position
 }
 
-/** Looks at some rows, at the height of now. */
+/** Continues the search at the current height. */
 const readOn = async (
   reading: Reading,
   read: InView,
@@ -131,7 +135,10 @@ const readOn = async (
   return { parts, next: { ...position, rest, last } }
 }
 
-/** A position as the height of now has it. Throws 'replaced' when blocks were taken back with rows that were handed out. */
+/**
+ * The progress at the current height. Throws 'replaced' when rows that were sent were rolled back with their
+ * blocks.
+ */
 const positionNow = async (reading: Reading, read: InView, position: Position): Promise<Position> => {
   const { view } = read
   const { at, last, listing, counts, rest } = position
@@ -145,7 +152,7 @@ const positionNow = async (reading: Reading, read: InView, position: Position): 
 
 const encoder = new TextEncoder()
 
-/** Rows as events; the id of each names it for ever. */
+/** Rows as events; the id of each identifies it permanently. */
 const partOf = (lines: readonly string[], ids: readonly string[]): Part => ({
   kind: 'rows',
   bytes: encoder.encode(lines.map((line, at) => `id: ${ids[at]}\ndata: ${line}\n\n`).join('')),

@@ -4,9 +4,9 @@ import type { Trail } from './landmarks.ts'
 import { MARK, MARK_PATTERN, markOf } from './mark.ts'
 
 /**
- * The end of an id that says of which chain the rows up to it are, so that a reader who comes again is told which of them
- * were taken back meanwhile, whoever is asked then: the published block, and what its hash and those of few blocks below end
- * with. A block that is lost ends them.
+ * The end of an id that identifies the chain of the rows before it. When a reader reconnects to any instance,
+ * the rows that were rolled back meanwhile can thus be determined. It has the published height, and the ends
+ * of the hashes of that block and of few blocks below. A missing block ends the list.
  */
 export const trailText = async (view: View): Promise<string> => {
   const { height, hash } = view.at
@@ -17,7 +17,7 @@ export const trailText = async (view: View): Promise<string> => {
   return `@${height}.${markOf(hash)}${named.map(each => markOf(hashes.get(each) ?? '')).join('')}`
 }
 
-/** The heights of the blocks below one that an id names: each is at sixteen times the distance of the one before. */
+/** The heights below one that an id names, at distances that grow sixteenfold. */
 const heightsBelow = (height: number): readonly number[] => {
   const heights: number[] = []
   for (let distance = 16; distance <= height; distance *= 16) heights.push(height - distance)
@@ -27,12 +27,12 @@ const heightsBelow = (height: number): readonly number[] => {
 /** The pattern of a trail in an id; its groups are the height and the marks. */
 export const TRAIL_PATTERN = `@(0|[1-9][0-9]{0,14})\\.((?:${MARK_PATTERN}){1,13})`
 
-/** A trail as an id has it: of each hash only the end. */
+/** A trail read from an id, with only the end of each hash. */
 export type GivenTrail = Trail & { readonly text: string }
 
 const TRAIL = new RegExp(`^${TRAIL_PATTERN}$`)
 
-/** undefined: it is no trail. */
+/** The trail in a text; undefined: the text is not one. */
 export const readTrail = (text: string): GivenTrail | undefined => {
   const [, height, marks] = TRAIL.exec(text) ?? []
   return height === undefined || marks === undefined ? undefined : trailOf(height, marks)

@@ -17,14 +17,17 @@ import { ownerOf } from './owner.ts'
 import { flowsThen, NO_FLOWS } from './series.ts'
 import { unknown } from './unknown.ts'
 
-/** Rows that are read to count counterparties, at most: a tenth of a second of work. */
+/** Maximum number of rows read to count counterparties: a tenth of a second of work. */
 const MOST_ROWS = 10_000
-/** Rows among them whose texts are long: 16 MB, as of a page. */
+/** Maximum number of rows among them with long texts: 16 MB, the limit of a page. */
 const MOST_LONG = 256
-/** Rows that are read at once; few enough that long texts among them fit in memory. */
+/** Number of rows per read; few enough that their long texts fit in memory. */
 const AT_ONCE = 500
 
-/** What an account got and gave of a token each day, and from and to how many others. Throws 'not_found', 'loading'. */
+/**
+ * Daily incoming and outgoing amounts of an account in a token, with the number of its counterparties. Throws
+ * 'not_found', 'loading'.
+ */
 export const daysOfAccount = async (
   context: Context,
   { account, symbol }: { readonly account: string; readonly symbol: string },
@@ -57,7 +60,10 @@ export const daysOfAccount = async (
 
 type Balance = { readonly name: string; readonly symbol: string }
 
-/** The accounts that gave to an owner or got from it between each two heights; undefined: that takes more rows than are read. */
+/**
+ * The counterparties of an owner in each interval between two heights; undefined: they are in more rows than
+ * may be read.
+ */
 const counterpartiesOf = async (
   { view, clock, signal }: Pick<Context, 'view' | 'clock' | 'signal'>,
   { name, symbol }: Balance,
@@ -82,19 +88,22 @@ const counterpartiesOf = async (
       day = dayWith(height, ends, day)
       for (const other of others) days[day]?.add(other)
     }
-    // A store that answers within the call leaves the event loop no turn by itself.
+    // A store that answers synchronously does not yield to the event loop.
     await clock.sleep(0, signal)
   }
   return days
 }
 
-/** The day, from one on, that a height is in; the last one where a repair has meanwhile put the row behind it. */
+/**
+ * Index, from `from` on, of the day that contains a height. The last day, if a repair has moved the row
+ * beyond it meanwhile.
+ */
 const dayWith = (height: number, ends: readonly number[], from: number): number => {
   const later = ends.findIndex((end, at) => at > from && height <= end)
   return later < 0 ? ends.length - 2 : later - 1
 }
 
-/** With whom an owner dealt in some rows. */
+/** The counterparties of an owner in some rows. */
 const dealtIn = async (view: View, docs: readonly ListedRecord[], name: string) => {
   const texts = await textsOf(each => bodiesOf(view, each), docs, { budget: Infinity })
   return docs.map(doc => {

@@ -4,19 +4,19 @@ import { DAYS_DEFAULT, type Dates } from '../request/dates.ts'
 import { genesisDay } from './days.ts'
 import { refuseWhileLoading } from './loading.ts'
 
-/** UTC days since 1970 that an answer has: `from` … `to`, none when `to` is before `from`. */
+/** UTC days since 1970 that an answer covers: `from` … `to`, none if `to` is before `from`. */
 export type AskedDays = {
   readonly from: number
   readonly to: number
   /** The day of the first block. */
   readonly genesis: number
-  /** The day of the published block, which is not over. */
+  /** The day of the published block, which is still in progress. */
   readonly today: number
 }
 
 /**
- * The days that a call asks for, as far as the chain has them. `check` refuses a range that is reversed or too long. Throws
- * 'loading' for a range that may reach beyond the loaded blocks.
+ * The days of a call, limited to those of the chain. `check` refuses a range that is reversed or too long.
+ * Throws 'loading' for a range that may extend beyond the loaded blocks.
  */
 export const daysAsked = async (
   context: Context,
@@ -32,7 +32,7 @@ export const daysAsked = async (
   }
   check({ start_date, end_date: end_date ?? today })
   const to = Math.min(end_date ?? today, today)
-  // Of a range without a start, the days up to an end that has not come yet are the newest ones there are.
+  // Without a start, a range whose end is in the future covers the newest days.
   const start = start_date ?? to - DAYS_DEFAULT + 1
   const genesis = await genesisDay(view)
   return { from: Math.max(start, genesis), to, genesis, today }

@@ -10,31 +10,35 @@ import { endsBefore } from './day-ends.ts'
 import { refuseWhileLoading } from './loading.ts'
 import { momentsAt } from './point.ts'
 
-/** Which blocks a history by steps is of, beside its days. */
+/** Range of blocks or times that limits a history by steps, in addition to its days. */
 export type Blocks = Pick<Range, 'start_block' | 'end_block' | 'start_time' | 'end_time'>
 
-/** A step as far as it is asked for: blocks behind `before` (-1: none is before it) up to `until`. */
+/** The requested part of a step: blocks after `before` (-1: from the first block) up to `until`. */
 export type AskedStep = Days & {
   readonly before: number
   readonly until: number
-  /** It is over, and asked for from its first to its last block. */
+  /** The step is complete, and requested from its first to its last block. */
   readonly isWhole: boolean
 }
 
 type Asked = Dates & Blocks & { readonly step: Step }
 
-/** Throws 'bad_request' for days that are too many even for 400 months: steps are counted by themselves. */
+/** Throws 'bad_request' for more days than 400 months have; the number of steps is checked separately. */
 export const checkStepDates = datesWithin(400 * 31)
 
-/** The heights between which the steps are: the last block before the first step, and the last one of each; -1: none. */
+/**
+ * The heights that bound the steps: the last block before the first step, and the last block of each; -1:
+ * none.
+ */
 export const heightsOf = (steps: readonly AskedStep[]): readonly number[] => [
   steps[0]?.before ?? -1,
   ...steps.map(({ until }) => until),
 ]
 
 /**
- * The steps that have a day that is asked for, each whole unless the range of blocks or times begins or ends within it.
- * Throws 'loading' for a range that may reach beyond the loaded blocks, 'bad_request' as `checkStepDates` and `stepsBetween`.
+ * The steps that include a requested day. Each is whole unless the range of blocks or times begins or ends
+ * within it. Throws 'loading' for a range that may extend beyond the loaded blocks, 'bad_request' like
+ * `checkStepDates` and `stepsBetween`.
  */
 export const stepsAsked = async (
   context: Context,
@@ -62,7 +66,7 @@ export const stepsAsked = async (
   })
 }
 
-/** The block before the first one that is asked for, and the last one. */
+/** The block before the first requested one, and the last requested one. */
 const boundsOf = async (
   context: Context,
   { start_block, end_block, start_time, end_time }: Blocks,

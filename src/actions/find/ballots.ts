@@ -7,7 +7,7 @@ import { exact, shape, text } from '../shape/results.ts'
 import { iostOf } from '../shape/values.ts'
 import { votesThen } from './series.ts'
 
-/** One producer an owner votes for. */
+/** A producer that an owner votes for. */
 export const ballot = shape({
   option: text('The producer.', '生产者。'),
   votes: exact('Votes, in IOST.', '投票数量（IOST）。'),
@@ -20,7 +20,7 @@ export const ballotsOf = async (view: View, owner: string) => {
   return shownBallots(docs)
 }
 
-/** The same after a block. */
+/** The votes of an owner after the block at `height`, in the same form. */
 export const ballotsThen = async (view: View, owner: string, height: number) => {
   const then = await votesThen(view, seriesOf.voter(owner), height)
   const docs = [...then].map(([producer, votes]) => ({ producer, votes }))

@@ -12,13 +12,14 @@ import { blockOnBranch, requireOnBranch } from './branch.ts'
 import { askNode } from './node-answer.ts'
 import { unknown } from './unknown.ts'
 
-/** How a block is named: exactly one of these, or both where they agree. */
+/** Number or hash of a block: exactly one of them, or both if they agree. */
 export type BlockName = { readonly number?: bigint; readonly hash?: string }
 
 /**
- * The block a caller names: stored, or above the last published one, on the branch that is followed or further on, where
- * the node has it. Throws 'bad_request' when number and hash are both missing or name different blocks, 'not_found' or
- * 'loading' when there is none, 'unavailable' when it is not stored and no node on that branch can be asked.
+ * The block of a number or hash. It is stored, or above the published block: on the followed branch, or
+ * beyond it, where the node has it. Throws 'bad_request' when number and hash are both missing or name
+ * different blocks, 'not_found' or 'loading' when there is no such block, 'unavailable' when it is not stored
+ * and no node on that branch can be asked.
  */
 export const findBlock = async (context: Context, { number, hash }: BlockName): Promise<FoundBlock> => {
   if (hash !== undefined) {
@@ -42,7 +43,7 @@ export const findBlock = async (context: Context, { number, hash }: BlockName): 
   return found
 }
 
-/** The stored block of a height; undefined above the published one. */
+/** The stored block of a height; undefined: the height is above the published one. */
 const storedBlock = async (
   { view }: Pick<Context, 'view'>,
   height: number,
@@ -53,7 +54,7 @@ const storedBlock = async (
 }
 
 /**
- * The block of a height or hash that the followed node has, whole; what it says of it must have the block's hash. Throws
+ * The full block of a height or hash from the followed node. The block's hash must match its content. Throws
  * Failure 'bad_block', 'unavailable'.
  */
 export const nodeBlock = async (
@@ -107,7 +108,7 @@ const blockOfHash = async (context: Context, hash: string): Promise<FoundBlock |
   if (known !== undefined || node === undefined) return known
   const found = await blockOfNode(context, node, { hash })
   if (found === undefined || found.doc.height <= view.at.height) return undefined
-  // A node goes on answering for a block that lost its place on the chain: only the one at its height counts.
+  // A node still returns blocks that were replaced on the chain: only the block at its height counts.
   const onChain = await blockOfNode(context, node, { height: found.doc.height })
   if (onChain?.doc.hash !== hash) return undefined
   requireOnBranch(context, onChain.doc)

@@ -4,13 +4,13 @@ import { blockId } from '#indices/position.ts'
 import { missingData } from '#store/missing-data.ts'
 import type { Published, View } from '#store/port.ts'
 
-/** Published blocks by their heights, in that order. Throws 'damaged' where one is missing. */
+/** Published blocks by their heights, in the same order. Throws 'damaged' if one is missing. */
 export const blocksAt = async (view: View, heights: readonly number[]): Promise<readonly BlockDoc[]> => {
   const docs = heights.length === 0 ? [] : await view.getMany(blocks, heights.map(blockId))
   return docs.map((doc, at) => doc ?? lost(heights[at]))
 }
 
-/** One published block. Throws 'damaged' where it is missing. */
+/** One published block. Throws 'damaged' if it is missing. */
 export const blockAt = async (view: View, height: number): Promise<BlockDoc> =>
   (await view.get(blocks, blockId(height))) ?? lost(height)
 
@@ -22,16 +22,20 @@ const lost = (height: number | undefined): never => {
 export const timesOf = async (view: View, heights: readonly number[]): Promise<ReadonlyMap<number, bigint>> =>
   new Map((await blocksAt(view, [...new Set(heights)])).map(({ height, time }) => [height, time]))
 
-/** A block that was the end of the published chain, or before it. */
+/** A block that is, or was, the last published one. */
 export type End = Pick<Published, 'height' | 'hash'>
 
-/** Whether a block still belongs to the stored chain; then all blocks before it do. Of its hash, the end is enough. */
+/**
+ * Whether a block still belongs to the stored chain; all blocks before it do, too. The end of its hash is
+ * sufficient.
+ */
 export const isOn = async (view: View, { height, hash }: End): Promise<boolean> =>
   height <= view.at.height && (await view.get(blocks, blockId(height)))?.hash.endsWith(hash) === true
 
 /**
- * Does work that reads rows as they are now. Only a repair can make them those of another chain, so all of these blocks
- * must still be stored afterwards; what failed may have failed for that. Throws 'unavailable' where one was taken back.
+ * Runs work that reads current rows. Only a repair can replace them by rows of another chain, so all blocks
+ * in `ends` must still be stored afterwards. A failure of the work may have that cause. Throws 'unavailable'
+ * if one of the blocks was rolled back.
  */
 export const ofOneChain = async <T>(view: View, ends: readonly End[], work: () => Promise<T>): Promise<T> => {
   const [done] = await Promise.allSettled([work()])

@@ -5,7 +5,7 @@ import type { ListedRecord } from '#indices/record.ts'
 import { transactions } from '#indices/transaction.ts'
 import type { View } from '#store/port.ts'
 
-/** The node's transaction objects that rows belong to, as JSON text, by transaction id. */
+/** The node's transaction objects that contain these rows, as JSON text, by transaction id. */
 export const bodiesOf = async (
   view: View,
   docs: readonly ListedRecord[],

@@ -7,7 +7,7 @@ import { type FoundTransaction, NO_BLOCK, type Place } from './found-transaction
 
 type Followed = Pick<Context, 'branch'>
 
-/** A block above the published one, of the branch that is followed. */
+/** A block above the published one, on the followed branch. */
 export const blockOnBranch = (
   { branch }: Followed,
   name: { readonly height: number } | { readonly hash: string },
@@ -20,7 +20,7 @@ export const blockOnBranch = (
   return { status: found.doc.height <= lib ? 'IRREVERSIBLE' : 'PENDING', doc: found.doc }
 }
 
-/** A transaction in a block above the published one, of the branch that is followed. */
+/** A transaction in a block above the published one, on the followed branch. */
 export const transactionOnBranch = ({ branch }: Followed, hash: string): FoundTransaction | undefined => {
   const { lib, blocks } = branch
   for (const block of blocks) {
@@ -36,13 +36,14 @@ export const transactionOnBranch = ({ branch }: Followed, hash: string): FoundTr
   return undefined
 }
 
-/** -1: it is not in the block. */
+/** Position of the transaction in the block; -1: it is not in the block. */
 const positionIn = ({ doc }: HeadBlock, hash: string): number =>
   doc.tx_hashes.includes(hash) ? doc.tx_hashes.split(' ').indexOf(hash) : -1
 
 /**
- * Whether a block that a node has above the published one is not on the branch that is followed, or not known to be: a node
- * that lags behind may be on a branch that has lost. While none is followed, only a child of the published block shows it.
+ * Whether a node's block above the published one is not, or not known to be, on the followed branch. A node
+ * that lags behind may be on a branch that lost. While no branch is followed, only a child of the published
+ * block is known to be on the chain.
  */
 export const isBeside = (
   { branch, view: { at } }: Followed & Pick<Context, 'view'>,
@@ -54,7 +55,7 @@ export const isBeside = (
   return branch.status === 'followed' || height <= tip.height
 }
 
-/** Throws 'unavailable' for a block of a node that is beside the branch (`isBeside`). */
+/** Throws 'unavailable' for a node's block that is beside the branch (`isBeside`). */
 export const requireOnBranch = (
   context: Followed & Pick<Context, 'view'>,
   block: Pick<FoundBlock['doc'], 'height' | 'hash' | 'parent_hash'>,
@@ -71,8 +72,8 @@ export const requireOnBranch = (
 }
 
 /**
- * A transaction that is not on the branch, as it is there: in the pool, if its node says that it is in a block that may
- * still be replaced.
+ * A transaction that is not on the followed branch, as seen from that branch: pending, if its node reports it
+ * in a block that may still be replaced.
  */
 export const asBesideBranch = ({ branch }: Followed, found: FoundTransaction): FoundTransaction => {
   const isKnown = branch.status === 'followed' || branch.status === 'apart'

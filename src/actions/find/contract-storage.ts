@@ -13,30 +13,35 @@ import type { Node } from '#node/port.ts'
 import type { Context } from '../define.ts'
 import { OK, WITHIN_MS } from './node-answer.ts'
 
-/** A key of a contract's storage; `field`: of the map that stands under it. */
+/** A key of a contract's storage; `field`: of the map under that key. */
 type Place = { readonly contract: string; readonly key: string; readonly field?: string | undefined }
 
-/** The irreversible block that an answer about storage is of. */
+/** The irreversible block that an answer about storage reflects. */
 type AsOf = { readonly height: number; readonly hash: string }
 
-/** The storage of contracts, as the followed node gives it. Throws Failure 'unavailable', 'bad_block', 'deadline'. */
+/**
+ * The storage of contracts, as returned by the followed node. Throws Failure 'unavailable', 'bad_block',
+ * 'deadline'.
+ */
 export type StorageReader = {
   /**
-   * The value as the node writes it: a text, a number in digits, or `null`, which it gives for what is not there, too.
-   * Nothing of it is proved.
+   * The value as the node writes it: a text, a number in digits, or `null`, which also stands for a missing
+   * value. The answer is not verified.
    */
   value(place: Place): Promise<AsOf & { readonly value: string }>
-  /** The fields of the map under a key, the first 257 (go-iost vm/database, addField); []: there is no map. */
+  /**
+   * The fields of the map under a key, the first 257 (go-iost vm/database, addField); []: there is no map.
+   */
   fields(place: Omit<Place, 'field'>): Promise<AsOf & { readonly fields: readonly string[] }>
 }
 
-/** Reads storage at a node, waiting for it apart from what waits for the store. */
+/** Reads storage from a node, waiting outside the queue of the store. */
 export const storageReader = ({
   node,
   apart,
   signal,
 }: Pick<Context, 'apart' | 'signal'> & { readonly node: Node }): StorageReader => {
-  // Without `by_longest_chain` a node takes the last irreversible block.
+  // Without `by_longest_chain` a node uses the last irreversible block.
   const ask = (call: string, { contract, key, field }: Place): Promise<Fields> =>
     apart(async () => {
       const body = JSON.stringify({ id: contract, key, field })

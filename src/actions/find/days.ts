@@ -7,17 +7,22 @@ import { countPassing } from '../list/ordinal-search.ts'
 import { blockAt, blocksAt } from './blocks-at.ts'
 import { momentsAt } from './point.ts'
 
-/** A UTC day since 1970 and its figures; those of a day without blocks are made. */
+/**
+ * A UTC day since 1970 and its figures. A day without blocks has no document, so its figures are computed.
+ */
 export type Day = { readonly day: number; readonly doc: DayDoc }
 
-/** Days that are read before blocks are: nearly every chain has one with blocks among them. */
+/** Number of days that are read before blocks are searched: in nearly every chain one of them has blocks. */
 const BACK = 7
 
 /** UTC day since 1970 of the first block. */
 export const genesisDay = async (view: View): Promise<number> =>
   dayOf(BigInt((await view.get(statistics, STATISTICS))?.genesis_time ?? view.at.time))
 
-/** Figures of each day from `from` to `to`; `genesis`, not after `from`, is the day of the first block, `today` that of the last. */
+/**
+ * Figures of each day from `from` to `to`. `genesis`, not after `from`, is the day of the first block;
+ * `today` is the day of the last.
+ */
 export const daysBetween = async (
   view: View,
   { from, to, genesis, today }: Readonly<Record<'from' | 'to' | 'genesis' | 'today', number>>,
@@ -37,7 +42,10 @@ export const daysBetween = async (
   })
 }
 
-/** Height of the last block before the day `from`, then of the last one until the end of each day to `to`; -1: there is none. */
+/**
+ * Height of the last block before the day `from`, then of the last block by the end of each day up to `to`;
+ * -1: there is none.
+ */
 export const endsOfDays = async (
   view: View,
   { from, to, today }: Readonly<Record<'from' | 'to' | 'today', number>>,
@@ -66,7 +74,7 @@ const lastBefore = async (view: View, day: number, genesis: number): Promise<Day
   return dayOfBlock(view, last)
 }
 
-/** The day of a block. */
+/** Figures of the day of a block. */
 const dayOfBlock = async (view: View, height: number): Promise<DayDoc> => {
   const day = dayOf((await blockAt(view, height)).time)
   const [doc] = await docsOf(view, day, day)
@@ -74,7 +82,7 @@ const dayOfBlock = async (view: View, height: number): Promise<DayDoc> => {
   return doc
 }
 
-/** The last block before `day`: a chain may have paused for years. */
+/** The last block before `day`, by a search over all blocks: a chain may have paused for years. */
 const lastBlockBefore = async (view: View, day: number, genesis: number): Promise<number | undefined> => {
   const look = async (ordinals: readonly number[]): Promise<readonly number[]> => {
     const made = await blocksAt(

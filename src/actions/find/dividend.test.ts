@@ -19,7 +19,7 @@ test('dividendRateOf: 0 without votes', () => {
 })
 
 test('dividendRateOf: half of the last place goes up', () => {
-  // 3 × 365 ÷ 30 = 36.5; over 73 × 10^8 votes it is 0.000000005: half of 10^-8.
+  // 3 × 365 ÷ 30 = 36.5; divided by 73 × 10^8 votes this is 0.000000005, half of 10^-8.
   expect(dividendRateOf({ votes: 73n * 10n ** 8n, payouts: [[1, '3']] }, 1)).toBe(1n)
   expect(dividendRateOf({ votes: 73n * 10n ** 8n + 1n, payouts: [[1, '3']] }, 1)).toBe(0n)
 })

@@ -1,14 +1,14 @@
 import type { ProducerDoc } from '#indices/producer.ts'
 
-/** Days that count, the current one included (decisions: 30 UTC days of chain time). */
+/** Number of days in the rate, the current one included (decisions: 30 UTC days of chain time). */
 const DAYS = 30
 const YEAR = 365n
 /** Decimals of the rate. */
 export const RATE_DECIMALS = 8
 
 /**
- * Yearly return of a voter × 10^8: what the producer's voters were paid in the last 30 days ÷ votes × 365 ÷ 30, half
- * up; 0 without votes. Exact: one division of integers.
+ * Yearly return of a voter × 10^8: amount paid to the producer's voters in the last 30 days ÷ votes × 365 ÷
+ * 30, rounded half up; 0 without votes. Exact: one division of integers.
  */
 export const dividendRateOf = (
   { votes, payouts }: Pick<ProducerDoc, 'votes' | 'payouts'>,
@@ -22,7 +22,7 @@ export const dividendRateOf = (
   return (2n * above + below) / (2n * below)
 }
 
-/** Place from 1 of `own` among all: by figure, largest first, then by account. */
+/** Rank of `own` among all, from 1: by figure, largest first, then by account. */
 export const placeIn = <T extends { readonly account: string }>(
   all: readonly T[],
   own: T,

@@ -3,7 +3,7 @@ import type { RecordFilters } from '../request/record-filters.ts'
 import { requireContract, requireToken } from './listed.ts'
 import { ownerOf } from './owner.ts'
 
-/** Filters with names as the chain has them. Throws 'not_found' or 'loading' for what does not exist. */
+/** Filters with names in their form on the chain. Throws 'not_found' or 'loading' if one does not exist. */
 export const foundFilters = async (context: Context, filters: RecordFilters): Promise<RecordFilters> => {
   const { token, func_name, counterparty } = filters
   await Promise.all(token?.map(symbol => requireToken(context, symbol)) ?? [])

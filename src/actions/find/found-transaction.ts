@@ -1,25 +1,25 @@
 import type { HeadBlock } from '#head/shown.ts'
 
-/** Where a transaction stands in the chain. */
+/** Position of a transaction in the chain. */
 export type Place = {
   readonly height: number
   /** Position in the block. */
   readonly tx: number
-  /** Its block, where that is not published yet. */
+  /** The block of the transaction, if it is not published yet. */
   readonly above?: HeadBlock
 }
 
-/** A transaction and how far it has come. */
+/** A transaction and its status. */
 export type FoundTransaction = {
   /** `PENDING` in the pool, `PACKED` in a block, `IRREVERSIBLE`. */
   readonly status: string
-  /** `-1` until it is in an irreversible block. */
+  /** Height of its block; `-1` until that block is irreversible. */
   readonly blockNumber: string
   /** The node's transaction object, compact JSON text. */
   readonly body: string
-  /** Absent: it is in no block, or in one that only the node knows. */
+  /** Absent: the transaction is in no block, or in one that only the node has. */
   readonly place?: Place
 }
 
-/** `blockNumber` of a transaction whose block may still be replaced, or that is in none. */
+/** `blockNumber` of a transaction that is in no block, or in one that may still be replaced. */
 export const NO_BLOCK = '-1'

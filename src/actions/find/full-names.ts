@@ -1,13 +1,16 @@
 import { tokens } from '#indices/token.ts'
 import type { View } from '#store/port.ts'
 
-/** Tokens whose full names are compared, those with the most holders: no list is sorted by full names. */
+/**
+ * Number of tokens whose full names are compared, those with the most holders first: there is no index on
+ * full names.
+ */
 export const MOST_COMPARED = 500
-/** Letters that a full name is looked for by. */
+/** Length limits of a full name in a search, in characters. */
 const LEAST = 2
 const MOST = 100
 
-/** Symbols of the tokens whose full names begin with a text, capitals and small letters alike; most holders first. */
+/** Symbols of the tokens whose full names begin with a text, ignoring case; most holders first. */
 export const symbolsByFullName = async (view: View, text: string): Promise<readonly string[]> => {
   if (text.length < LEAST || text.length > MOST) return []
   const beginning = text.toLowerCase()

@@ -4,19 +4,24 @@ import type { Clock } from '#time/clock.ts'
 import { within } from '#time/deadline.ts'
 import type { Context } from '../define.ts'
 
-/** An answer of the node serves all requests of this long, in milliseconds: the chain makes a block every 500. */
+/**
+ * Milliseconds for which an answer of the node is shared by all requests: the chain makes a block every 500.
+ */
 const KEPT_MS = 500
-/** Silence of the node is kept longer, so that a node that is down does not slow every request. */
+/**
+ * A failure of the node is shared for longer, so that a node that is down does not slow down every request.
+ */
 const SILENCE_KEPT_MS = 5000
-/** No request waits longer for what it can do without. */
+/** Maximum wait for data that an answer can do without. */
 const TIMEOUT_MS = 300
 
 type Ask = Pick<Context, 'node' | 'signal' | 'clock'>
 type Kept<T> = { readonly answer: Promise<T>; until: number }
 
 /**
- * Makes a question to the node that many requests share: while it is under way, and for half a second after, all who
- * ask get the one answer. undefined when no node is followed or none answers soon: the caller then says what is stored.
+ * Shares a query to the node between requests: all callers get one answer while it is pending and for half a
+ * second after. undefined: no node is followed, or none answers in time; the caller then answers from the
+ * store.
  */
 export const askedOnce = <T>(
   ask: (node: Node) => Promise<T>,
@@ -42,7 +47,10 @@ export const askedOnce = <T>(
     node === undefined ? undefined : whenReachable(soon(answerOf(node, clock), signal, timeoutMs))
 }
 
-/** `work`, or 'unavailable' after `timeoutMs`, or 'deadline' when the request's own time is over. */
+/**
+ * Result of `work`; throws 'unavailable' after `timeoutMs`, or 'deadline' when the request's own time is
+ * over.
+ */
 const soon = <T>(work: Promise<T>, signal: AbortSignal, timeoutMs: number): Promise<T> =>
   within(work, {
     signal,
@@ -52,7 +60,7 @@ const soon = <T>(work: Promise<T>, signal: AbortSignal, timeoutMs: number): Prom
     late: () => new Failure('unavailable', `No node responded within ${timeoutMs} ms.`),
   })
 
-/** `ask`, or undefined while no node answers: the answer then comes from the store alone. */
+/** The result of `ask`, or undefined while no node answers: the answer then comes from the store alone. */
 const whenReachable = async <T>(ask: Promise<T>): Promise<T | undefined> => {
   try {
     return await ask

@@ -5,10 +5,13 @@ import { wholeOrder } from '../list/whole-list.ts'
 import type { Moment } from './point.ts'
 import { heldThenAll } from './series.ts'
 
-/** What an owner has of one token. */
+/** An owner's amounts of one token. */
 export type HeldToken = Held & { readonly token: string }
 
-/** Every token of which an owner has some, available or frozen, by symbol; `then`: as it was after that block. */
+/**
+ * All tokens of which an owner has an amount, available or frozen, by symbol. `then`: the amounts after that
+ * block.
+ */
 export const heldTokens = (
   view: View,
   owner: string,
@@ -26,7 +29,7 @@ const tokensNow = async (view: View, owner: string): Promise<readonly HeldToken[
   }))
 }
 
-/** Of every token that the owner ever had some of. */
+/** Checks every token of which the owner ever had an amount. */
 const tokensThen = async (view: View, owner: string, { height }: Moment): Promise<readonly HeldToken[]> => {
   const docs = await wholeOrder(view, { index: balances, order: 'rowsOfOwner', group: owner })
   const held = await heldThenAll(

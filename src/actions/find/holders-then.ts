@@ -10,10 +10,13 @@ import { type Part, type RankingContext, rankingOf } from './ranking-then.ts'
 import { heldThenAll, sumsThen } from './series.ts'
 import { rankedBy } from './voters-then.ts'
 
-/** Owners whose balances are read at once. */
+/** Number of owners whose balances are read at once. */
 const AT_ONCE = 500
 
-/** Who held a token after a block: available amounts above 0, descending, then by name. Throws as `rankingOf` does. */
+/**
+ * The holders of a token after a block: available amounts above 0, descending, then by name. Throws like
+ * `rankingOf`.
+ */
 export const holdersThen = (
   context: RankingContext,
   token: string,
@@ -35,7 +38,7 @@ type Since = { readonly token: string; readonly height: number; readonly part: P
 const read = async (view: View, since: Since): Promise<readonly Ranked[]> => {
   const { token, height } = since
   const movements = await movementsOf(view, since)
-  // RAM may be used up without a row that names its owner.
+  // The last RAM of an owner may be used up without a row that names the owner.
   const [holders = 0n] = await sumsThen(view, [seriesOf.holders(token)], height)
   for (const reach of reachesOf(token, movements)) {
     const ranked = rankedBy(
@@ -53,7 +56,7 @@ const read = async (view: View, since: Since): Promise<readonly Ranked[]> => {
   )
 }
 
-/** What each of the owners had available then. */
+/** The available amount of each owner at that height. */
 const figuresOf = async (
   view: View,
   { token, height, part }: Since,
@@ -70,10 +73,10 @@ const figuresOf = async (
   return figures
 }
 
-/** Until then, or since then. */
+/** Movements up to the block, or those after it. */
 type Reach = 'until' | 'since'
 
-/** The rows of all movements of a token: how many there are, and how many until then. */
+/** The rows of all movements of a token: their list, their number, and the number up to the block. */
 type Movements = { readonly list: ListDoc | undefined; readonly count: number; readonly until: number }
 
 const movementsOf = async (view: View, { token, height }: Since): Promise<Movements> => {
@@ -89,10 +92,12 @@ const movementsOf = async (view: View, { token, height }: Since): Promise<Moveme
 }
 
 /**
- * All who can have held the token after a block: those who hold it now and the parties of every movement since, since nobody
- * loses the last of a token without one; or the parties of every movement until then, where these are fewer. The second lacks
- * receivers that are no possible names, whom no row names. They can never give anything away, so the first has them. The
- * contribute of blocks has no rows.
+ * Sets of rows that name the holders of a token after a block, in the order in which they are tried. `since`:
+ * the present holders and the parties of every later movement, because no owner loses the last of a token
+ * without a movement. `until`: the parties of every movement up to the block; it is tried first if it has
+ * fewer rows. It lacks recipients whose names are invalid, because no row names them. They can never send
+ * anything, so `since` includes them. The contribute of blocks has no rows, and RAM is used up without rows:
+ * both need `since`.
  */
 const reachesOf = (token: string, { count, until }: Movements): readonly Reach[] =>
   token !== 'contribute' && token !== 'ram' && until < count - until ? ['until', 'since'] : ['since']
@@ -117,5 +122,5 @@ const ownersIn = async (
   return [...owners]
 }
 
-/** Rows read at once. */
+/** Number of rows read at once. */
 const ROWS = 1_000

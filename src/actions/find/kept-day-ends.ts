@@ -2,23 +2,24 @@ import type { View } from '#store/port.ts'
 import { type End, isOn } from './blocks-at.ts'
 
 /**
- * Where UTC days of a chain began, which no later block changes: for each day since 1970 the height of the last block
- * before it. One service keeps it, so that a search over all blocks is made once and not for every answer. There is at
- * most one entry for each day of the chain, and one for the step that the chain began in.
+ * Cache of the heights at which UTC days of a chain began, which no later block changes: for each day since
+ * 1970 the height of the last block before it. One service keeps it, so that a search over all blocks is made
+ * once instead of for every answer. It has at most one entry for each day of the chain, and one for the step
+ * in which the chain began.
  */
 export type KeptDayEnds = {
-  /** What is kept of the chain that a view shows; undefined: nothing. */
+  /** The cached ends for the chain of a view; undefined: there are none. */
   of(view: View): Promise<DayEnds | undefined>
-  /** Keeps ends that were found in a view, beside those that `of` gave for it. */
+  /** Replaces the cache by the ends found in a view together with those that `of` returned for it. */
   keep(view: View, ends: DayEnds): void
 }
 
-/** The last block before a day, by the day. */
+/** The height of the last block before a day, by day. */
 type DayEnds = ReadonlyMap<number, number>
 
 /**
- * The day ends that one service keeps for its store. They are those of the chain with a certain block, also when the store
- * has another chain later.
+ * Cache of the day ends of one service's store. The ends belong to the chain with a certain block, even if
+ * the store has another chain later.
  */
 export const keptDayEnds = (): KeptDayEnds => {
   let kept: { readonly at: End; readonly ends: DayEnds } | undefined

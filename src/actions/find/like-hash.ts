@@ -4,26 +4,29 @@ import { contracts } from '#indices/contract.ts'
 import { transactions } from '#indices/transaction.ts'
 import type { View } from '#store/port.ts'
 
-/** A hash or an id as lists print it: its beginning and its end; the end is `""` where only the beginning is given. */
+/**
+ * A hash or an id as lists abbreviate it: its beginning and its end. The end is `""` if only the beginning is
+ * given.
+ */
 export type Shortened = { readonly beginning: string; readonly end: string }
 
 const SHORTENED = /^([1-9A-HJ-NP-Za-km-z]{1,98})(?:(?:…|\.{2,3})([1-9A-HJ-NP-Za-km-z]*))?$/
 
-/** The two ends of a text that may be a shortened hash; undefined: it cannot be one. */
+/** The two ends of a text that may be an abbreviated hash; undefined: it cannot be one. */
 export const shortenedIn = (text: string): Shortened | undefined => {
   const [, beginning = '', end = ''] = SHORTENED.exec(text) ?? []
   return beginning === '' ? undefined : { beginning, end }
 }
 
-/** A block or a transaction with a hash of these two ends, or a contract with such an id. */
+/** A block or a transaction whose hash has these two ends, or a contract whose id has them. */
 export type LikeHash =
   | { readonly type: 'block' | 'transaction'; readonly hash: string; readonly height: number }
   | { readonly type: 'contract'; readonly id: string }
 
-/** Contracts that are looked through: `Contract` and two letters of its id have far fewer. */
+/** Maximum number of contracts compared: far fewer begin with `Contract` and the same two characters. */
 const MOST_CONTRACTS = 500
 
-/** What has such a hash or id: blocks, transactions and base transactions of the store. */
+/** Blocks, transactions, base transactions or contracts of the store whose hash or id has these two ends. */
 export const likeHash = async (view: View, { beginning, end }: Shortened): Promise<readonly LikeHash[]> => {
   if (beginning.startsWith('Contract')) {
     const found = await view.startingWith(contracts, beginning, MOST_CONTRACTS)

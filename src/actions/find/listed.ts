@@ -7,13 +7,15 @@ import { unknown } from './unknown.ts'
 
 type Asked = Pick<Context, 'view' | 'node' | 'head'>
 
-/** Throws 'not_found' or 'loading' unless there is the token, stored or with rows in the blocks above. */
+/** Throws 'not_found' or 'loading' unless the token exists: it is stored or has rows in the head blocks. */
 export const requireToken = async (context: Asked, symbol: string): Promise<void> => {
   if ((await context.view.get(tokens, symbol)) !== undefined) return
   if (!isListedAtHead(context.head, listOf.token(symbol))) throw unknown(context, 'token', symbol)
 }
 
-/** Throws 'not_found' or 'loading' unless there is the contract, stored or with rows in the blocks above. */
+/**
+ * Throws 'not_found' or 'loading' unless the contract exists: it is stored or has rows in the head blocks.
+ */
 export const requireContract = async (context: Asked, id: string): Promise<void> => {
   if ((await context.view.get(contracts, id)) !== undefined) return
   if (!isListedAtHead(context.head, listOf.contract(id))) throw unknown(context, 'contract', id)

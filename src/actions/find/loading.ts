@@ -3,15 +3,21 @@ import type { Context } from '../define.ts'
 import { RANGE_NAMES, type Range, rangeText } from '../request/range.ts'
 import type { Text } from '../text.ts'
 
-/** Blocks a load may be behind before "not found" can no longer be said (decisions: 1,000). */
+/** Number of blocks by which a load may lag before "not found" is no longer reliable (decisions: 1,000). */
 export const BEHIND = 1000
 
 type Standing = Pick<Context, 'view' | 'node'>
 
-/** Whether things that exist may be missing. Answers out of the store depend on a node in this alone. */
+/**
+ * Whether things that exist may be missing. This is the only way in which answers from the store depend on a
+ * node.
+ */
 export const isFarBehind = (standing: Standing): boolean => loadingOf(standing).isBehind
 
-/** Loaded height and the last irreversible block, while the load is so far behind it that things may be missing. */
+/**
+ * Loaded height and last irreversible block, and whether the load is so far behind that things may be
+ * missing.
+ */
 const loadingOf = ({ view, node }: Standing) => {
   const { at } = view
   const lib = Math.max(at.lib, node?.heard()?.libBlock ?? 0)
@@ -19,8 +25,8 @@ const loadingOf = ({ view, node }: Standing) => {
 }
 
 /**
- * The failure for a thing that is not stored: 'not_found', or 'loading' while the load is so far behind the node's
- * last irreversible block that the thing may well exist.
+ * The failure for a thing that is not stored: 'not_found', or 'loading' while the load is so far behind the
+ * node's last irreversible block that the thing may exist.
  * @param what the thing with its name, as the beginning of a sentence: `Account 'alice00'`.
  */
 export const absent = (context: Standing, what: Text): Failure => {
@@ -33,8 +39,8 @@ export const absent = (context: Standing, what: Text): Failure => {
 }
 
 /**
- * Throws 'loading' while the load is so far behind that a thing which is not stored may well exist.
- * @param what as of `absent`.
+ * Throws 'loading' while the load is so far behind that a thing which is not stored may exist.
+ * @param what as in `absent`.
  */
 export const refuseWhileLoading = (context: Standing, what: Text): void => {
   const { height, lib, isBehind } = loadingOf(context)
@@ -42,9 +48,9 @@ export const refuseWhileLoading = (context: Standing, what: Text): void => {
 }
 
 /**
- * Throws 'loading' when a range of a list of `count` rows reaches beyond what is loaded while the load is far behind:
- * rows that exist would be missing. Without an end it means what is loaded, as lists do; a start right after the last
- * row is that of somebody who follows the list.
+ * Throws 'loading' when a range of a list of `count` rows extends beyond the loaded blocks while the load is
+ * far behind: rows that exist would be missing. A range without an end covers the loaded blocks, as lists do.
+ * A start right after the last row is allowed, because a client that follows the list has it.
  */
 export const refuseBeyondLoaded = (context: Standing, range: Range, count: number): void => {
   const { at } = context.view
@@ -76,5 +82,5 @@ const loading = (height: number, lib: number, what: Text): Failure =>
     details: { height, lib },
   })
 
-/** A blank parts Chinese from what is not Chinese, such as a name, but no Chinese from Chinese. */
+/** Adds a space unless the text ends in a Chinese character: it separates names and numbers from Chinese. */
 const spaced = (zh: string): string => (/\p{Script=Han}$/u.test(zh) ? zh : `${zh} `)

@@ -14,7 +14,7 @@ import { symbolsByFullName } from './full-names.ts'
 import { likeHash, shortenedIn } from './like-hash.ts'
 import { findTransaction } from './transaction.ts'
 
-/** The kinds of things that a text names, in the order of matches. */
+/** The types of things in search results, in the order of matches. */
 export const TYPES = [
   'account',
   'block',
@@ -25,21 +25,24 @@ export const TYPES = [
   'collection',
 ] as const
 
-/** A thing that a text names, or whose name begins with it. */
+/** A thing with a name that equals a text or begins with it. */
 export type Match = {
   readonly type: (typeof TYPES)[number]
   readonly id: string
   readonly exact: boolean
-  /** `""` for all but blocks and transactions, as are `hash` and `status`. */
+  /** `""` except for blocks and transactions; likewise `hash` and `status`. */
   readonly block_number: string
   readonly hash: string
-  /** Of a block or transaction: `IRREVERSIBLE`, `PACKED` while its block may still be replaced, `PENDING` in the pool. */
+  /**
+   * For a block or transaction: `IRREVERSIBLE`, `PACKED` while its block may still be replaced, `PENDING` in
+   * the pool.
+   */
   readonly status: string
 }
 
-/** Names of each kind at most. */
+/** Maximum number of names of each type. */
 export const MOST_OF_A_KIND = 10
-/** The characters and the length of all names (chain/names.ts): no other text begins one. */
+/** The characters and length limit of all names (chain/names.ts): no other text is a prefix of one. */
 const BEGINNING = /^[A-Za-z0-9_.]{1,100}$/
 const NUMBER = /^[0-9]{1,19}$/
 
@@ -51,9 +54,9 @@ const NAMED = [
 ] as const
 
 /**
- * All that a text may mean, exact matches first, then by type and name; where no name begins with it, what it is a
- * shortened hash or a full name of. Throws 'unavailable' when it may be a block or transaction that only the followed node
- * knows, and the node cannot be asked.
+ * All things that a text may refer to: exact matches first, then by type and name. If no name begins with the
+ * text, it is tried as an abbreviated hash, then as a full name. Throws 'unavailable' when it may be a block
+ * or transaction that only the followed node has, and the node cannot be asked.
  */
 export const matchesOf = async (context: Context, text: string): Promise<readonly Match[]> => {
   const { view } = context
@@ -67,7 +70,7 @@ export const matchesOf = async (context: Context, text: string): Promise<readonl
   return symbols.slice(0, MOST_OF_A_KIND).map(symbol => match('token', symbol, false))
 }
 
-/** What a public key names: the producer whose blocks it signs, and itself where it owns tokens. */
+/** The producer whose blocks a public key signs, and the key itself if it owns tokens. */
 const ofKeyOf = async (view: View, text: string): Promise<readonly Match[]> => {
   if (!isPublicKey(text)) return []
   const [signer, owned] = await Promise.all([
@@ -82,7 +85,7 @@ const ofKeyOf = async (view: View, text: string): Promise<readonly Match[]> => {
   ]
 }
 
-/** What has a hash or an id with the two ends of a text. */
+/** Things whose hash or id has the two ends of a text. */
 const ofShortened = async (view: View, text: string): Promise<readonly Match[]> => {
   const shortened = shortenedIn(text)
   const found = shortened === undefined ? [] : await likeHash(view, shortened)
@@ -115,11 +118,13 @@ const namesOf = async (
 ): Promise<readonly Match[]> =>
   (await view.startingWith(index, text, MOST_OF_A_KIND)).map(({ id }) => match(type, id, id === text))
 
-/** A collection of NFTs by its whole symbol: stores have no order by which the beginnings of symbols are found. */
+/** A collection of NFTs by its whole symbol: the stores have no index for prefixes of these symbols. */
 const collectionOf = async (view: View, text: string): Promise<readonly Match[]> =>
   (await view.get(collections, text)) === undefined ? [] : [match('collection', text, true)]
 
-/** What a hash names. A node is asked only where the store has nothing: the hash of one thing is that of no other. */
+/**
+ * Things with a given hash. A node is asked only if the store has none, because a hash belongs to one thing.
+ */
 const ofHashOf = async (context: Context, hash: string): Promise<readonly Match[]> => {
   const stored = { ...context, node: undefined }
   const contract = contractIdOf(hash)
@@ -143,7 +148,7 @@ const blockOf = async (context: Context, name: BlockName): Promise<readonly Matc
   if (found === undefined) return []
   const { status, doc } = found
   const { height, hash } = doc
-  // A node calls a block PENDING that lists call PACKED, which is the word for a transaction in it, too.
+  // A node reports PENDING for a block that lists call PACKED, like the transactions in it.
   return [
     {
       ...match('block', String(height), true),
@@ -170,7 +175,7 @@ const match = (type: Match['type'], id: string, exact: boolean): Match => ({
   status: '',
 })
 
-/** undefined: there is no such thing, as far as the chain is loaded. */
+/** The result of a look-up; undefined: there is no such thing, as far as the chain is loaded. */
 const ifKnown = async <T>(work: Promise<T>): Promise<T | undefined> => {
   try {
     return await work

@@ -15,7 +15,10 @@ export const collectionOf = async (context: Asked, symbol: string): Promise<Coll
   return found
 }
 
-/** An NFT by its collection and number. Throws 'not_found' or 'loading', for the collection where it is that which is not there. */
+/**
+ * An NFT by its collection and number. Throws 'not_found' or 'loading'; if the collection does not exist, for
+ * the collection.
+ */
 export const nftOf = async (context: Asked, symbol: string, number: string) => {
   const id = itemId(symbol, number)
   const found = await context.view.get(items, id)
@@ -24,10 +27,10 @@ export const nftOf = async (context: Asked, symbol: string, number: string) => {
   throw unknown(context, 'nft', id)
 }
 
-/** NFTs that are read at once: their metadata has 64 KB at most, as a transaction has no more. */
+/** Number of NFTs read at once. The metadata of each has at most 64 KB, the size limit of a transaction. */
 const AT_ONCE = 64
 
-/** A list in the runs whose NFTs are read at once, for its export. */
+/** A list in parts of NFTs that are read at once, for its export. */
 export const inRunsOfNfts = <D>(docs: readonly D[]): Parts<D> => ({
   ahead: [],
   later: Array.from({ length: Math.ceil(docs.length / AT_ONCE) }, (_, run) =>
@@ -36,8 +39,9 @@ export const inRunsOfNfts = <D>(docs: readonly D[]): Parts<D> => ({
 })
 
 /**
- * NFTs by their ids, in that order. Nothing is cut: a page with more metadata than an answer has room for is refused
- * ('bad_request') with how many rows would fit. Throws 'damaged' where one is not stored.
+ * NFTs by their ids, in the same order. Nothing is truncated: a page with more metadata than an answer may
+ * have is refused ('bad_request'), with the number of rows that would fit. Throws 'damaged' if an NFT is not
+ * stored.
  */
 export const nftsOf = async (view: View, ids: readonly string[]): Promise<readonly ItemDoc[]> => {
   const found: ItemDoc[] = []

@@ -4,19 +4,20 @@ import type { Published } from '#store/port.ts'
 import { within } from '#time/deadline.ts'
 import type { Context } from '../define.ts'
 
-/** HTTP. */
+/** HTTP status 200. */
 export const OK = 200
-/** The node's words for what it does not know; it answers them with status 400. */
+/** The node's message for an unknown block or transaction, with status 400. */
 const NOT_FOUND = /"message":\s*"(?:tx|block) not found"/
 
-/** No caller waits longer for a node that may know what is not stored. */
+/** Maximum wait of a caller for a node's answer about something that is not stored. */
 export const WITHIN_MS = 2_000
 
 /**
- * Text of a node's answer; undefined when the node does not know the thing. Throws 'unavailable' for anything else, and
- * when the node that does not know it is behind this store or another node: the thing may well exist. Where a node stands
- * is heard once a second, and the store may be ahead of that word, so a node that seems to be behind is looked at and asked
- * again before anybody is refused.
+ * Text of a node's answer; undefined when the node does not know the thing. Throws 'unavailable' for any
+ * other answer, and when the node does not know it but is behind this store or another node, so that the
+ * thing may exist. The height of a node is polled once a second and the store may be ahead of that, so the
+ * height of a node that seems to be behind is refreshed, and the node asked again, before the caller is
+ * refused.
  */
 export const askNode = (
   node: Node,
@@ -43,7 +44,7 @@ export const askNode = (
     return text
   })
 
-/** undefined: the node does not know the thing. */
+/** The text of an answer; undefined: the node does not know the thing. */
 const textIn = ({ status, body, release }: PassedOn): string | undefined => {
   const text = new TextDecoder().decode(body)
   release()

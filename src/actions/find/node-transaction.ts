@@ -17,13 +17,17 @@ import { askNode, OK, WITHIN_MS } from './node-answer.ts'
 
 type Asking = Pick<Context, 'view' | 'signal' | 'apart' | 'clock'>
 
-/** While its block is stored, a node says "tx not found" of a transaction for some milliseconds. */
+/**
+ * Delay before a retry: while a node stores a block, it answers "tx not found" for its transactions for some
+ * milliseconds.
+ */
 const ASK_AGAIN_MS = 50
 
 /**
- * A transaction that is not stored, from the followed node. If the node names its block, that block proves it: receipt
- * and place are taken from the block, whose hash is checked. In the pool, or in a block that the node does not name, it
- * is unproved, and its status says so. undefined: the node does not know it. Throws Failure 'bad_block', 'unavailable'.
+ * A transaction that is not stored, from the followed node. If the node names its block, the transaction is
+ * verified: receipt and position are taken from the block, whose hash is checked. In the pool, or in a block
+ * that the node does not name, it is unverified, as its status shows. undefined: the node does not know it.
+ * Throws Failure 'bad_block', 'unavailable'.
  */
 export const transactionOfNode = async (
   context: Asking,
@@ -47,23 +51,23 @@ export const transactionOfNode = async (
 /** The statuses that a node may report for a transaction. */
 const STATUSES: ReadonlySet<string> = new Set(['PENDING', 'PACKED', 'IRREVERSIBLE'])
 
-/** The receipt that a transaction in the pool is checked with: it has none of its own yet. */
+/** Placeholder receipt for checking a transaction in the pool, which has none yet. */
 const NO_RECEIPT = { gas_usage: 0, ram_usage: {}, status_code: '', message: '', returns: [], receipts: [] }
 
 type Said = {
   readonly status: string
   readonly body: string
-  /** Of its block, where the node names one. */
+  /** Height of its block, if the node names one. */
   readonly height: number | undefined
 }
 
-/** The published height, and milliseconds since 1970. */
+/** The published block, and the current time in milliseconds since 1970. */
 type Moment = { readonly at: Published; readonly now: number }
 
 /**
- * Reads an answer of getTxByHash and checks every value: it must be the requested transaction, have a receipt unless it
- * is in the pool, and be neither in a block up to `at`, whose transactions are all stored, nor in one so high that it
- * cannot exist yet. Throws Failure 'bad_block'.
+ * Reads an answer of getTxByHash and checks every value. It must be the requested transaction and have a
+ * receipt unless it is in the pool. Its block must be above `at`, because all transactions up to there are
+ * stored, and not too high to exist yet. Throws Failure 'bad_block'.
  */
 const saidOf = (text: string, asked: string, moment: Moment): Said => {
   const path: Path = { key: 'answer' }
@@ -98,7 +102,7 @@ const heightOf = (number: bigint, status: string, { at, now }: Moment): number |
   return Number(number)
 }
 
-/** The transaction as it is in the block that the node named. */
+/** The transaction as found in the block that the node named. */
 const proved = async (
   context: Asking,
   node: Node,
@@ -121,7 +125,10 @@ const proved = async (
     : { status: 'PACKED', blockNumber: NO_BLOCK, body: transaction.body }
 }
 
-/** Proves the text of a transaction by the raw block, where the node gives that. Throws Failure 'bad_block'. */
+/**
+ * Verifies the text of a transaction against the raw block, if the node returns that. Throws Failure
+ * 'bad_block'.
+ */
 const proveText = async (
   { signal, apart }: Asking,
   node: Node,

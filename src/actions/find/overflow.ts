@@ -6,31 +6,31 @@ import type { ListedRecord } from '#indices/record.ts'
 import { badRequest } from '../request/refusals.ts'
 import type { Text } from '../text.ts'
 
-/** The transactions that rows belong to, as JSON text, by transaction id. */
+/** The transactions that contain these rows, as JSON text, by transaction id. */
 export type Bodies = (docs: readonly ListedRecord[]) => Promise<ReadonlyMap<string, string>>
 
 /** The texts of a row. */
 export type RowTexts = Pick<ListedRecord, 'contract' | 'action_name' | 'data' | 'return'>
 
 /**
- * Most bytes of long texts in one answer. A single row has at most some 130 KB (a transaction has 64 KB, a return value
- * 64 KB), so a smaller page always fits.
+ * Maximum size of long texts in one answer, in bytes. A single row has at most some 130 KB (a transaction has
+ * 64 KB, a return value 64 KB), so a smaller page always fits.
  */
 export const OVERFLOW_BUDGET = 16 * 1024 * 1024
-/** Transactions fetched at once: a few megabytes. */
+/** Number of transactions fetched at once: a few megabytes. */
 const CHUNK = 16
 
-/** A parameter by which a caller can ask for less where the texts are too long. */
+/** A parameter with which a caller can request less when the texts are too long. */
 type Asked = {
-  /** The parameter that says how much is asked for. */
+  /** The parameter that sets the amount requested. */
   readonly parameter: string
-  /** How much was asked for to get these rows. */
+  /** The amount, in the unit of the parameter, that these rows correspond to. */
   countOf(docs: readonly ListedRecord[]): number
-  /** The refusal, behind the name of the parameter: the limit, and how much would fit. */
+  /** The refusal, after the name of the parameter: the limit, and the amount that would fit. */
   refusal(limit: string, most: number): Text
 }
 
-/** A page of a list, whose parameter 'size' says how many rows it has. */
+/** A page of a list; parameter 'size' is its number of rows. */
 const PAGE: Asked = {
   parameter: 'size',
   countOf: docs => docs.length,
@@ -40,7 +40,7 @@ const PAGE: Asked = {
   }),
 }
 
-/** Transactions that are named by their hashes. The rows of each one stand together. */
+/** Transactions requested by their hashes. The rows of each one are adjacent. */
 export const TRANSACTIONS: Asked = {
   parameter: 'tx_hashes',
   countOf: docs => new Set(docs.map(({ height, tx }) => transactionId(height, tx))).size,
@@ -51,8 +51,8 @@ export const TRANSACTIONS: Asked = {
 }
 
 /**
- * Texts of the rows that keep them in their transactions, by id of the row. Nothing is cut: rows whose long texts exceed
- * `budget` bytes are refused ('bad_request') with how much of what is asked for would fit.
+ * Texts of the rows that have them only in their transactions, by id of the row. Nothing is truncated: rows
+ * whose long texts exceed `budget` bytes are refused ('bad_request'), with the amount that would fit.
  */
 export const textsOf = async (
   bodiesOf: Bodies,
@@ -78,7 +78,7 @@ export const textsOf = async (
   return texts
 }
 
-/** Rows in runs that need at most `CHUNK` transactions. */
+/** Rows in chunks that need at most `CHUNK` transactions each. */
 const chunksOf = (docs: readonly ListedRecord[]): readonly (readonly ListedRecord[])[] => {
   const chunks: ListedRecord[][] = []
   let ids = new Set<string>()
@@ -96,7 +96,7 @@ const chunksOf = (docs: readonly ListedRecord[]): readonly (readonly ListedRecor
   return chunks
 }
 
-/** The row's texts from its transaction: those of its action, or of its receipt. */
+/** The row's texts from its transaction: those of its receipt if it has one, otherwise of its action. */
 const textsIn = (body: string | undefined, doc: ListedRecord): RowTexts => {
   const tx = body === undefined ? undefined : decodeTransaction(body)
   const receipt = doc.receipt === undefined ? undefined : tx?.receipt.receipts[doc.receipt]
@@ -115,7 +115,7 @@ const textsIn = (body: string | undefined, doc: ListedRecord): RowTexts => {
   }
 }
 
-/** How many rows are asked for, and how many with long texts were read until the budget was exceeded. */
+/** The amount requested, and the amount whose long texts were read until the budget was exceeded. */
 type Counts = { readonly all: number; readonly read: number }
 
 /** The refusal of a page whose texts exceed the budget of one answer. */
@@ -128,6 +128,6 @@ const tooLong = (
 ): Failure => {
   const most = Math.max(1, Math.min(read - 1, Math.floor(all / 2)))
   const { en, zh } = refusal(`${Math.floor(budget / 1024 / 1024)} MB`, most)
-  // The details name no parameter: that would say that the value of it breaks its rule.
+  // The details have no `parameter`: it would mean that the parameter's value is invalid.
   return badRequest({ en: `Parameter '${parameter}': ${en}`, zh: `参数 '${parameter}'：${zh}` }, { most })
 }

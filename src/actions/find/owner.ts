@@ -10,22 +10,22 @@ import { isListedAtHead } from '../list/head-rows.ts'
 import { unknown } from './unknown.ts'
 
 /**
- * The owner that a caller means: the exact name if it ever occurred on the chain, otherwise, for 32 bytes of base58,
- * the contract with that id. A base58 text may be a public key that owns tokens, or a contract's id without its prefix.
- * Throws 'not_found' or 'loading' when neither ever occurred.
+ * The owner for a given name: the exact name if it ever occurred on the chain. Otherwise, for 32 bytes of
+ * base58, the contract with that id. A base58 text may be a public key that owns tokens, or a contract's id
+ * without its prefix. Throws 'not_found' or 'loading' when neither ever occurred.
  */
 export const ownerOf = async (context: Context, name: string): Promise<string> => {
-  // Nearly every owner has rows, and its list is read next.
+  // Nearly every owner has rows, and its list is read next anyway.
   if ((await context.view.get(lists, listOf.account(name))) !== undefined) return name
   const owner = (await ownersOf(context.view, [name])).get(name)
   if (owner !== undefined) return owner
-  // A name that nobody has yet may be in the blocks above already.
+  // A name that is not stored yet may already be in the head blocks.
   const above = [name, contractIdOf(name)].find(each => isListedAtHead(context.head, listOf.account(each)))
   if (above === undefined) throw unknown(context, 'owner', name)
   return above
 }
 
-/** `ownerOf` each of some names, each owner once. */
+/** The owner (`ownerOf`) of each name, without duplicates. */
 export const ownersOfAll = async (context: Context, names: readonly string[]): Promise<readonly string[]> => {
   const [only, ...others] = names
   if (only !== undefined && others.length === 0) return [await ownerOf(context, only)]
@@ -41,7 +41,10 @@ export const ownersOfAll = async (context: Context, names: readonly string[]): P
   ]
 }
 
-/** The owners that a caller means, by the names given, all found together; names that never occurred are not in it. */
+/**
+ * The owners for given names, by name, all found together. Names that never occurred are missing from the
+ * result.
+ */
 export const ownersOf = async (
   view: View,
   names: readonly string[],
@@ -57,14 +60,14 @@ export const ownersOf = async (
   return owners
 }
 
-/** Those of the names that signed up, were deployed, ever had a balance or an NFT, or occur in a transaction. */
+/** The names that signed up, were deployed, ever had a balance or an NFT, or occur in a transaction. */
 const knownOf = async (view: View, names: ReadonlySet<string>): Promise<ReadonlySet<string>> => {
   const all = [...names]
   const found = await Promise.all([
     view.getMany(accounts, all),
     view.getMany(contracts, all),
     view.getMany(lists, all.map(listOf.account)),
-    // NFTs that are given inside contracts make no row that would name their owner.
+    // NFTs transferred inside contracts have no row that names their owner.
     view.getMany(holdings, all.map(countOfItems)),
   ])
   const known = new Set(all.filter((_name, at) => found.some(docs => docs[at] !== undefined)))

@@ -7,15 +7,16 @@ import { badRequest } from '../request/refusals.ts'
 import { blockAt, blocksAt, timesOf } from './blocks-at.ts'
 import { refuseWhileLoading } from './loading.ts'
 
-/** A block whose state is asked for. */
+/** Height and time of a block whose state is requested. */
 export type Moment = { readonly height: number; readonly time: bigint }
 
-/** Which parameters name a point: `at_block` and `at_time`, or those of an end of a period. */
+/** The parameters that name a point: `at_block` and `at_time`, or those of one end of a period. */
 type End = 'at' | 'start' | 'end'
 
 /**
- * The block after which a state is asked for; undefined: none, so the state is that of the answer. Throws 'bad_request' for
- * a block above the published one and a time before the first, 'loading' while such a block may yet be loaded.
+ * The block after which the state is requested; undefined: none, so the state is that of the answer. Throws
+ * 'bad_request' for a block above the published one or a time before the first, 'loading' while such a block
+ * may not be loaded yet.
  */
 export const momentOf = async (
   context: Pick<Context, 'view' | 'node'>,
@@ -62,7 +63,7 @@ const momentOfBlock = async (
   return { height, time }
 }
 
-/** For each of some times the last published block that is not after it; undefined: the chain is younger. */
+/** For each time the last published block that is not after it; undefined: the chain is younger. */
 export const momentsAt = async (
   view: View,
   times: readonly bigint[],
@@ -78,7 +79,7 @@ export const momentsAt = async (
   })
 }
 
-/** The heights of these blocks; -1: the chain is younger. */
+/** For each time the height of the last block that is not after it; -1: the chain is younger. */
 export const heightsAt = async (view: View, times: readonly bigint[]): Promise<readonly number[]> => {
   const look = async (ordinals: readonly number[]): Promise<readonly bigint[]> =>
     (

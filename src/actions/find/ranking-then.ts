@@ -5,15 +5,21 @@ import type { Held, View } from '#store/port.ts'
 import type { Context } from '../define.ts'
 import { blockAt, ofOneChain } from './blocks-at.ts'
 
-/** Milliseconds for which work goes on before other requests of its thread have their turn. */
+/** Milliseconds of work after which other requests of the thread get a turn. */
 const SLICE_MS = 10
 
-/** To be called after each part of a long work; throws when the whole takes too long, or nobody waits for it. */
+/**
+ * Must be called after each part of long work. Throws when the work exceeds its limit or the request is
+ * aborted.
+ */
 export type Part = () => Promise<void>
 
 type Working = Pick<Context, 'clock' | 'signal'>
 
-/** Counts the time that the parts of a work take, without that of others between them. `mostMs` undefined: it has no limit. */
+/**
+ * Measures the time of the parts of a work, without the work of other requests between them. `mostMs`
+ * undefined: no limit.
+ */
 const partsOf = ({ clock, signal }: Working, mostMs: number | undefined, what: Name): Part => {
   let since = clock.elapsed()
   let [worked, slice] = [0, 0]
@@ -25,21 +31,21 @@ const partsOf = ({ clock, signal }: Working, mostMs: number | undefined, what: N
     since = now
     if (mostMs !== undefined && worked > mostMs) throw tooMuch(what, mostMs)
     if (slice < SLICE_MS) return
-    // A store that answers within the call leaves the event loop no turn by itself.
+    // A store that answers synchronously does not yield to the event loop.
     await clock.sleep(0, signal)
     slice = 0
     since = clock.elapsed()
   }
 }
 
-/** What is made of the past, as the subject of a sentence: "The holders of token 'iost' at block 5". */
+/** Name of a result, as the subject of a sentence: "The holders of token 'iost' at block 5". */
 type Name = { readonly en: string; readonly zh: string }
 
-/** Work on what was so after an irreversible block. */
+/** Work on the state after an irreversible block. */
 type PastWork<T> = {
   readonly what: Name
   readonly height: number
-  /** The indices of state that it reads. */
+  /** The indices of state that the work reads. */
   readonly state: readonly StateIndex[]
   readonly make: (view: View, part: Part) => Promise<T>
 }
@@ -47,8 +53,9 @@ type PastWork<T> = {
 type Asked = Working & Pick<Context, 'view' | 'isWhole' | 'rankingMs' | 'prolong'>
 
 /**
- * Does work on the past: for a page within the service's limit of time, for an export without one. It goes on while later
- * heights are published. Throws 'unavailable' beyond the limit, and where a repair takes the block back.
+ * Does work on the past: for a page within the service's time limit, for an export without one. The work
+ * continues while later heights are published. Throws 'unavailable' when the limit is exceeded, or when a
+ * repair rolls the block back.
  */
 const doneThen = async <T>(context: Asked, { what, height, state, make }: PastWork<T>): Promise<T> => {
   const { view, isWhole, rankingMs, prolong } = context
@@ -67,16 +74,16 @@ const doneThen = async <T>(context: Asked, { what, height, state, make }: PastWo
   }
 }
 
-/** What rankings are made with. */
+/** The part of a context that rankings need. */
 export type RankingContext = Asked & Pick<Context, 'isLook' | 'rankings'>
 
 /** A ranking of the past. */
 type Ranking<T> = PastWork<readonly T[]> & {
-  /** Its name among those of the block that are kept. */
+  /** Its name in the cache, together with the block. */
   readonly name: string
 }
 
-/** A ranking of the past: the one that is kept, or one that is made. Throws as `doneThen` does. */
+/** A ranking of the past, from the cache or computed. Throws like `doneThen`. */
 export const rankingOf = async <T extends object>(
   context: RankingContext,
   ranking: Ranking<T>,
@@ -85,7 +92,7 @@ export const rankingOf = async <T extends object>(
   const { name, height } = ranking
   const key = `${name}/${height}/${(await blockAt(view, height)).hash}`
   const known = rankings?.get(key)
-  // A value that was kept under a name has the type of the rankings of that name.
+  // Values in the cache under a name have the row type of the rankings of that name.
   if (known !== undefined) return known.value as readonly T[]
   if (isLook === true) return []
   const found = await doneThen(context, ranking)

@@ -5,16 +5,16 @@ import { ORIGIN } from '../list/numbered.ts'
 import { countPassing } from '../list/ordinal-search.ts'
 import type { AskedDays } from './asked-days.ts'
 
-/** Most days of one answer, some three months: a search in the list has a bound for each. */
+/** Maximum number of days in one answer, some three months: the search in the list has one bound per day. */
 export const MOST_DAYS = 92
 
-/** A UTC day, whether it is over, and how many rows a list has on it. */
+/** A UTC day, whether it is over, and the number of a list's rows on it. */
 type RecordsOfDay = { readonly date: string; readonly complete: boolean; readonly records: number }
 
-/** How many rows a list has on each of the days that are asked for, by a search for where each day begins and ends. */
+/** Number of a list's rows on each requested day, from a search for the bounds of the days. */
 export const recordsByDay = async (
   view: View,
-  /** As `listOf` names it. */
+  /** The key of the list (`listOf`). */
   id: string,
   { from, to, today }: Pick<AskedDays, 'from' | 'to' | 'today'>,
 ): Promise<readonly RecordsOfDay[]> => {

@@ -15,7 +15,7 @@ import { amountOf, iostOf } from '../shape/values.ts'
 import { heightsOf, stepsAsked } from './asked-steps.ts'
 import { flowsThen, isBy, NO_FLOWS, partsInRuns, seriesIn } from './series.ts'
 
-/** A step of what a producer and its voters were given and took. */
+/** Sums of one step of a producer's and its voters' rewards. */
 export const rewardStep = shape({
   ...stepFields,
   contribute_made: exact(
@@ -47,7 +47,7 @@ export const rewardStep = shape({
 type Sums = { exchanged: bigint; candidate: bigint; added: bigint; taken: bigint }
 type Asked = RangeOfSteps & { readonly step: Step; readonly sort: 'asc' | 'desc' }
 
-/** What a producer and its voters were given and took in steps. */
+/** The rewards of a producer and its voters, in steps. */
 export const rewardSteps = async <D>(
   context: Context,
   producer: string,
@@ -81,7 +81,7 @@ export const rewardSteps = async <D>(
 
 const NONE: Sums = { exchanged: 0n, candidate: 0n, added: 0n, taken: 0n }
 
-/** Sums of a producer's rewards behind each height up to the next. */
+/** Sums of a producer's rewards from each height (exclusive) to the next (inclusive). */
 const sumsBetween = async (
   view: View,
   producer: string,

@@ -6,18 +6,21 @@ import { missingData } from '#store/missing-data.ts'
 import type { View } from '#store/port.ts'
 import { countPassing } from '../list/ordinal-search.ts'
 
-/** A series as one answer reads it; parts that were read stay in memory until it is given. */
+/** A series as read by one answer. Parts that were read stay in memory until the answer is complete. */
 export type Series = {
-  /** Changes in all. */
+  /** Total number of changes. */
   readonly count: number
   readonly partCount: number
-  /** The parts that have the last change of which a test says yes; the tests all say no from some change on. */
+  /**
+   * For each test, the last part that passes it. A test must pass for all parts up to some part and fail for
+   * all later ones.
+   */
   lastParts(tests: readonly ((part: SeriesDoc) => boolean)[]): Promise<readonly (SeriesDoc | undefined)[]>
-  /** Parts `first` … `last` by their numbers. */
+  /** Parts by their numbers, in the given order. */
   parts(numbers: readonly number[]): Promise<readonly SeriesDoc[]>
 }
 
-/** A series; undefined: nothing ever changed. */
+/** A series; undefined: it has no changes. */
 export const seriesIn = async (view: View, key: string): Promise<Series | undefined> => {
   const newest = await view.get(series, key)
   return newest === undefined ? undefined : seriesWith(view, key, newest)
@@ -56,7 +59,7 @@ const seriesWith = (view: View, key: string, newest: SeriesDoc): Series => {
   }
 }
 
-/** Before every series: no test that a first part can pass fails for it. */
+/** A part before every series, which passes every test that a first part can pass. */
 const FLOOR: SeriesDoc = {
   id: '',
   part: -1,
@@ -71,13 +74,16 @@ const FLOOR: SeriesDoc = {
   entries: '',
 }
 
-/** Changes of a part up to a height, with how many each entry stands for by then. */
+/** Changes of a part up to a height. `until`: the number of changes that an entry represents up to there. */
 const changesUntil = (part: SeriesDoc, height: number): readonly (Entry & { readonly until: number })[] =>
   entriesIn(part.entries, part.height).flatMap(entry =>
     entry.height > height ? [] : [{ ...entry, until: Math.min(entry.times, height - entry.height + 1) }],
   )
 
-/** The parts of a series from the one that has the first of some changes to that of the last one, by their numbers. */
+/**
+ * The parts of a series from the one with the first of two changes to the one with the second, by the numbers
+ * of the changes.
+ */
 export const partsAt = async (
   series: Series,
   ordinals: readonly [number, number],
@@ -87,16 +93,16 @@ export const partsAt = async (
   return series.parts(Array.from({ length: to.part - from.part + 1 }, (_, at) => from.part + at))
 }
 
-/** Whether a part begins at a height or before. */
+/** Whether a part begins at a height or below. */
 export const isBy =
   (height: number) =>
   (part: SeriesDoc): boolean =>
     part.height <= height
 
-/** Parts that are read at once. */
+/** Number of parts read at once. */
 const AT_ONCE = 200
 
-/** Parts `first` … `last` of a series, in order and in runs that fit in memory. */
+/** Parts `first` … `last` of a series, in order and in chunks that fit in memory. */
 export const partsInRuns = async function* (
   series: Series,
   [first, last]: readonly [number, number],
@@ -105,13 +111,13 @@ export const partsInRuns = async function* (
     yield await series.parts(Array.from({ length: Math.min(AT_ONCE, last - from + 1) }, (_, at) => from + at))
 }
 
-/** What an owner had of a token after a block, by the id of the balance. */
+/** An owner's amounts of a token after a block, by the id of the balance. */
 export const heldThen = async (view: View, id: string, height: number): Promise<Held> => {
   const [held = heldAt([])] = await heldThenAll(view, [id], height)
   return held
 }
 
-/** The same of several, their newest parts read together. */
+/** An owner's amounts for several balances; their newest parts are read together. */
 export const heldThenAll = async (
   view: View,
   ids: readonly string[],
@@ -125,7 +131,7 @@ export const heldThenAll = async (
   })
 }
 
-/** For each of some series the part that has its last change until a block, the newest ones read together. */
+/** For each series, the part with its last change up to a block; the newest parts are read together. */
 const partsThen = async (
   view: View,
   keys: readonly string[],
@@ -150,7 +156,7 @@ export const votesThen = async (view: View, key: string, height: number): Promis
 
 const NO_VOTES: Votes = new Map()
 
-/** The same of several series whose changes name what they are of. */
+/** Values by name after a block, for several series whose changes have names. */
 export const votesThenAll = async (
   view: View,
   keys: readonly string[],
@@ -162,7 +168,7 @@ export const votesThenAll = async (
   )
 }
 
-/** What there is after a block by series whose opening is a sum: supplies, holders, pledges, coefficients. */
+/** Sums after a block, for series whose opening is a sum: supplies, holders, pledges, coefficients. */
 export const sumsThen = async (
   view: View,
   keys: readonly string[],
@@ -176,7 +182,7 @@ export const sumsThen = async (
   })
 }
 
-/** What was gained and lost until a block, and by how many changes. */
+/** Sums and numbers of the positive and negative changes up to a block. */
 export type Flows = {
   readonly gained: bigint
   readonly lost: bigint
@@ -187,7 +193,7 @@ export type Flows = {
 /** The flows of a series without changes. */
 export const NO_FLOWS: Flows = { gained: 0n, lost: 0n, gains: 0, losses: 0 }
 
-/** For each of some heights what a series gained and lost until then; -1: before the chain. */
+/** For each height the flows of a series up to it; -1: before the chain. */
 export const flowsThen = async (
   view: View,
   key: string,
@@ -199,7 +205,7 @@ export const flowsThen = async (
   return heights.map((height, at) => {
     const part = parts[at]
     if (part === undefined) return NO_FLOWS
-    // Many steps may be without a block, or have their ends in one part.
+    // Many steps may have no block, or have their ends in one part.
     if (last?.height === height) return last.flows
     const changes = entries.get(part) ?? entriesIn(part.entries, part.height)
     entries.set(part, changes)
@@ -209,12 +215,12 @@ export const flowsThen = async (
   })
 }
 
-/** A part says what there is behind its last change, so the changes after the height are taken from it. */
+/** A part has the totals after its last change, so the changes above the height are subtracted. */
 const flowsIn = (part: SeriesDoc, changes: readonly Entry[], height: number): Flows => {
   let [gained, lost] = [numberIn(part.gained), numberIn(part.lost)]
   let { gains, losses } = part
   for (const entry of changes) {
-    // An amount that came due was there before, frozen, so neither sum has it.
+    // An amount that became due was counted before, when it was frozen, so neither sum includes it.
     if (entry.cause.kind === 'due') continue
     const later = Math.min(entry.times, Math.max(0, entry.height + entry.times - 1 - height))
     const all = entry.change * BigInt(later)

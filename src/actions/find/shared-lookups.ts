@@ -3,7 +3,9 @@ import type { Clock } from '#time/clock.ts'
 import { within } from '#time/deadline.ts'
 import type { FoundTransaction } from './found-transaction.ts'
 
-/** How long a result is shared, milliseconds, as an answer of `/rpc/` is: the chain makes a block every 500. */
+/**
+ * Milliseconds for which a result is shared, as for answers of `/rpc/`: the chain makes a block every 500.
+ */
 const KEPT_MS = 500
 
 type Lookup = { readonly since: number; readonly found: Promise<FoundTransaction | undefined> }
@@ -12,8 +14,9 @@ const ofNodes = new WeakMap<Node, Map<string, Lookup>>()
 type Asked = { readonly node: Node; readonly clock: Pick<Clock, 'elapsed'>; readonly signal: AbortSignal }
 
 /**
- * Looks a transaction up at a node; equal look-ups (`name`: hash and published height) share what is under way, or was found
- * just now. That a transaction is unknown is kept for nobody, and a failure is nobody else's: who shared it asks itself.
+ * Looks up a transaction at a node. Equal look-ups (`name`: hash and published height) share one that is
+ * pending or has just found its transaction. A result without a transaction is not kept. After a failure of a
+ * shared look-up, each caller makes its own.
  */
 export const sharedLookup = async (
   name: string,
@@ -43,7 +46,7 @@ export const sharedLookup = async (
   return lookup.found
 }
 
-/** The oldest come first. */
+/** Look-ups are in order of age, oldest first. */
 const forgetOld = (lookups: Map<string, Lookup>, before: number): void => {
   for (const [name, { since }] of lookups) {
     if (since > before) break

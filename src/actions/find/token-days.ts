@@ -9,7 +9,10 @@ import { endsOfDays } from './days.ts'
 import { flowsThen, NO_FLOWS } from './series.ts'
 import { unknown } from './unknown.ts'
 
-/** What was moved, issued and destroyed of a token each day, and what there was of it. Throws 'not_found', 'loading'. */
+/**
+ * Amounts of a token moved, issued and destroyed on each day, with supply and number of holders at its end.
+ * Throws 'not_found', 'loading'.
+ */
 export const daysOfToken = async (context: Context, symbol: string, days: AskedDays) => {
   const { view } = context
   const found = await view.get(tokens, symbol)

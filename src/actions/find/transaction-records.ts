@@ -11,8 +11,9 @@ import type { FoundTransaction, Place } from './found-transaction.ts'
 import { refuseWhileLoading } from './loading.ts'
 
 /**
- * The records of transactions that were found: of each those of its actions, then the others. One in the pool has none.
- * Throws 'unavailable' or 'loading' for one that is in a block which only the node knows: its records are not known yet.
+ * The records of the given transactions: for each, first those of its actions, then the others. A transaction
+ * in the pool has none. Throws 'unavailable' or 'loading' for one in a block that only the node has: its
+ * records are not known yet.
  */
 export const recordsOfTransactions = async (
   context: Pick<Context, 'view' | 'node'>,
@@ -50,15 +51,21 @@ const notYet = (context: Pick<Context, 'view' | 'node'>): Failure => {
 /** The records that a stored transaction can have. */
 type Shape = {
   readonly hash: string
-  /** The id of the record with a number. */
+  /** The id of the record with a given number. */
   readonly idOf: (index: number) => string
-  /** Records of actions; a base transaction has none. */
+  /** Number of records of actions; a base transaction has none. */
   readonly actions: number
   /** The number of the first other record. */
   readonly from: number
-  /** Receipts that are records, of an action or of their own. Absent: nothing took effect, so no receipt is a record. */
+  /**
+   * Number of receipts that are shown as records, part of an action's record or separate. Absent: the
+   * transaction had no effect, so no receipt is a record.
+   */
   readonly movements?: number
-  /** Those among them that may be neither: the last of a base transaction pays for the block before. */
+  /**
+   * Number of these receipts that may be neither: the last one of a base transaction pays for the block
+   * before.
+   */
   readonly spare: number
 }
 
@@ -82,8 +89,8 @@ const shapeOf = (place: Place, body: string): Shape => {
 }
 
 /**
- * The records of stored transactions, in at most two requests: the records of actions tell how many others there are.
- * Throws Failure when one is not stored.
+ * The records of stored transactions, in at most two requests: the number of the other records follows from
+ * the records of actions. Throws Failure when one is not stored.
  */
 const storedRecords = async (
   view: View,
@@ -103,7 +110,7 @@ const storedRecords = async (
 const idsFrom = (idOf: Shape['idOf'], from: number, count: number): readonly string[] =>
   Array.from({ length: count }, (_, at) => idOf(from + at))
 
-/** Ids of the records that are no action's. `own`: those of the actions. */
+/** Ids of the records that do not belong to an action. `own`: the records of actions. */
 const otherIds = (
   { hash, idOf, from, movements }: Shape,
   own: readonly ListedRecord[],
@@ -117,7 +124,7 @@ const otherIds = (
   return idsFrom(idOf, from, movements - owned)
 }
 
-/** Consecutive records of one transaction; the last `spare` of them need not exist. */
+/** Consecutive records of one transaction; the last `spare` of them may be missing. */
 type Run = { readonly ids: readonly string[]; readonly spare: number }
 
 const runsOfRecords = async (

@@ -12,9 +12,9 @@ import { sharedLookup } from './shared-lookups.ts'
 import { unknown } from './unknown.ts'
 
 /**
- * The transaction with a hash: from the store, otherwise in a block of the branch that is followed, otherwise from the
- * node: in an irreversible block further on, or in the pool. Throws 'not_found' or 'loading' when there is none, and
- * 'unavailable' when no node can be asked, because it may be in the pool.
+ * The transaction with a hash: from the store, otherwise from a block of the followed branch, otherwise from
+ * the node: in an irreversible block beyond it, or in the pool. Throws 'not_found' or 'loading' when there is
+ * none, and 'unavailable' when no node can be asked, because it may be in the pool.
  */
 export const findTransaction = async (context: Context, hash: string): Promise<FoundTransaction> => {
   const found = (await findTransactions(context, [hash])).get(hash)
@@ -22,12 +22,12 @@ export const findTransaction = async (context: Context, hash: string): Promise<F
   return found
 }
 
-/** Transactions that a node is asked for at once. */
+/** Number of transactions requested from a node at once. */
 const ASKED_AT_ONCE = 8
 
 /**
- * The transactions with these hashes, found together; those that are nowhere are not in it. Throws 'unavailable' when one
- * is not stored and no node can be asked.
+ * The transactions with these hashes, found together. Hashes that are not found are missing from the result.
+ * Throws 'unavailable' when a transaction is not stored and no node can be asked.
  */
 export const findTransactions = async (
   context: Context,
@@ -41,7 +41,8 @@ export const findTransactions = async (
   }
   const others = [...new Set(hashes)].filter(hash => !found.has(hash))
   if (node === undefined || others.length === 0) return found
-  // A call takes one place among those that wait for nodes, however much it asks: several would be refused together.
+  // A call takes one slot in the queue for nodes, whatever the number of its requests; with several, a call
+  // could be refused by its own requests.
   const asking = { ...context, apart: atOnce }
   await context.apart(async () => {
     for (let at = 0; at < others.length; at += ASKED_AT_ONCE) {
@@ -53,7 +54,7 @@ export const findTransactions = async (
   return found
 }
 
-/** What a node knows of a transaction; equal look-ups of one published height are one. */
+/** A node's answer about a transaction; equal look-ups at one published height are shared. */
 const atNode = (context: Context, node: Node, hash: string): Promise<FoundTransaction | undefined> => {
   const { view, clock, signal } = context
   const { at } = view
@@ -94,13 +95,13 @@ const stored = async (
 /** The hash of a block's base transaction. */
 const baseOf = ({ tx_hashes }: Pick<BlockDoc, 'tx_hashes'>): string => tx_hashes.split(' ', 1)[0] ?? ''
 
-/** Others may share the first bytes of a hash. */
+/** Whether all hashes are found: other hashes may have the same first bytes. */
 const areAmong = (hashes: readonly string[], found: readonly string[]): boolean => {
   const there = new Set(found)
   return hashes.every(hash => there.has(hash))
 }
 
-/** The first bytes of hashes, each once. */
+/** The first bytes of hashes, without duplicates. */
 const keysOf = (hashes: readonly string[]): readonly bigint[] => [...new Set(hashes.map(hash8))]
 
 const irreversible = (body: string, place: Place): FoundTransaction => ({

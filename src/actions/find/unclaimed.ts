@@ -4,17 +4,23 @@ import type { Votes } from '#indices/series-replay.ts'
 import type { View } from '#store/port.ts'
 import { sumsThen, votesThenAll } from './series.ts'
 
-/** What withdrawals would pay, in 10^-8 IOST. null: its contract wrote no receipts when some of it was earned. */
+/**
+ * Amounts that withdrawals would pay, in 10^-8 IOST. null: part of it was earned while the contract wrote no
+ * receipts.
+ */
 export type Unclaimed = {
-  /** To the owner as a voter: its sum, cut once, and what of it comes from each producer, by name, each cut by itself. */
+  /**
+   * To the owner as a voter: the sum, rounded down once. `byProducer`: the part from each producer, by name,
+   * each rounded down.
+   */
   readonly asVoter: bigint | null
   readonly byProducer: readonly (readonly [producer: string, amount: bigint | null])[]
-  /** To the owner as a producer: half of the bonus; its voters get the other one. */
+  /** To the owner as a producer: half of the bonus; its voters get the other half. */
   readonly asProducer: bigint | null
   readonly forItsVoters: bigint | null
 }
 
-/** What an owner with these votes could withdraw after a block. */
+/** The amounts that an owner with these votes could withdraw after a block. */
 export const unclaimedThen = async (
   view: View,
   { owner, votes, height }: { readonly owner: string; readonly votes: Votes; readonly height: number },
@@ -56,5 +62,5 @@ const amountOf = (earned: bigint | null | undefined): bigint | null =>
 const NONE: Votes = new Map()
 const UNKNOWN = { asProducer: null, forItsVoters: null }
 
-/** The producer's half is cut. */
+/** The producer's half is rounded down. */
 const halvesOf = (bonus: bigint) => ({ asProducer: bonus / 2n, forItsVoters: bonus - bonus / 2n })

@@ -15,7 +15,7 @@ const NOUNS = {
   producer: ['Producer', '生产者'],
 } as const
 
-/** The failure for a thing that is asked for by its name and is not there ('not_found', or 'loading'). */
+/** The failure for a requested thing that does not exist ('not_found', or 'loading'). */
 export const unknown = (
   context: Pick<Context, 'view' | 'node'>,
   kind: keyof typeof NOUNS,
@@ -25,7 +25,10 @@ export const unknown = (
   return absent(context, { en: `${en} ${shown(name)}`, zh: `${zh} ${shown(name)}` })
 }
 
-/** null for a thing that is not there, in answers about several things. Throws the failure if it may exist ('loading'). */
+/**
+ * null for a thing that does not exist, in answers about several things. Throws the failure if it may exist
+ * ('loading').
+ */
 export const nullFor = (failure: Failure): null => {
   if (failure.kind !== 'not_found') throw failure
   return null

@@ -8,12 +8,12 @@ import { type Part, type RankingContext, rankingOf } from './ranking-then.ts'
 import { isBy, partsInRuns, seriesIn } from './series.ts'
 import { tallyThen } from './voters-then.ts'
 
-/** Votes of a voter between two blocks, in 10^-8 IOST. */
+/** A voter's votes at the first and the last of two blocks, in 10^-8 IOST. */
 export type Share = {
   readonly voter: string
   readonly first: bigint
   readonly last: bigint
-  /** Σ of votes × nanoseconds. */
+  /** Sum of votes × nanoseconds between the two blocks. */
   readonly weight: bigint
 }
 
@@ -22,8 +22,9 @@ type Running = { readonly first: bigint; votes: bigint; since: bigint; weight: b
 type Period = readonly [Moment, Moment]
 
 /**
- * What each voter of a producer had between the times of two blocks: a change counts from the time of its block on. Those
- * who had votes at any moment of it, by weight, largest first, then by name. Throws as `rankingOf` does.
+ * The shares of a producer's voters between the times of two blocks; a change counts from the time of its
+ * block on. All voters with votes at any moment of the period are listed, by weight, largest first, then by
+ * name. Throws like `rankingOf`.
  */
 export const sharesBetween = (
   context: RankingContext,
@@ -73,7 +74,7 @@ const advance = (of: Running, time: bigint): void => {
 
 type Vote = { readonly voter: string; readonly change: bigint; readonly time: bigint }
 
-/** Changes of the votes of a producer after one block and up to another; `part` is called after each run of them. */
+/** Changes of a producer's votes after one block and up to another; `part` is called after each chunk. */
 const changesWithin = async function* (
   view: View,
   producer: string,

@@ -11,8 +11,9 @@ import { isBy, partsInRuns, seriesIn } from './series.ts'
 type Tally = Map<string, bigint>
 
 /**
- * Who voted for a producer after a block: votes descending, then by name. What changed until then is added up, or what
- * changed since is taken from the votes of now, whichever is less. Throws as `rankingOf` does.
+ * The voters of a producer after a block: votes descending, then by name. They are computed by adding up the
+ * changes until then, or by subtracting the later ones from the current votes, whichever are fewer. Throws
+ * like `rankingOf`.
  */
 export const votersThen = (
   context: RankingContext,
@@ -32,7 +33,7 @@ export const votersThen = (
 
 type Then = { readonly producer: string; readonly height: number; readonly part: Part }
 
-/** The same within another work; `part` is called after each part of it. */
+/** The voters as part of other work; `part` is called after each part. */
 export const tallyThen = async (
   view: View,
   { producer, height, part: done }: Then,
@@ -55,7 +56,7 @@ export const tallyThen = async (
   return rankedBy(tally)
 }
 
-/** Adds the changes of a part up to a height, or takes back those after it. */
+/** Adds the changes of a part up to a height, or subtracts those after it. */
 const count = (
   tally: Tally,
   { entries, height: base }: SeriesDoc,
@@ -68,7 +69,7 @@ const count = (
   }
 }
 
-/** Those with more than nothing: largest first, then by name. */
+/** The members with a figure above zero: largest first, then by name. */
 export const rankedBy = (figures: Iterable<Ranked>): readonly Ranked[] =>
   [...figures]
     .filter(([, units]) => units > 0n)

@@ -2,12 +2,12 @@ import type { ProducerDoc } from '#indices/producer.ts'
 
 type Votes = Pick<ProducerDoc, 'votes' | 'opening_votes'>
 
-/** Days of the weekly change in votes, that of the published block included. */
+/** Days in the weekly change of votes, the day of the published block included. */
 export const DAYS_OF_CHANGE = 7
 
 /**
- * A producer's votes at the beginning of a UTC day, one of the last `VOTE_DAYS`: those before the first change on that day
- * or after it, in 10^-8 IOST.
+ * A producer's votes at the beginning of a UTC day among the last `VOTE_DAYS`, in 10^-8 IOST: those before
+ * the first change on or after that day.
  */
 export const votesBefore = ({ votes, opening_votes }: Votes, day: number): bigint => {
   const next = opening_votes.find(([changed]) => changed >= day)
@@ -17,7 +17,7 @@ export const votesBefore = ({ votes, opening_votes }: Votes, day: number): bigin
 /** Votes at the end of a day, and their change since its beginning. */
 export type VotesOfDay = { readonly day: number; readonly votes: bigint; readonly change: bigint }
 
-/** The votes of each day from `from` to `to`, all of which are known. */
+/** The votes of each day from `from` to `to`; all of them must be known. */
 export const votesByDay = (producer: Votes, from: number, to: number): readonly VotesOfDay[] =>
   Array.from({ length: Math.max(0, to - from + 1) }, (_, at) => {
     const day = from + at

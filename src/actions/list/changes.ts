@@ -7,10 +7,10 @@ import { timesOf } from '../find/blocks-at.ts'
 import { partsAt, type Series, seriesIn } from '../find/series.ts'
 import type { Numbered, NumberedList } from './list-rows.ts'
 
-/** One change of a series: change `at` of a part, from 0. Its entry stands for it alone. */
+/** One change of a series: number `at` of a part, from 0. Its `entry` represents this change only. */
 export type Change = { readonly entry: Entry; readonly part: SeriesDoc; readonly at: number }
 
-/** The changes of a series as a list: numbered from 1 in the order of the chain. */
+/** The changes of a series as a list, numbered from 1 in chain order. */
 export const changesOf = async (view: View, key: string): Promise<NumberedList<Change>> => ({
   count: (await seriesIn(view, key))?.count ?? 0,
   followed: { kind: 'series', key },
@@ -19,7 +19,7 @@ export const changesOf = async (view: View, key: string): Promise<NumberedList<C
   docs: (reading, first, last) => changesFrom(reading, key, { first, last }),
 })
 
-/** Changes `first` … `last` of a series, by their numbers. Throws 'damaged' where one is missing. */
+/** Changes `first` … `last` of a series, by their numbers. Throws 'damaged' if one is missing. */
 const changesFrom = async (view: View, key: string, { first, last }: Numbers): Promise<readonly Change[]> => {
   if (last < first) return []
   const series = await seriesIn(view, key)
@@ -34,7 +34,10 @@ const changesFrom = async (view: View, key: string, { first, last }: Numbers): P
 
 type Numbers = { readonly first: number; readonly last: number }
 
-/** Those of a part with numbers in a range. An entry may stand for thousands, of which only these are made. */
+/**
+ * The changes of a part with numbers in a range. An entry may represent thousands of changes; only those in
+ * the range are created.
+ */
 const changesIn = (part: SeriesDoc, { first, last }: Numbers): readonly Change[] => {
   const changes: Change[] = []
   let number = part.first
@@ -51,7 +54,7 @@ const changesIn = (part: SeriesDoc, { first, last }: Numbers): readonly Change[]
   return changes
 }
 
-/** Those of a series from a number on, as a feed hands them out. */
+/** The changes of a series from a number on, in the form of a feed's rows. */
 export const newChanges = async (
   view: View,
   key: string,
@@ -76,7 +79,7 @@ const momentsOf = async (
   return changes.map(({ entry: { height } }) => ({ height, time: times.get(height) ?? 0n }))
 }
 
-/** The changes with some numbers. */
+/** The changes with the given numbers. */
 const changesAt = async (series: Series, ordinals: readonly number[]): Promise<readonly Change[]> => {
   const parts = await series.lastParts(ordinals.map(ordinal => part => part.first <= ordinal))
   return ordinals.flatMap((ordinal, at) => {

@@ -6,12 +6,13 @@ import { bodiesOf } from '../find/bodies.ts'
 import type { Bodies } from '../find/overflow.ts'
 import type { Numbered, NumberedList } from './list-rows.ts'
 
-/** A row of a block above, and when it was made. */
+/** A row of a head block, with the height and time of the block. */
 type Above<D> = { readonly doc: D; readonly made: Moment; readonly block: HeadBlock }
 
 /**
- * A list with the rows of the blocks above behind it. They go on with its numbers, as they will once they are
- * irreversible, so ranges and pages reach over both parts at the cost of one; only their numbers are not told.
+ * A list followed by the rows of the head blocks. Their numbers continue those of the list, as they will once
+ * they are irreversible, so ranges and pages work over both parts like over one list. The numbers are not
+ * shown.
  */
 export const withHead = <D>(
   list: NumberedList<D>,
@@ -52,15 +53,15 @@ export const withHead = <D>(
   }
 }
 
-/** The rows of a list of records in a block above. */
+/** The rows of a list of records in a head block. */
 export const headRecords = (list: string, block: HeadBlock): readonly ListedRecord[] =>
   rowsOfList(block, list).map(({ doc }) => doc)
 
-/** Whether a list has rows in the blocks above. */
+/** Whether a list has rows in the head blocks. */
 export const isListedAtHead = (head: HeadAt | undefined, list: string): boolean =>
   head?.blocks.some(block => rowsOfList(block, list).length > 0) ?? false
 
-/** The node's transaction objects that some rows belong to, stored or of a block above (`bodiesOf`). */
+/** The node's transaction objects of some rows, stored or in head blocks (`bodiesOf`). */
 export const bodiesWith = (view: View, rows: readonly Numbered<ListedRecord>[]): Bodies => {
   const blocks = new Map(rows.flatMap(({ above, doc }) => (above === undefined ? [] : [[doc.id, above]])))
   return async docs => {

@@ -4,50 +4,61 @@ import type { Book } from '../books/book.ts'
 import type { Followed } from '../feed/followed.ts'
 import type { Rows } from './rows.ts'
 
-/** A list as one call asks for it: how many rows it has, and any run of them. Its pages and its export are read from it. */
+/**
+ * The part of a list that one call selects: the number of its rows, and access to any run of them. Pages and
+ * exports are read from it.
+ */
 export type Listing<D = unknown> = {
   readonly total: number
-  /** How many rows the whole list has that are irreversible, whatever part of it is asked for; absent: the list cannot be followed. */
+  /**
+   * Number of irreversible rows of the whole list, regardless of the selected part; absent: the list cannot
+   * be followed.
+   */
   readonly stored?: number
-  /** `limit` documents after the first `offset`, in the order asked for; all of them are within `total`. */
+  /**
+   * `limit` documents after the first `offset`, in the requested order; all of them must be within `total`.
+   */
   readonly docs: (view: View, offset: number, limit: number) => Promise<readonly D[]>
-  /** Names of the fields of its rows where they are not the usual ones of the list. */
+  /** Names of the fields of its rows, if they differ from the usual ones of the list. */
   readonly columns?: readonly string[]
-  /** Fields of an answer beside its rows. */
+  /** Further fields of an answer, beside the rows. */
   readonly beside?: object
   readonly rows: (view: View, docs: readonly D[]) => Promise<Rows>
-  /** Its export in the columns of a program; absent: none is asked for. */
+  /** Its export in the form of an accounting program; absent: not requested. */
   readonly book?: Book
-  /** The id of the document of a row of history. */
+  /** The document id of a row of history. */
   readonly idOf?: (doc: D) => string
-  /** Absent: the rows of any thousand can be in memory ahead of their turn. */
+  /** Splits documents into parts that fit in memory; absent: any thousand rows fit. */
   readonly parts?: (docs: readonly D[]) => Parts<D>
-  /** Where the rows that come later are found; absent: the list cannot be followed. */
+  /** Source of new rows; absent: the list cannot be followed. */
   readonly followed?: Followed
 }
 
-/** Documents in order, in parts: the first may be empty, and its rows can be made ahead; those of each later one fit in memory. */
+/**
+ * Documents in order, in parts. The rows of `ahead`, which may be empty, may be created ahead of their turn.
+ * Each part of `later` fits in memory.
+ */
 export type Parts<D> = { readonly ahead: readonly D[]; readonly later: readonly (readonly D[])[] }
 
-/** Documents read at once. */
+/** Number of documents read at once. */
 export const ROWS_AT_ONCE = 1_000
 
-/** A row of a list with its number there: its ordinal, from 1 in chain order, which never changes. */
+/** A row of a list with its number: its ordinal, from 1 in chain order, which never changes. */
 export type Numbered<D> = {
   readonly seq: number
   readonly doc: D
-  /** Its block, where that is not irreversible yet: the number may still become another one. */
+  /** Its block, if that is not yet irreversible: the number may still change. */
   readonly above?: HeadBlock
 }
 
 /** A list whose rows have ordinals from 1 in chain order. */
 export type NumberedList<D> = {
   readonly count: number
-  /** How many of them are irreversible, and the blocks of the others; absent: all are. */
+  /** The number of irreversible rows, and the blocks of the others; absent: all are irreversible. */
   readonly above?: { readonly stored: number; readonly blockOf: (ordinal: number) => HeadBlock }
-  /** No row is later; absent: the height of the answer. */
+  /** Upper bound of the rows' moments; absent: the moment of the answer. */
   readonly end?: Moment
-  /** When the rows with some ordinals were made (ascending, each once). */
+  /** Height and time of the rows with given ordinals (ascending, without duplicates). */
   readonly moments: (view: View, ordinals: readonly number[]) => Promise<readonly Moment[]>
   /** Rows `first` … `last`, ascending. */
   readonly docs: (view: View, first: number, last: number) => Promise<readonly D[]>

@@ -3,18 +3,18 @@ import type { ListedRecord } from '#indices/record.ts'
 import { missingData } from '#store/missing-data.ts'
 import type { View } from '#store/port.ts'
 
-/** Rows `first` … `last` of a list: ordinals from 1, inclusive. */
+/** Rows `first` … `last` of a list, by ordinals from 1, inclusive. */
 export type Run = { readonly list: ListDoc; readonly first: number; readonly last: number }
 
-/** A row of one or several runs, by their numbers. */
+/** A row, with the numbers of the runs that contain it. */
 export type Merged = { readonly doc: ListedRecord; readonly runs: readonly number[] }
 
 /**
- * The rows of some runs in one order by position, each once. It never changes: what is left is another one, so a read that
- * begins again loses nothing.
+ * The rows of some runs merged by position, without duplicates. It is immutable: each step returns the
+ * remainder as a new merge, so a read can be retried without loss.
  */
 export type Merge = {
-  /** The next rows, at most `limit`, and what comes behind them. */
+  /** The next rows, at most `limit`, and the remainder after them. */
   readonly next: (
     view: View,
     limit: number,
@@ -22,11 +22,13 @@ export type Merge = {
   readonly isOver: boolean
 }
 
-/** Rows read of one list at once, at most and at least. */
+/** Maximum and minimum number of rows read from one list at once. */
 const MOST_ROWS = 1_000
 const LEAST_ROWS = 16
 
-/** Rows of one run that were read and not given yet, and what of it is still to be read. */
+/**
+ * A run with its buffer of rows that were read but not yet returned, and the range that is still to be read.
+ */
 type Reading = {
   readonly list: ListDoc
   first: number
@@ -59,13 +61,16 @@ const mergeFrom = (before: readonly Readonly<Reading>[], sort: 'asc' | 'desc'): 
   isOver: before.every(isRead),
 })
 
-/** As many rows as a run is likely to give of those that are wanted; of a single one, just these. */
+/**
+ * Number of rows to read from each run: about twice its share of the rows wanted, or exactly the rows wanted
+ * if there is a single run.
+ */
 const chunkFor = (wanted: number, runs: number): number =>
   runs < 2
     ? Math.min(MOST_ROWS, wanted)
     : Math.min(MOST_ROWS, Math.max(LEAST_ROWS, Math.ceil((2 * wanted) / runs)))
 
-/** Reads on where all rows that were read are given. */
+/** Reads more rows when the buffer is empty. */
 const fill = async (
   view: View,
   reading: Reading,
@@ -84,7 +89,7 @@ const fill = async (
   else reading.last = from - 1
 }
 
-/** The first row in order of those that were read, taken from each run that has it. */
+/** The first buffered row in order, removed from every run that contains it. */
 const taken = (readings: readonly Reading[], sort: 'asc' | 'desc'): Merged | undefined => {
   let doc: ListedRecord | undefined
   let runs: number[] = []

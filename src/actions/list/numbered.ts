@@ -15,8 +15,8 @@ import { blockHashes, heightOf, type RowId } from './row-id.ts'
 export type NumberedRecord = Numbered<ListedRecord>
 
 /**
- * The rows of a list within a range, as `numberedRows` says, with those of the blocks above where they are asked for; a
- * list that does not exist has none.
+ * The rows of a list of records within a range, like `numberedRows`, including those of head blocks if
+ * requested. A list that does not exist has none.
  */
 export const recordsOf = async (
   context: Pick<Context, 'view' | 'node' | 'head' | 'clock'>,
@@ -37,12 +37,12 @@ export const recordsOf = async (
   return numberedRows(context, all, asked)
 }
 
-/** A range of a list in an order; `after`: behind a row in that order. */
+/** A range of a list in a given order; `after`: starting after a row in that order. */
 export type RangeInOrder = Range & { readonly sort: 'asc' | 'desc'; readonly after?: RowId | undefined }
 
 /**
- * The rows of a list within a range, in the requested order. They are those of the height of the context, also when they
- * are read at a later one. Throws 'loading' for a range beyond the loaded blocks or rows.
+ * The rows of a list within a range, in the requested order. They are the rows at the height of the context,
+ * even if they are read at a later one. Throws 'loading' for a range beyond the loaded blocks or rows.
  */
 export const numberedRows = async <D>(
   context: Pick<Context, 'view' | 'node' | 'head' | 'clock'>,
@@ -72,7 +72,7 @@ export const numberedRows = async <D>(
   }
 }
 
-/** A range without the rows up to one, in an order. */
+/** The part of a range after a row, in the given order. */
 const behind = (range: Range, sort: 'asc' | 'desc', ordinal: number): Range => {
   const { start_seq = 0n, end_seq } = range
   if (sort === 'asc') return { ...range, start_seq: max(start_seq, BigInt(ordinal + 1)) }
@@ -82,12 +82,12 @@ const behind = (range: Range, sort: 'asc' | 'desc', ordinal: number): Range => {
 
 const max = (a: bigint, b: bigint): bigint => (a > b ? a : b)
 
-/** No row is earlier. */
+/** Lower bound of the rows' moments. */
 export const ORIGIN: Moment = { height: 0, time: 0n }
 
 /**
- * How many rows of a list come before a range, and how many are within it. Bounds at the ends of the chain, and those that
- * are numbers of rows, take no request.
+ * Number of rows of a list before a range, and within it. Bounds at the ends of the chain, and bounds that
+ * are row numbers, need no request.
  */
 export const rowsWithin = async <D>(
   view: View,
@@ -103,20 +103,20 @@ export const rowsWithin = async <D>(
       (start_block !== undefined && height < start_block) || (from !== undefined && time < from)
     const isUntil = ({ height, time }: Moment): boolean =>
       (end_block === undefined || height <= end_block) && (to === undefined || time <= to)
-    // Also what no pair of the same kind says: a start after the last block with an end at some time before it.
+    // Covers mixed bounds, too: a start after the last block together with an end at an earlier time.
     if (isBefore(end) || !isUntil(ORIGIN)) return { before: 0, total: 0 }
     const look = (ordinals: readonly number[]) => moments(view, ordinals)
     const rows = { count, floor: ORIGIN, ceiling: end, look }
     ;[early = 0, until = 0] = await countPassing<Moment>(rows, [isBefore, isUntil])
   }
   const before = Math.max(early, Number(start_seq) - 1)
-  // Ranges of different kinds that do not meet leave the end before the start.
+  // Ranges of different kinds that do not overlap put the end before the start.
   return { before, total: Math.max(Math.min(until, last) - before, 0) }
 }
 
 type Times = Pick<Range, 'start_time' | 'end_time' | 'start_date' | 'end_date'>
 
-/** First and last time of a range; of a time and a day, the one that leaves fewer rows. */
+/** First and last time of a range. Of a time and a day, the stricter one. */
 const timesOf = ({ start_time, end_time, start_date, end_date }: Times) => ({
   from: start_time === undefined || (start_date ?? start_time) > start_time ? start_date : start_time,
   to: end_time === undefined || (end_date ?? end_time) < end_time ? end_date : end_time,
@@ -125,8 +125,8 @@ const timesOf = ({ start_time, end_time, start_date, end_date }: Times) => ({
 type Standing = Pick<Context, 'view' | 'head' | 'clock'>
 
 /**
- * The number of the row that a caller has got last. Throws 'replaced' when its block is not on the branch any more,
- * 'unavailable' while nobody knows, 'bad_request' when the list has no such row.
+ * The number of the last row that a caller has. Throws 'replaced' when its block is no longer on the branch,
+ * 'unavailable' while that is unknown, 'bad_request' when the list has no such row.
  */
 const ordinalOf = async <D>(
   context: Standing,
@@ -150,7 +150,10 @@ const ordinalOf = async <D>(
   )
 }
 
-/** The block of a row is there: published, or of the branch that is followed. */
+/**
+ * Throws unless the block of a row exists: published, or on the followed branch ('replaced', 'unavailable',
+ * 'bad_request').
+ */
 export const requireBlock = async (
   { view, head, clock }: Standing,
   { height, hash }: { readonly height: number; readonly hash: string },
@@ -160,7 +163,7 @@ export const requireBlock = async (
     if ((await blockHashes(view, [height])).get(height) !== hash) throw replaced(height)
     return
   }
-  // Nobody has been given a row of such a block here.
+  // This service cannot have returned a row of such a block.
   if (head === undefined || head.status === 'none' || height > highestPossible(at, clock.now()))
     throw beyond(height, at.height)
   if (head.height === undefined || head.height < height) throw unknownYet(height)

@@ -6,11 +6,11 @@ import { countPassing } from './ordinal-search.ts'
 type Heights = {
   readonly count: number
   readonly at: (ordinal: number) => number
-  /** No row is higher. */
+  /** Upper bound of the heights. */
   readonly ceiling?: number
 }
 
-/** Counts of rows below `start` and up to `end`, and how many looks they took. */
+/** Counts of rows below `start` and up to `end`, and the ordinals of each look. */
 const countsIn = async (heights: Heights, start: number, end: number) => {
   const { ceiling = Number.POSITIVE_INFINITY } = heights
   const asked: (readonly number[])[] = []
@@ -52,9 +52,9 @@ test('countPassing: any list with repeats is counted as a plain filter does', ()
     { numRuns: 500 },
   ))
 
-/** 10^7 rows in bursts: a thousand a block, then none for a while. */
+/** 10^7 rows in bursts: a thousand in every seventh block, none between. */
 const BURSTS = { count: 10_000_000, at: (ordinal: number) => Math.floor((ordinal - 1) / 1000) * 7 }
-/** The same with its last row known. */
+/** The same rows with a known upper bound. */
 const CLOSED = { ...BURSTS, ceiling: 70_000 }
 
 test('countPassing: two bounds of ten million rows take at most 6 looks', () =>
@@ -89,7 +89,7 @@ test('countPassing: what the ends tell takes no look, what lies beyond the first
   expect(await countsIn({ ...BURSTS, count: 0 }, 1, 2)).toEqual({ counts: [0, 0], asked: [] })
 })
 
-/** Counts of rows below each of some bounds, and how many rows each look read. */
+/** Counts of rows below each of some bounds, and the number of rows that each look read. */
 const countsBelow = async ({ count, at }: Heights, bounds: readonly number[]) => {
   const asked: number[] = []
   const counts = await countPassing<number>(

@@ -1,28 +1,38 @@
-/** Rows read in one request. Two bounds of a list of 10^7 rows are found in at most 6 requests, one in 5. */
+/**
+ * Number of rows read in one request. Two bounds in a list of 10^7 rows are found in at most 6 requests, one
+ * in 5.
+ */
 const AT_ONCE = 32
-/** Rows read for each bound when many bounds are open. Any number of bounds of 10^7 rows are found in at most 9 requests. */
+/**
+ * Number of rows read for each bound when many bounds are open. Any number of bounds in 10^7 rows is found in
+ * at most 9 requests.
+ */
 const FOR_EACH = 8
-/** Open rows for each bound that are few enough to be read all at once. */
+/** Number of open rows per bound up to which all of them are read at once. */
 const FEW = 4
 
-/** Rows with the ordinals 1 … `count`; none is less than `floor` or greater than `ceiling` for any test. */
+/**
+ * Rows with the ordinals 1 … `count`. `floor` and `ceiling` are bounds: no test rates a row below `floor` or
+ * above `ceiling`.
+ */
 export type Rows<T> = {
   readonly count: number
   readonly floor: T
   readonly ceiling: T
-  /** The rows of some ordinals (ascending, each once). */
+  /** The rows with given ordinals (ascending, without duplicates). */
   readonly look: (ordinals: readonly number[]) => Promise<readonly T[]>
 }
 
-/** `least` rows pass for certain, those beyond `most` do not; what lies between is not known yet. */
+/** At least `least` rows pass and at most `most`; the rows between are not tested yet. */
 type Bound = { readonly least: number; readonly most: number }
 
-/** What is known about the rows that pass a test. */
+/** The bounds of the number of rows that pass a test. */
 type TestBound<T> = Bound & { readonly passes: (row: T) => boolean }
 
 /**
- * For each test, how many rows pass it; those that pass must all stand before those that do not. Each look cuts what is
- * unknown to a fraction; a test that `floor` fails or `ceiling` passes needs none.
+ * For each test, the number of rows that pass it; all rows that pass must come before those that do not. Each
+ * look reduces the untested rows to a fraction. No look is needed if a test fails for `floor` or passes for
+ * `ceiling`.
  */
 export const countPassing = async <T>(
   { count, floor, ceiling, look }: Rows<T>,
@@ -43,7 +53,10 @@ export const countPassing = async <T>(
   }
 }
 
-/** Bounds are narrowed by the same rows, so two of them leave the same ordinals open or none in common. */
+/**
+ * The ordinals of the next look. All bounds are narrowed by the same rows, so two bounds have either the same
+ * open ordinals or none in common.
+ */
 const ordinalsFor = (bounds: readonly Bound[]): readonly number[] => {
   const unknown = bounds.filter(({ least, most }) => least < most)
   const open = [...new Map(unknown.map(bound => [bound.least, bound])).values()]
@@ -53,7 +66,10 @@ const ordinalsFor = (bounds: readonly Bound[]): readonly number[] => {
   return open.flatMap(bound => spread(bound, share)).toSorted((a, b) => a - b)
 }
 
-/** At most `share` of the open ordinals, evenly, both ends among them: many a bound lies beyond the ends of its list. */
+/**
+ * At most `share` of the open ordinals, evenly spaced, including both ends: many bounds lie beyond the ends
+ * of their list.
+ */
 const spread = ({ least, most }: Bound, share: number): readonly number[] => {
   const open = most - least
   const length = Math.min(open, share)

@@ -11,13 +11,13 @@ type ListAction<P extends TObject, R extends TSchema, D> = Omit<Action<P, R>, 'r
   readonly source: ListSource<Static<P>, D>
 }
 
-/** Declares a list action: its pages follow from its source, and so does its export. */
+/** Declares a list action, whose pages and export are derived from its source. */
 export const defineList = <P extends TObject, R extends TSchema, D>(
   action: ListAction<P, R, D>,
 ): Typed<Static<R>> =>
   defineAction({
     ...action,
-    // `answer` and `openExport` give each action the values that its own parameters have read.
+    // `answer` and `openExport` pass each action the values that its own parameters parsed.
     source: action.source as unknown as ListSource,
     run: async (context, params) => {
       const listing = await action.source.open(context, params)
@@ -41,7 +41,7 @@ const pageOf = async <D>({ view, head }: Context, listing: Listing<D>, { list, p
   return { [list]: rowsValue(rows), page: rawOf(page), size, total, ...listing.beside, [LAST_ID]: lastId }
 }
 
-/** For lists that are promised whole also without `format`. */
+/** For lists that are returned whole even without `format`. */
 const wholeRows = async <D>({ view }: Context, listing: Listing<D>): Promise<readonly unknown[]> => {
   const rows: unknown[] = []
   for (let at = 0; at < listing.total; at += ROWS_AT_ONCE) {
@@ -54,17 +54,17 @@ const wholeRows = async <D>({ view }: Context, listing: Listing<D>): Promise<rea
 /** A page number as JSON. It may have 19 digits, and stays a number when amounts are written as text. */
 export const rawOf = (page: bigint): RawJson => new RawJson(String(page))
 
-/** Which part of a list an answer is: `page` from 1, at most `size` rows of `total`. */
+/** The page of a list that an answer contains: `page` from 1, at most `size` rows of `total`. */
 export type Paged = {
   readonly page: bigint
   readonly size: number
-  /** undefined: it is not known. */
+  /** undefined: unknown. */
   readonly total: number | undefined
-  /** The id of its last row, where rows behind that one are found by it rather than by a page's number. */
+  /** The id of the last row, if the next rows are requested by it rather than by a page number. */
   readonly lastId?: string | undefined
 }
 
-/** Which part of its list the `data` of an action is; undefined: it is no list, or one that is given whole. */
+/** The page that the `data` of an action contains; undefined: it is not a list, or a whole one. */
 export const pagedOf = (params: Readonly<Record<string, unknown>>, data: unknown): Paged | undefined => {
   const { page = 1n } = params
   if (params['page'] === undefined && params['size'] === undefined) return undefined
@@ -79,10 +79,10 @@ export const pagedOf = (params: Readonly<Record<string, unknown>>, data: unknown
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
 
-/** The id of the last row of a page: beside `data`, since only links need it. */
+/** The id of the last row of a page. Not part of `data`, because only links need it. */
 const LAST_ID = Symbol('id of the last row')
 
-/** The id of the last one of some rows, if they have ids. */
+/** The id of the last row, if rows have ids. */
 const lastIdOf = (rows: readonly unknown[]): string | undefined => {
   const last = rows.at(-1)
   return typeof last === 'object' && last !== null && 'id' in last && typeof last.id === 'string'
@@ -90,13 +90,16 @@ const lastIdOf = (rows: readonly unknown[]): string | undefined => {
     : undefined
 }
 
-/** Rows before a page; undefined: further than any list reaches. */
+/** Number of rows before a page; undefined: beyond any list. */
 const offsetFor = (page: bigint, size: number): number | undefined => {
   const offset = (page - 1n) * BigInt(size)
   return offset <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(offset) : undefined
 }
 
-/** A list that is always given whole. `columns`: names of the fields of its rows where they are not the usual ones of the list. */
+/**
+ * A list that is always returned whole. `columns`: names of the fields of its rows, if they differ from the
+ * usual ones of the list.
+ */
 export const wholeOf = (
   list: string,
   rows: readonly unknown[],
@@ -109,9 +112,9 @@ export const wholeOf = (
   ...(columns === undefined ? {} : { [COLUMNS]: columns }),
 })
 
-/** The fields of the rows of a list that is given whole; undefined: the usual ones. */
+/** The field names of a whole list's rows; undefined: the usual ones. */
 export const columnsIn = (data: unknown): readonly string[] | undefined =>
   (data as { readonly [COLUMNS]?: readonly string[] })[COLUMNS]
 
-/** Beside `data`, since only files need it. */
+/** Not part of `data`, because only files need it. */
 const COLUMNS = Symbol('fields of rows')

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { readAhead } from './read-ahead.ts'
 
-/** Jobs that end when they are told to. */
+/** Jobs that end when the test resolves them. */
 const jobs = (count: number, most: number) => {
   const ends: PromiseWithResolvers<number>[] = []
   const results = readAhead({ count, most }, () => {
@@ -22,7 +22,7 @@ test('readAhead: results come in order, whichever ends first, and no more are un
     for (const [at, end] of [...ends.entries()].toReversed()) end.resolve(at)
     const { value } = await next
     got.push(value as number)
-    // What is asked for next is started only then.
+    // The next job starts only when the next result is requested.
     expect(ends.length).toBe(Math.min(5, job + 3))
   }
   expect(got).toEqual([0, 1, 2, 3, 4])
@@ -37,7 +37,7 @@ test('readAhead: one that fails ends it in its turn, after those before it', asy
   expect(await first).toEqual({ done: false, value: 7 })
   expect(results.next()).rejects.toThrow('of a test')
   expect(await results.next()).toEqual({ done: true, value: undefined })
-  // The fourth was started and is left alone.
+  // The job that was already started is not cancelled.
   expect(ends.length).toBe(4)
   ends[2]?.reject(new Error('that nobody waits for'))
 })

@@ -1,6 +1,6 @@
 /**
- * Results of the jobs 0 … `count` − 1, in order. While one is used, up to `most` further ones are under way. The first
- * that fails ends it; what is still under way then is left to its own end.
+ * Results of the jobs 0 … `count` − 1, in order. While one is used, up to `most` further jobs are running.
+ * The first failure ends the sequence; jobs that are still running are not cancelled.
  */
 export const readAhead = async function* <T>(
   { count, most }: { readonly count: number; readonly most: number },
@@ -11,7 +11,7 @@ export const readAhead = async function* <T>(
   for (let at = 0; at < count; at++) {
     for (; started < count && started <= at + most; started++) {
       const job = start(started)
-      // A failure counts when its turn comes, and not at all if nobody waits for it any more.
+      // A failure is reported in its turn, and ignored if the caller has stopped.
       job.catch(() => undefined)
       underWay.push(job)
     }

@@ -3,8 +3,9 @@ import type { View } from '#store/port.ts'
 import { type Listing, type Parts, ROWS_AT_ONCE } from './list-rows.ts'
 
 /**
- * Documents after the first `offset` of a list, as many as are read at once, in the parts that fit in memory. `total`: of
- * the list, or of the rows of it that are wanted. Throws Failure when the store has fewer than the list counts.
+ * One read of documents after the first `offset` of a list, in parts that fit in memory. `total`: the number
+ * of rows of the list, or of the range wanted. Throws Failure when the store has fewer rows than the list
+ * counts.
  */
 export const readParts = async <D>(
   view: View,

@@ -2,18 +2,21 @@ import { listOf } from '#indices/list.ts'
 import { hasFilters, type RecordFilters } from '../request/record-filters.ts'
 import type { RowTest } from './searched.ts'
 
-/** Lists that together have all rows that are wanted, and what tells these from others; no test: they have no others. */
+/**
+ * Lists that together contain all requested rows, and a test that excludes their other rows; without a test
+ * there are none.
+ */
 export type Way = {
   readonly keys: readonly string[]
   readonly test: RowTest | undefined
-  /** Whose each list is, where rows say so. */
+  /** The owner of each list, if rows include it. */
   readonly owners?: readonly string[]
 }
 
-/** The ways in which the rows that pass some filters are found: any of them will do. */
+/** Alternative ways to find the rows that pass some filters; each of them is complete. */
 export type Plan = readonly [Way, ...(readonly Way[])]
 
-/** What is left to test once a list was chosen: undefined where nothing is. */
+/** The test for the filters that the choice of lists leaves; undefined: there are none. */
 const testOf = (sides: readonly string[], filters: RecordFilters): RowTest | undefined => {
   if (!hasFilters(filters)) return undefined
   const { direction, counterparty, token, func_name, failed, memo, memo_prefix, min_amount } = filters
@@ -25,7 +28,7 @@ const testOf = (sides: readonly string[], filters: RecordFilters): RowTest | und
   }
 }
 
-/** The rows of accounts. `isEach`: every row says whose it is. */
+/** The rows of accounts. `isEach`: every row includes the accounts that it belongs to. */
 export const accountPlan = (names: readonly string[], filters: RecordFilters, isEach: boolean): Plan => {
   const { own, rest } = ownLists(filters)
   const lists = names.map(name => own(name))
@@ -40,11 +43,11 @@ export const accountPlan = (names: readonly string[], filters: RecordFilters, is
 
 type OwnLists = {
   readonly own: (name: string) => readonly string[]
-  /** The filters that the lists leave to a test. */
+  /** The filters that still need a test. */
   readonly rest: RecordFilters
 }
 
-/** The lists of an account that have the fewest rows beside those that are wanted. */
+/** The most selective lists of an account for some filters. */
 const ownLists = (filters: RecordFilters): OwnLists => {
   const { func_name, failed, direction, token } = filters
   if (func_name !== undefined)
@@ -66,7 +69,10 @@ const ownLists = (filters: RecordFilters): OwnLists => {
   return { own: name => [listOf.account(name)], rest: filters }
 }
 
-/** Lists of the counterparty that have all movements between the two; undefined: the account's own have others, too. */
+/**
+ * Lists of the counterparty that contain all movements between the two. undefined: there are none, because
+ * the filters may also match other rows.
+ */
 const listsOfOther = ({ counterparty, direction, func_name, token }: RecordFilters) => {
   if (counterparty === undefined || direction === undefined || func_name !== undefined) return undefined
   if (direction === 'out')
@@ -74,11 +80,11 @@ const listsOfOther = ({ counterparty, direction, func_name, token }: RecordFilte
   return token?.map(symbol => listOf.moved(counterparty, symbol)) ?? [listOf.account(counterparty)]
 }
 
-/** The list of a contract, or of one action of it. */
+/** Key of the list of a contract, or of one of its actions. */
 export const contractList = (id: string, action: string | undefined): string =>
   action === undefined ? listOf.contract(id) : listOf.action(id, action)
 
-/** The rows of a contract, or of one action of it. */
+/** The rows of a contract, or of one of its actions. */
 export const contractPlan = (id: string, action: string | undefined, filters: RecordFilters): Plan => {
   const { counterparty, token } = filters
   const func = { contract: id, action }
@@ -90,7 +96,7 @@ export const contractPlan = (id: string, action: string | undefined, filters: Re
   }
   const test = testOf([], filters)
   const own: Way = { keys: [contractList(id, action)], test }
-  // A contract of a user may be named before it is there: such rows are in no list of it.
+  // A row may name a user's contract before that is deployed; such rows are in no list of the contract.
   if (counterparty === undefined || test === undefined || !id.endsWith('.iost')) return [own]
   return [own, { keys: [listOf.account(counterparty)], test: { ...test, func } }]
 }

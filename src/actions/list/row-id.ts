@@ -6,7 +6,7 @@ import type { View } from '#store/port.ts'
 import type { Numbered } from './list-rows.ts'
 
 /**
- * What names a row whose block may still be replaced, and names it for ever after: its position in the chain, and the hash
+ * Permanent id of a row, valid even while its block may be replaced: its position in the chain and the hash
  * of its block.
  */
 export type RowId = { readonly position: string; readonly hash: string }
@@ -16,20 +16,20 @@ const ROW_ID = new RegExp(ROW_ID_PATTERN)
 
 export const rowIdText = ({ position, hash }: RowId): string => `${position}-${hash}`
 
-/** undefined: it is no id of a row. */
+/** The parts of a row's id; undefined: the text is not one. */
 export const readRowId = (text: string): RowId | undefined => {
   const [, position, hash] = ROW_ID.exec(text) ?? []
   return position === undefined || hash === undefined ? undefined : { position, hash }
 }
 
-/** The block in which a position is. */
+/** The height in a position. */
 export const heightOf = (position: string): number => {
   const [height] = positionOf(position) ?? []
   if (height === undefined) throw new TypeError(`'${position}' is no position.`)
   return height
 }
 
-/** The ids of rows of a list, in order; `positionOf`: what `Listing.idOf` says of them. */
+/** The ids of rows of a list, in order. `positionOf` returns the position, like `Listing.idOf`. */
 export const rowIds = async <D>(
   view: View,
   rows: readonly Numbered<D>[],
@@ -55,7 +55,7 @@ export const rowIdsOf = async (view: View, positions: readonly string[]): Promis
   })
 }
 
-/** Hashes of stored blocks by height; those that are not stored are left out. */
+/** Hashes of stored blocks by height; heights without a stored block are left out. */
 export const blockHashes = async (
   view: View,
   heights: readonly number[],

@@ -6,22 +6,22 @@ import { MOST_DECIMALS } from '../request/record-filters.ts'
 import { factsOf, partiesOf, type RowFacts } from '../shape/row-facts.ts'
 import type { RowTest } from './searched.ts'
 
-/** Whether a row may pass, as far as it says without its texts. */
+/** Whether a row may pass, judged without its texts. */
 export const mayPass = (test: RowTest, doc: ListedRecord): boolean => {
   if (test.isFailed === true && !hasFailed({ receipt: { statusCode: doc.status_code } })) return false
   if (doc.amount === undefined && asksMovement(test)) return false
   return test.counterparty === undefined || isBetween(test.sides, test.counterparty, doc)
 }
 
-/** Filters that only rows of movements pass. */
+/** Whether a test has filters that only rows of movements pass. */
 const asksMovement = ({ direction, tokens, memo, memoPrefix }: RowTest): boolean =>
   (direction ?? tokens ?? memo ?? memoPrefix) !== undefined
 
-/** Whether a test is more than what rows say without their texts. */
+/** Whether a test needs the texts of rows. */
 export const asksTexts = (test: RowTest): boolean =>
   (test.func ?? test.minAmount) !== undefined || asksMovement(test)
 
-/** Whether a row that may pass does. @param own its texts */
+/** Whether a row for which `mayPass` holds passes. @param own its texts */
 export const passes = (test: RowTest, doc: ListedRecord, own: RowTexts): boolean => {
   const { func, tokens, memo, memoPrefix, minAmount, direction } = test
   if (func !== undefined && !isOf(func, own)) return false
@@ -50,14 +50,16 @@ const isBetween = (
   return to === counterparty && (sides.size === 0 || sides.has(from) || !sides.has(to))
 }
 
-/** Whether a movement is one of the sides', which may also have been who signed for others. */
+/** Whether one of the sides is a party of a movement; a side may also have signed for others. */
 const concerns = ({ sides }: RowTest, { amount }: ListedRecord, own: RowTexts): boolean => {
   if (sides.size === 0) return true
   const { from, to } = partiesOf(own)
   return amount !== undefined && (sides.has(from) || sides.has(to))
 }
 
-/** Whether a movement goes in or out, as the sides see it; what one moves to itself does neither. */
+/**
+ * Whether a movement goes in the direction as seen from the sides. A movement to oneself has no direction.
+ */
 const goes = ({ sides, counterparty }: RowTest, direction: 'in' | 'out', texts: RowTexts): boolean => {
   const { from, to } = partiesOf(texts)
   if (from === to) return false

@@ -1,12 +1,12 @@
 import { RawJson, type WriteOptions, writeJson } from '#chain/json.ts'
 
-/** Rows of an answer before they are written. */
+/** Rows of an answer before serialization. */
 export type Rows = {
   /** Objects with the fields of the answer, or single values. */
   readonly rows: readonly unknown[]
   /**
-   * For each row the value of its field `data`, which is "" in the row: JSON text that is written unchanged, or a text.
-   * The other fields are then what JSON.stringify writes. Absent: rows are as they are.
+   * The value of each row's field `data`, which is "" in the row: JSON text that is inserted unchanged, or a
+   * text. The other fields must then be serializable with JSON.stringify. Absent: the rows are complete.
    */
   readonly data?: readonly (RawJson | string)[]
 }
@@ -14,7 +14,7 @@ export type Rows = {
 /** The rows as the value of a page. */
 export const rowsValue = ({ rows, data }: Rows): unknown => {
   if (data === undefined) return rows
-  // The native JSON.stringify takes an eighth of the time that a writer of our own needs.
+  // The native JSON.stringify takes an eighth of the time of our own writer.
   const [first = '', ...others] = JSON.stringify(rows).split(EMPTY_DATA)
   let text = first
   for (let at = 0; at < others.length; at += 1) {
@@ -24,22 +24,25 @@ export const rowsValue = ({ rows, data }: Rows): unknown => {
   return new RawJson(text)
 }
 
-/** Each row with its own data, for a list that is given whole. */
+/** Each row with its own data, for a list that is returned whole. */
 export const withOwnData = ({ rows, data }: Rows): readonly unknown[] =>
   data === undefined ? rows : rows.map((row, at) => ({ ...(row as object), data: data[at] ?? '' }))
 
 /** Each row as JSON text. */
 export const jsonRows = ({ rows, data }: Rows, options: WriteOptions = {}): readonly string[] => {
   if (data === undefined) return rows.map(row => writeJson(row, options))
-  // Each row by itself: no mark between rows is safe, since a text may end with it and its closing quote stand for the next
-  // row's first.
+  // Each row is serialized by itself. No separator between rows would be safe: a text may end with it, and
+  // the closing quote of that text would be taken for the first quote of the next row.
   return rows.map((row, at) => withData(JSON.stringify(row), jsonOf(data[at] ?? '')))
 }
 
-/** Within a string of JSON its quotes would be escaped, and only a key has a colon behind it: it stands only where a row has its data. */
+/**
+ * The empty field `data` of a row. It cannot occur elsewhere: within a JSON string the quotes are escaped,
+ * and only a key is followed by a colon.
+ */
 const EMPTY_DATA = '"data":""'
 
-/** Puts the data of a row in its place. */
+/** Inserts the data of a row. */
 const withData = (row: string, data: string): string => {
   const at = row.indexOf(EMPTY_DATA)
   return `${row.slice(0, at)}"data":${data}${row.slice(at + EMPTY_DATA.length)}`
@@ -52,6 +55,8 @@ const jsonOf = (data: RawJson | string): string =>
 export const linesOf = (rows: Rows, options: WriteOptions): readonly string[] =>
   jsonRows(rows, options).map(inOneLine)
 
-/** JSON text that a signer broke into lines, in one: within its strings a line break is always escaped. */
+/**
+ * JSON text with line breaks by its signer, on one line: within JSON strings line breaks are always escaped.
+ */
 const inOneLine = (row: string): string => (LINES.test(row) ? row.replaceAll(/[\r\n]/g, ' ') : row)
 const LINES = /[\r\n]/

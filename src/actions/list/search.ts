@@ -13,8 +13,9 @@ import { asksTexts, mayPass, passes } from './row-test.ts'
 import type { Later, RowTest, Search } from './searched.ts'
 
 /**
- * The search of lists for rows within a range that pass a test, in the order asked for; lists that do not exist have none.
- * Throws 'loading' for a range beyond the loaded blocks, 'replaced' when the block of `after` is another one by now.
+ * A search of lists for rows within a range that pass a test, in the requested order; lists that do not exist
+ * have no rows. Throws 'loading' for a range beyond the loaded blocks, 'replaced' when another block has
+ * replaced that of `after`.
  */
 export const searchOf = async (
   context: Pick<Context, 'view' | 'node' | 'head' | 'clock'>,
@@ -30,7 +31,7 @@ export const searchOf = async (
   return { search: searchIn(mergeOf(runs, sort), testsOf(later)), size, counts }
 }
 
-/** The search of what came to lists since they had some numbers of rows, oldest first. */
+/** A search of the rows added to lists since they had the given numbers of rows, oldest first. */
 export const searchBehind = async (
   view: View,
   later: Later,
@@ -45,7 +46,7 @@ export const searchBehind = async (
 
 type Part = Range & { readonly sort: 'asc' | 'desc'; readonly position: string | undefined }
 
-/** The part of each list that is within a range and behind a position. A list without a row there has an empty run. */
+/** The part of each list within a range and after a position. A list without rows there has an empty run. */
 const runsOf = async (
   view: View,
   keys: readonly string[],
@@ -74,7 +75,7 @@ const numberedOf = (list: ListDoc) => ({
   moments: (view: View, ordinals: readonly number[]) => view.moments(list, ordinals),
 })
 
-/** How many rows of a list stand before a position, and how many up to it. */
+/** Number of rows of a list before a position, and up to and including it. */
 const countUpTo = async (view: View, list: ListDoc, position: string) => {
   const height = BigInt(heightOf(position))
   const { before, total } = await rowsWithin(view, numberedOf(list), {
@@ -109,7 +110,7 @@ const searchIn = (merge: Merge, tests: Tests): Search => ({
   isOver: merge.isOver,
 })
 
-/** Rows whose texts are read at once: they may have 130 KB each. */
+/** Number of rows whose texts are read at once: they may have 130 KB each. */
 const LONG_AT_ONCE = 64
 
 /** Rows in parts whose texts fit in memory. */
@@ -123,8 +124,8 @@ export const inParts = (found: readonly Merged[]): readonly (readonly Merged[])[
 }
 
 /**
- * Those of some rows that pass the test of a list that they are in, with these lists. Rows that keep their texts in
- * transactions are looked up only where they may pass.
+ * The rows that pass the test of one of their lists, with these lists. Rows whose texts are in their
+ * transactions are looked up only if they may pass.
  */
 const passing = async (
   view: View,
@@ -145,7 +146,7 @@ const passing = async (
   return may.flatMap(({ doc }) => passed.get(doc.id) ?? [])
 }
 
-/** The rows that pass in one of their lists at least, with those in which they do. */
+/** The rows that pass in at least one of their lists, with the lists in which they pass. */
 const keptOf = (
   rows: readonly Merged[],
   tests: readonly RowTest[],

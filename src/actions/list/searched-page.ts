@@ -5,9 +5,9 @@ import { rowIdsOf, rowIdText } from './row-id.ts'
 import { rowsValue } from './rows.ts'
 import type { Search, Searched } from './searched.ts'
 
-/** Rows that one page looks at, at most: a tenth of a second of work. */
+/** Maximum number of rows that one page searches: a tenth of a second of work. */
 const MOST_LOOKED = 10_000
-/** Rows looked at in one step, at least where there is a test and at most. */
+/** Minimum and maximum number of rows searched in one step. */
 const LEAST_STEP = 100
 const MOST_STEP = 1_000
 
@@ -18,8 +18,8 @@ type Asked = {
 }
 
 /**
- * A page of rows that are searched for: as many as were found within the rows that a page looks at, and where to go on.
- * Their number is known where the search came from one end to the other.
+ * A page of a search: the rows found within the limit of a page, and the position from which to continue.
+ * Their total is known if the search covered the whole range.
  */
 export const searchedPage = async ({ view }: Context, listing: Searched, { list, size, params }: Asked) => {
   const { found, end } = await searchPage(view, listing.search, size)
@@ -36,7 +36,7 @@ export const searchedPage = async ({ view }: Context, listing: Searched, { list,
   }
 }
 
-/** `end`: the position of the last row that is done with; undefined: there is none behind it. */
+/** `end`: the position of the last row that is finished; undefined: there are no rows after it. */
 const searchPage = async (
   view: View,
   search: Search,

@@ -3,14 +3,17 @@ import type { Book } from '../books/book.ts'
 import type { Merged } from './merge.ts'
 import type { Rows } from './rows.ts'
 
-/** What a row must be. */
+/** The conditions that a row must meet. */
 export type RowTest = {
-  /** Seen from these accounts; empty: from whoever deals with the counterparty. */
+  /**
+   * The accounts from which direction and counterparty are seen; empty: any account that deals with the
+   * counterparty.
+   */
   readonly sides: ReadonlySet<string>
   readonly direction?: 'in' | 'out' | undefined
   readonly counterparty?: string | undefined
   readonly tokens?: ReadonlySet<string> | undefined
-  /** The contract, and its action unless that is undefined. */
+  /** The contract, and its action; undefined: any action. */
   readonly func?: { readonly contract: string; readonly action: string | undefined } | undefined
   readonly isFailed?: boolean
   readonly memo?: string | undefined
@@ -19,37 +22,45 @@ export type RowTest = {
   readonly minAmount?: bigint | undefined
 }
 
-/** Rows of lists that pass a test, as one call asks for them: they are found by reading on, so their number is not known. */
+/**
+ * Rows of lists that pass a test, as one call selects them. They are found by reading on, so their number is
+ * usually unknown.
+ */
 export type Searched = {
   readonly search: Search
-  /** How many rows there are, where that is known without reading them. */
+  /** Number of rows, if it is known without reading them. */
   readonly total: number | undefined
   readonly rowsOf: (view: View, found: readonly Merged[]) => Promise<Rows>
-  /** Fields that rows have beside those of all lists of records. */
+  /** Fields of the rows in addition to those of all lists of records. */
   readonly fields: readonly string[]
-  /** Its export in the columns of a program; absent: none is asked for. */
+  /** Its export in the form of an accounting program; absent: not requested. */
   readonly book?: Book
-  /** How rows that come later are found, behind those that the lists have now. */
+  /** The lists and the test for finding later rows, and the present number of rows of each list. */
   readonly later: Later
   readonly counts: readonly number[]
 }
 
-/** Lists and a test, whatever their range: what came to them behind a position is found by `searchBehind`. */
+/** Lists and a test, without a range: `searchBehind` finds rows added after given counts. */
 export type Later = {
   readonly keys: readonly string[]
   readonly test: RowTest | undefined
-  /** Whose each list is: the rows of it are tested as that account sees them. Absent: as the sides of the test do. */
+  /**
+   * The owner of each list: its rows are tested from that account's side. Absent: from the sides of the test.
+   */
   readonly owners?: readonly string[]
 }
 
-/** A search that has come to some row. It never changes: what is left is another one. */
+/** The state of a search. It is immutable: each step returns the remainder as a new search. */
 export type Search = {
-  /** Looks at up to `limit` further rows. */
+  /** Tests up to `limit` further rows. */
   readonly look: (view: View, limit: number) => Promise<Looked>
   readonly isOver: boolean
 }
 
-/** `found`: those of the rows looked at that pass, in order; `last`: the position of the last one that was looked at. */
+/**
+ * `found`: the tested rows that pass, in order; `last`: the position of the last tested row; `looked`: the
+ * number of tested rows.
+ */
 export type Looked = {
   readonly found: readonly Merged[]
   readonly last: string | undefined

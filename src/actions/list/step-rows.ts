@@ -1,6 +1,9 @@
 import type { Listing } from './list-rows.ts'
 
-/** Rows of steps, oldest first, as a list in the order asked for. They are made already, and nothing follows them. */
+/**
+ * Rows of steps, given oldest first, as a list in the requested order. They are in memory, and the list
+ * cannot be followed.
+ */
 export const stepListing = <D>(
   rows: readonly object[],
   sort: 'asc' | 'desc',

@@ -16,8 +16,8 @@ type TimedTransaction = { readonly doc: TransactionDoc; readonly time: bigint }
 export type NumberedTransaction = Numbered<TimedTransaction>
 
 /**
- * Transactions of the whole chain within a range, base ones left out, as `numberedRows` says; with those of the blocks above
- * where they are asked for.
+ * Transactions of the whole chain within a range, base ones left out, like `numberedRows`; including those of
+ * head blocks if requested.
  */
 export const transactionsOf = async (
   context: Pick<Context, 'view' | 'node' | 'head' | 'clock'>,
@@ -34,7 +34,7 @@ export const transactionsOf = async (
   return numberedRows(context, withHead<TimedTransaction>(list, context.head, headTransactions), asked)
 }
 
-/** The transactions of a block above. */
+/** The transactions of a head block. */
 export const headTransactions = ({
   doc: { time },
   transactions: all,
@@ -71,7 +71,7 @@ type Position = { readonly height: number; readonly tx: number }
 
 const heightsIn = (positions: readonly Position[]): readonly number[] => positions.map(({ height }) => height)
 
-/** Where the transactions with some numbers stand. */
+/** Positions of the transactions with given numbers. */
 const positionsOf = async (view: View, numbers: readonly number[]): Promise<readonly Position[]> => {
   const runOf = (number: number): number => Math.floor((number - 1) / RUN_LENGTH)
   const runs = [...new Set(numbers.map(runOf))]

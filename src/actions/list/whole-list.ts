@@ -3,17 +3,17 @@ import type { StateIndex } from '#indices/registry.ts'
 import type { View } from '#store/port.ts'
 import type { Listing } from './list-rows.ts'
 
-/** Documents fetched at once where all of an order are needed. */
+/** Number of documents fetched at once when all documents of an order are needed. */
 const CHUNK = 1000
 
-/** An order of an index; with `group` only its documents. */
+/** An order of an index; `group` restricts it to one group. */
 export type Order<I extends StateIndex> = {
   readonly index: I
   readonly order: keyof I['orders'] & string
   readonly group?: string
 }
 
-/** All documents of an order, in it. Only for orders that are short or promised whole. */
+/** All documents of an order, sorted. Only for orders that are short or promised whole. */
 export const wholeOrder = async <I extends StateIndex>(
   view: View,
   { index, order, ...group }: Order<I>,
@@ -23,7 +23,7 @@ export const wholeOrder = async <I extends StateIndex>(
   return docs
 }
 
-/** The same in runs. */
+/** All documents of an order in chunks. */
 export const orderInRuns = async function* <I extends StateIndex>(
   view: View,
   { index, order, ...group }: Order<I>,
@@ -35,14 +35,17 @@ export const orderInRuns = async function* <I extends StateIndex>(
   }
 }
 
-/** The list of all documents of an order, `total` of them, and how each is shown, by its rank from 1. */
+/**
+ * The list of all documents of an order, `total` of them. `rowOf` makes the row of each, from its rank (1 is
+ * the first).
+ */
 export const listingOf = <I extends StateIndex>(
   order: Order<I>,
   total: number,
   rowOf: (doc: DocOf<I>, rank: number) => unknown,
 ): Listing<Ranked<I>> => rankedListing(order, { total, sort: 'desc' }, rowOf)
 
-/** The same; `asc` is the exact reverse of the order. */
+/** Like `listingOf`, in the order (`desc`) or its exact reverse (`asc`). */
 export const rankedListing = <I extends StateIndex>(
   { index, order, ...group }: Order<I>,
   { total, sort }: { readonly total: number; readonly sort: 'asc' | 'desc' },
@@ -60,7 +63,7 @@ export const rankedListing = <I extends StateIndex>(
 
 type Ranked<I extends StateIndex> = { readonly doc: DocOf<I>; readonly rank: number }
 
-/** The list of what is in memory, in its order. */
+/** The list of rows in memory, in their order. */
 export const rankingIn = <R>(all: readonly R[], rowOf: (row: R) => unknown): Listing =>
   asRows({
     total: all.length,
@@ -68,7 +71,10 @@ export const rankingIn = <R>(all: readonly R[], rowOf: (row: R) => unknown): Lis
     rows: async (_view, docs) => ({ rows: docs.map(rowOf) }),
   })
 
-/** The same list with its rows made as they are read, so that lists of different documents are of one type. */
+/**
+ * The same list with its rows created as its documents are read, so that lists of different documents have
+ * one type.
+ */
 export const asRows = <D>({ total, docs, rows }: Listing<D>): Listing => ({
   total,
   docs: async (view, offset, limit) => (await rows(view, await docs(view, offset, limit))).rows,

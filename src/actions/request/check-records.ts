@@ -4,7 +4,7 @@ import { checkHeadRange, checkRange, type Range } from './range.ts'
 import type { RecordFilters } from './record-filters.ts'
 import { badRequest } from './refusals.ts'
 
-/** Parameters of a list of records that rules concern together. */
+/** Parameters of a list of records that are checked together. */
 type Asked = RecordFilters &
   Range & {
     readonly head: number
@@ -12,7 +12,7 @@ type Asked = RecordFilters &
     readonly page: bigint
   }
 
-/** Filters that only rows which moved a token pass. */
+/** Filters that only rows of token movements pass. */
 const MOVING = ['direction', 'token', 'memo', 'memo_prefix'] as const
 
 /** Throws 'bad_request' for filters that no row can pass together: an empty list would hide the mistake. */
@@ -30,7 +30,7 @@ export const checkFilters = (filters: RecordFilters): void => {
   if (contract !== undefined && moving !== undefined) checkMoves(contract, 'func_name', moving)
 }
 
-/** Throws 'bad_request' where rows of a contract cannot pass a filter that asks for movements. */
+/** Throws 'bad_request' if rows of a contract cannot pass a filter for movements. */
 const checkMoves = (contract: string, parameter: string, moving: string): void => {
   if (contract === 'token.iost') return
   throw badRequest(
@@ -42,7 +42,7 @@ const checkMoves = (contract: string, parameter: string, moving: string): void =
   )
 }
 
-/** The same for the rows of a contract, where `direction` needs a `counterparty`, too. */
+/** `checkFilters` for the rows of a contract, where `direction` also needs a `counterparty`. */
 export const checkContractFilters = (contract: string, filters: RecordFilters): void => {
   checkFilters(filters)
   const moving = MOVING.find(name => filters[name] !== undefined)
@@ -50,7 +50,7 @@ export const checkContractFilters = (contract: string, filters: RecordFilters): 
   checkSide(filters)
 }
 
-/** Throws 'bad_request' for a direction without an account that it is seen from. */
+/** Throws 'bad_request' for a direction without an account as its reference. */
 export const checkSide = ({ direction, counterparty }: RecordFilters): void => {
   if (direction === undefined || counterparty !== undefined) return
   throw badRequest(
@@ -63,8 +63,8 @@ export const checkSide = ({ direction, counterparty }: RecordFilters): void => {
 }
 
 /**
- * Checks the range of a list of records. Rows that are searched for have no number, and their pages follow one another:
- * throws 'bad_request' for what needs numbers.
+ * Checks the range of a list of records. Searched rows have no number, and their pages must be read one after
+ * another: throws 'bad_request' for parameters that need numbers.
  */
 export const checkRecordRange = (asked: Asked, isSearched: boolean): void => {
   if (!isSearched) {

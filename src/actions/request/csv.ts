@@ -3,10 +3,10 @@ import type { Options } from './options.ts'
 import { word } from './parameters.ts'
 import { badRequest } from './refusals.ts'
 
-/** The columns of an export: those that a program for accountants takes. */
+/** The columns of an export, in the form of an accounting program. */
 export type CsvLayout = 'koinly' | 'ledger'
 
-/** Parameter of lists that are exported for accountants: in every layout, or only as movements without balances. */
+/** Parameter of lists with exports for accounting: in every layout, or only as movements without balances. */
 export const csvLayout = <const L extends CsvLayout>(...layouts: readonly L[]) => {
   const isWhole = layouts.length > 1
   return Type.Optional(
@@ -31,7 +31,7 @@ export const csvLayout = <const L extends CsvLayout>(...layouts: readonly L[]) =
   )
 }
 
-/** Throws 'bad_request' where columns are chosen for an answer that has none. */
+/** Throws 'bad_request' if columns are given for an answer that is not CSV. */
 export const checkCsv = (csv: unknown, { export: format }: Pick<Options, 'export'>): void => {
   if (format === 'csv') return
   throw badRequest(

@@ -4,12 +4,12 @@ import type { Text } from '../text.ts'
 import { word } from './parameters.ts'
 import { badRequest } from './refusals.ts'
 
-/** Days of a range without a start. */
+/** Number of days of a range without a start. */
 export const DAYS_DEFAULT = 30
 
 type Named = { readonly description: Text; readonly elsewhere: readonly string[] }
 
-/** A UTC day; `read` makes the value of the parameter of it, as days since 1970. */
+/** A parameter for a UTC day; `read` converts days since 1970 to the parameter's value. */
 export const date = <T>(read: (day: number) => T, { description, elsewhere }: Named) =>
   Type.Optional(
     word<T>({

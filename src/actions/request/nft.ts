@@ -19,7 +19,7 @@ export const collection = () =>
     read: text => text,
   })
 
-/** The id of an NFT in its collection, in the only form that the chain gives it: without leading zeros. */
+/** The id of an NFT in its collection, in its form on the chain: without leading zeros. */
 export const tokenId = () =>
   word<string>({
     type: 'integer',

@@ -3,7 +3,7 @@ import type { Text } from '../text.ts'
 import { oneOf, type Query } from './query.ts'
 import { badRequest, shown } from './refusals.ts'
 
-/** How an answer is written; known to every action. */
+/** The options for the form of an answer, the same for every action. */
 export type Options = {
   readonly lang: 'en' | 'zh'
   /** `bare`: the resource's fields at top level. */
@@ -11,22 +11,22 @@ export type Options = {
   readonly compat: Compat
   /** `string`: numbers that may exceed a double are written as text. */
   readonly numbers: 'number' | 'string'
-  /** All rows of a list instead of an answer. */
+  /** All rows of a list in this format, instead of an answer. */
   readonly export?: ExportFormat
-  /** Rows of a list as they come, instead of an answer. */
+  /** Rows of a list as they arrive, instead of an answer. */
   readonly isFeed?: true
 }
 
-/** The options that have a value in every request. */
+/** The options that always have a value. */
 type Always = Required<Omit<Options, 'export' | 'isFeed'>>
 
-/** Other values of `format`: all rows of a list, each as it is read. */
+/** Further values of `format`: all rows of a list, streamed as they are read. */
 export const EXPORT_FORMATS = ['ndjson', 'csv'] as const
 export type ExportFormat = (typeof EXPORT_FORMATS)[number]
-/** The value of `format` for a feed: the rows of a list as they come. */
+/** The value of `format` for a feed: rows of a list as they arrive. */
 export const FEED_FORMAT = 'sse'
 
-/** The server's defaults for options that a request does not give. */
+/** The server's defaults for options that a request omits. */
 export type OptionDefaults = Pick<Options, 'format' | 'compat'>
 
 export const OPTION_VALUES: { readonly [K in keyof Always]: readonly Always[K][] } = {
@@ -55,19 +55,19 @@ export const OPTION_TEXTS: { readonly [K in keyof Always]: Text } = {
   },
 }
 
-/** How HTML and its headers name our languages (BCP 47). */
+/** Language tags for HTML and its headers (BCP 47). */
 export const LANGUAGE_TAG = { en: 'en', zh: 'zh-CN' } as const
 
 /**
- * Language of messages: the first usable `lang` of the query, otherwise the best of Accept-Language, otherwise English.
- * Never fails, so that even a refusal of the request itself has a language.
+ * Language of messages: the first valid `lang` of the query, otherwise the best match of Accept-Language,
+ * otherwise English. Never fails, so that even a refusal of the request itself has a language.
  */
 export const languageFor = (query: Query, acceptLanguage: string | undefined): 'en' | 'zh' => {
   for (const [name, value] of query) if (name === 'lang' && (value === 'en' || value === 'zh')) return value
   return accepted(acceptLanguage ?? '')
 }
 
-/** Options of a request. Throws 'bad_request' that names the option and its values. */
+/** Options of a request. Throws 'bad_request' with the name of the option and its values. */
 export const readOptions = (
   query: Query,
   {
@@ -108,7 +108,7 @@ const given = <K extends keyof Always>(query: Query, name: K): Always[K] | undef
 const listed = (values: readonly string[], between: string, last: string): string =>
   [values.slice(0, -1).join(between), ...values.slice(-1)].join(last)
 
-/** RFC 9110 12.5.4: the range with the highest weight that is one of ours; the earlier one of equals. */
+/** RFC 9110 12.5.4: the supported language with the highest weight; the first one among equals. */
 const accepted = (header: string): 'en' | 'zh' => {
   if (header === '') return 'en'
   let best: { readonly lang: 'en' | 'zh'; readonly weight: number } = { lang: 'en', weight: 0 }

@@ -4,7 +4,7 @@ import { contractIdOf, isContractId, isHash, isPossibleName, isTokenSymbol } fro
 import type { Text } from '../text.ts'
 import { severalOf, WHOLE_NUMBER, WHOLE_RULE, type Word, word } from './parameters.ts'
 
-/** The field words of the requests: one per kind of parameter, each reading itself strictly from text. */
+/** Parameter types of requests: each includes the strict parser of its text. */
 
 const ACCOUNT = '(?:[a-z0-9_]{5,11}|0x[0-9a-f]{40})'
 const SYSTEM = '[a-z0-9_]{1,94}\\.iost'
@@ -16,7 +16,7 @@ const BARE_CONTRACT = `${BASE58_LETTER}{32,44}`
 export const CONTRACT = `(?:${SYSTEM}|${USER_CONTRACT})`
 export const ACTION = '[A-Za-z0-9_]{1,32}'
 
-/** What other services call these. */
+/** Names of these parameters in other services. */
 const ACCOUNT_ELSEWHERE = [
   'address',
   'addr',
@@ -57,7 +57,10 @@ export const account = () =>
     read: same,
   })
 
-/** Anything that has a balance or a list. A contract may be given without its prefix (`owner.ts` resolves it). */
+/**
+ * The name of anything with a balance or a list. A contract may be given without its prefix (`owner.ts`
+ * resolves it).
+ */
 export const owner = () =>
   word<string>({
     type: 'string',
@@ -89,7 +92,7 @@ export const producer = (aliases: readonly string[] = []) =>
     read: same,
   })
 
-/** A token parameter with a description of its own. */
+/** A token parameter with its own description. */
 export const tokenAs = (description: Text) =>
   word<string>({
     type: 'string',
@@ -107,7 +110,7 @@ export const tokenAs = (description: Text) =>
 
 export const token = () => tokenAs({ en: 'Token name (symbol).', zh: '代币名称（符号）。' })
 
-/** A contract's id with its prefix, whether or not the caller wrote it. */
+/** A contract's id; the value has the prefix even if the caller omits it. */
 export const contract = () =>
   word<string>({
     type: 'string',
@@ -156,7 +159,7 @@ export const transactionHashes = (about: Pick<Word, 'description' | 'aliases' | 
     elsewhere: [...(about.elsewhere ?? []), 'hash', 'hashes', 'txhash', 'txhashes', 'txs', 'txids', 'ids'],
   })
 
-/** A block number. Beyond any chain's height it is still a number: the block is then unknown. */
+/** A block number. A number beyond the chain is valid, too: the block is then unknown. */
 export const number = () =>
   word<bigint>({
     type: 'integer',
@@ -180,7 +183,7 @@ const WHOLE_LIST: Text = {
   zh: '不提供 page 和 size 时返回完整列表。',
 }
 
-/** Page from 1; 0 is read as 1. A page far beyond the end is an empty page, so it is never a double. */
+/** Page from 1; 0 is read as 1. A page far beyond the end is an empty page, so the number is a bigint. */
 const page = (of: Pick<Word<bigint>, 'description' | 'fallback'>) =>
   word<bigint>({
     ...of,
@@ -193,7 +196,7 @@ const page = (of: Pick<Word<bigint>, 'description' | 'fallback'>) =>
     read: text => BigInt(text) || 1n,
   })
 
-/** Rows in a page. */
+/** Number of rows per page. */
 const size = (of: Pick<Word<number>, 'description' | 'fallback'>) =>
   word<number>({
     ...of,
@@ -207,7 +210,7 @@ const size = (of: Pick<Word<number>, 'description' | 'fallback'>) =>
     read: readSize,
   })
 
-/** Page and size of a list that is given whole when neither is asked for. */
+/** Page and size of a list that is returned whole when neither is given. */
 export const pageIfAsked = () =>
   Type.Optional(
     page({ description: { en: `${FROM_1.en} ${WHOLE_LIST.en}`, zh: `${FROM_1.zh}${WHOLE_LIST.zh}` } }),
@@ -222,7 +225,7 @@ export const sizeIfAsked = () =>
     }),
   )
 
-/** @param description what comes first; absent: the newest. */
+/** @param description the order of the rows; absent: newest first. */
 export const sort = (description: Text = NEWEST_FIRST) =>
   word<'asc' | 'desc'>({
     type: 'string',
@@ -256,7 +259,7 @@ export const actionName = () =>
     }),
   )
 
-/** A contract id, with or without its prefix. */
+/** A contract id with its prefix, from a text with or without it; undefined: the text is not one. */
 const contractOf = (text: string): string | undefined => {
   if (isContractId(text)) return text
   return isHash(text) ? contractIdOf(text) : undefined

@@ -1,7 +1,10 @@
 import { type TSchema, type TUnsafe, Type } from '@sinclair/typebox'
 import type { Text } from '../text.ts'
 
-/** What a parameter names in the chain: examples take it from the chain that is served (`example/scenes.ts`). */
+/**
+ * The kind of thing that a parameter names. Examples take its value from the served chain
+ * (`example/scenes.ts`).
+ */
 export type Sample =
   | 'account'
   | 'accounts'
@@ -20,24 +23,24 @@ export type Sample =
 
 const WORD = Symbol('word')
 
-/** Digits that a whole number may have: those of the greatest signed integer of 64 bits. */
+/** Maximum number of digits of a whole number: those of the greatest signed 64-bit integer. */
 export const MOST_DIGITS = 19
-/** Pattern of a whole number, without ends. */
+/** Pattern of a whole number, without anchors. */
 export const WHOLE_NUMBER = `[0-9]{1,${MOST_DIGITS}}`
 export const WHOLE_RULE: Text = {
   en: `a whole number of at most ${MOST_DIGITS} digits`,
   zh: `不超过 ${MOST_DIGITS} 位的非负整数`,
 }
 
-/** The description of a parameter, for callers and for the reader of requests. */
+/** The description of a parameter, for callers and for the parser of requests. */
 export type Word<T = unknown> = {
   readonly description: Text
   /** The rule that a value must obey, worded to follow "must be" in messages. */
   readonly rule: Text
-  /** Regular expression of all values that can be right, for the reference. */
+  /** Regular expression that matches every valid value, for the reference. */
   readonly pattern: string
   readonly example: string
-  /** Absent: a value that is good on every chain. Lists of names are joined by commas. */
+  /** Absent: the example is valid on every chain. Lists of names are joined by commas. */
   readonly sample?: Sample
   /** Type of the value in the reference. */
   readonly type: 'string' | 'integer'
@@ -48,11 +51,11 @@ export type Word<T = unknown> = {
   readonly fallback?: T
   /** Other names of the same parameter. */
   readonly aliases?: readonly string[]
-  /** What other services call it. Refused, with a message that names this parameter. */
+  /** Names of the parameter in other services. They are refused, with a message that names this parameter. */
   readonly elsewhere?: readonly string[]
-  /** Of a list: what each of its values is, so that a refusal names the one that is wrong. */
+  /** The description of each value of a list, so that a refusal names the invalid one. */
   readonly each?: Word
-  /** The value of a text; undefined: against the rule. Called only with texts that match `pattern`. */
+  /** Parses a text; undefined: the value breaks the rule. Called only with texts that match `pattern`. */
   readonly read: (text: string) => T | undefined
 }
 
@@ -70,7 +73,7 @@ export const word = <T>(of: Word<T>): TUnsafe<T> =>
     [WORD]: of,
   })
 
-/** A parameter that is 1 or 0; 0 when it is left out. */
+/** A parameter that is 1 or 0; default 0. */
 export const flag = (about: Pick<Word, 'description' | 'elsewhere'>): TUnsafe<number> =>
   word<number>({
     ...about,
@@ -84,10 +87,10 @@ export const flag = (about: Pick<Word, 'description' | 'elsewhere'>): TUnsafe<nu
     read: Number,
   })
 
-/** Values that one call takes at most. */
+/** Maximum number of values of a list parameter. */
 const MOST_VALUES = 50
 
-/** A parameter that takes several values of another one's kind, joined by commas; doubles are allowed. */
+/** A parameter for a list of values of another parameter's type, joined by commas; duplicates are allowed. */
 export const severalOf = <T>(
   schema: TUnsafe<T>,
   about: Pick<Word, 'description' | 'example' | 'sample' | 'aliases' | 'elsewhere'>,
@@ -110,7 +113,7 @@ export const severalOf = <T>(
   })
 }
 
-/** The word of a property of `Action.params`. */
+/** The word attached to a property of `Action.params`. */
 export const wordOf = (schema: TSchema): Word => {
   const found = (schema as { readonly [WORD]?: Word })[WORD]
   if (found === undefined) throw new TypeError('A parameter is not defined by `word`.')

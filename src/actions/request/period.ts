@@ -9,7 +9,10 @@ export type Period = {
   readonly end_time?: bigint | undefined
 }
 
-/** Parameters of what is measured between two blocks. Both times are read in the same way, so that periods meet. */
+/**
+ * Parameters of a period between two blocks. Both times are rounded in the same way, so consecutive periods
+ * meet.
+ */
 export const period = {
   start_block: whole({
     description: {
@@ -45,7 +48,7 @@ export const period = {
   }),
 }
 
-/** Throws 'bad_request' where an end is given in two ways: they may name different blocks. */
+/** Throws 'bad_request' if an end is given as both block and time: they may refer to different blocks. */
 export const checkPeriod = (asked: Period): void => {
   for (const end of ['start', 'end'] as const)
     if (asked[`${end}_block`] !== undefined && asked[`${end}_time`] !== undefined)

@@ -1,10 +1,10 @@
 import { time, whole } from './range.ts'
 import { badRequest } from './refusals.ts'
 
-/** The point of time whose state is asked for; absent: the published height. */
+/** The block or time whose state is requested; absent: the published height. */
 export type Point = { readonly at_block?: bigint | undefined; readonly at_time?: bigint | undefined }
 
-/** Parameters of answers that also exist of the past. */
+/** Parameters of answers that are also available for the past. */
 export const point = {
   at_block: whole({
     description: {
@@ -24,10 +24,10 @@ export const point = {
   }),
 }
 
-/** Whether a point is asked for; without one nothing of the past is read. */
+/** Whether a point is given. Without one, no past state is read. */
 export const hasPoint = ({ at_block, at_time }: Point): boolean => (at_block ?? at_time) !== undefined
 
-/** Throws 'bad_request' when both are given: they may name different blocks. */
+/** Throws 'bad_request' when both are given: they may refer to different blocks. */
 export const checkPoint = ({ at_block, at_time }: Point): void => {
   if (at_block === undefined || at_time === undefined) return
   throw badRequest(

@@ -4,16 +4,19 @@ import type { Text } from '../text.ts'
 import { type Word, wordOf } from './parameters.ts'
 import { badRequest, refuseRoute, shown, unknownParameter } from './refusals.ts'
 
-/** Decoded pairs of the query string in order; the API key is already taken out. */
+/** Decoded pairs of the query string, in order; the API key has been removed. */
 export type Query = readonly (readonly [name: string, value: string])[]
 
 /** Cache busters of browsers and old clients: accepted everywhere, never read. */
 export const IGNORED: readonly string[] = ['_', 't', 'timestamp']
 
-/** Names known to every action. */
+/** Parameters that every action accepts. */
 const COMMON: readonly string[] = ['module', 'action', 'lang', 'format', 'compat', 'numbers']
 
-/** The one value of a parameter; undefined when absent. A parameter given twice is refused, also with equal values. */
+/**
+ * The value of a parameter; undefined when absent. Throws 'bad_request' for a parameter given twice, even
+ * with equal values.
+ */
 export const oneOf = (query: Query, name: string): string | undefined => {
   let found: string | undefined
   for (const [key, value] of query) {
@@ -35,10 +38,10 @@ const repeated = (name: string, query: Query) => {
   )
 }
 
-/** Actions by module and name, made once for each registry. */
+/** Actions by module and name, built once for each registry. */
 const routes = new WeakMap<readonly Action[], ReadonlyMap<string, Action>>()
 
-/** The action that `module` and `action` name, letter case ignored. Throws 'bad_request' with the nearest name. */
+/** The action for `module` and `action`, ignoring case. Throws 'bad_request' with the nearest name. */
 export const routeFor = (query: Query, actions: readonly Action[]): Action => {
   const [module, action] = [oneOf(query, 'module'), oneOf(query, 'action')]
   const byName =
@@ -47,14 +50,14 @@ export const routeFor = (query: Query, actions: readonly Action[]): Action => {
   return byName.get(`${module} ${action}`.toLowerCase()) ?? refuseRoute({ module, action }, actions)
 }
 
-/** A parameter of an action as the reference shows it. */
+/** A parameter of an action as shown in the reference. */
 export type Parameter = {
   readonly name: string
   readonly required: boolean
   readonly word: Word
 }
 
-/** The parameters of an action in the order of its file. */
+/** The parameters of an action, in the order of its declaration. */
 export const parametersOf = (params: TObject): readonly Parameter[] =>
   Object.entries(params.properties).map(([name, schema]) => {
     const word = wordOf(schema)
@@ -62,9 +65,9 @@ export const parametersOf = (params: TObject): readonly Parameter[] =>
     return { name, required, word }
   })
 
-/** A parameter and how a request's text is read; made once for each action. */
+/** A parameter with its accepted names and compiled pattern; built once for each action. */
 type Reader = Parameter & {
-  /** The names that a request may use for it. */
+  /** All accepted names of the parameter. */
   readonly names: readonly string[]
   readonly pattern: RegExp
 }
@@ -87,8 +90,8 @@ const readersOf = (params: TObject): Readers => {
 }
 
 /**
- * Reads an action's parameters strictly from text: nothing is coerced and nothing falls back silently. Throws
- * 'bad_request' that names the parameter, the value and the rule.
+ * Parses an action's parameters strictly from text: values are never coerced and never replaced silently.
+ * Throws 'bad_request' with the parameter, the value and the rule.
  */
 export const readParams = <P extends TObject>(
   params: P,
@@ -109,11 +112,14 @@ export const readParams = <P extends TObject>(
   return values as Static<P>
 }
 
-/** Whether an action with these parameters reads this one: its own, under any of their names, and those of all actions. */
+/**
+ * Whether an action with these parameters reads a parameter: its own under any of their names, and those of
+ * all actions.
+ */
 export const takes = (params: TObject, name: string): boolean =>
   readersOf(params).names.has(name) || COMMON.includes(name)
 
-/** The value of a parameter that is given, or must be. */
+/** The value of a parameter that is given or required. */
 const readOne = ({ name, word, names, pattern }: Reader, query: Query): unknown => {
   const [first, second] = givenIn(query, names)
   if (first === undefined)
@@ -138,7 +144,7 @@ const readOne = ({ name, word, names, pattern }: Reader, query: Query): unknown 
   })
 }
 
-/** Refuses the first value of a list that is against the rule of its values. */
+/** Refuses the first value of a list that breaks the rule of its values. */
 const refuseOneOf = (
   { key, text }: { readonly key: string; readonly text: string },
   { each }: Word,

@@ -4,12 +4,12 @@ import { RANGE_NAMES, type Range } from './range.ts'
 import { badRequest } from './refusals.ts'
 import type { Step } from './step.ts'
 
-/** The range of a history, and the length of its rows where they are steps. */
+/** The range of a history, and the length of its steps if its rows are steps. */
 export type RangeOfSteps = Range & { readonly step?: Step | undefined }
 
 /**
- * Throws 'bad_request' for a range by blocks, times or numbers beside a step, since steps are whole days, and for columns
- * that show single changes.
+ * Throws 'bad_request' for a step together with a range by blocks, times or numbers, because steps are whole
+ * days, or with columns that show single changes.
  */
 export const checkSteps = ({
   step,
@@ -36,7 +36,7 @@ export const checkSteps = ({
   )
 }
 
-/** The days of a range. */
+/** The range in days since 1970. */
 export const datesOf = ({ start_date, end_date }: Range): Dates => ({
   start_date: start_date === undefined ? undefined : dayOf(start_date),
   end_date: end_date === undefined ? undefined : dayOf(end_date),

@@ -19,8 +19,9 @@ export const RANGE_NAMES = [
 ] as const
 
 /**
- * Which rows of a list are wanted, by their blocks, those blocks' times, and their numbers in the list; both ends are
- * inclusive. A time is in nanoseconds, and so is a day: the first of them at the start, the last of them at the end.
+ * A range of a list's rows, by their blocks, the times of these blocks, and their numbers in the list; both
+ * ends are inclusive. Times are in nanoseconds. So are days: a start is the first nanosecond of its day, an
+ * end the last one.
  */
 export type Range = { readonly [K in (typeof RANGE_NAMES)[number]]?: bigint }
 
@@ -56,7 +57,7 @@ export const time = (end: 'first' | 'last', { description, example, elsewhere }:
     }),
   )
 
-/** First and last block, time and number of the rows of a list. Given together, all of them hold. */
+/** First and last block, time and number of a list's rows. If several are given, all of them apply. */
 export const range = {
   start_block: whole({
     description: { en: 'First block of the range, inclusive.', zh: '区间的起始区块（含）。' },
@@ -116,7 +117,7 @@ export const range = {
   }),
 }
 
-/** The value of a parameter of a range, as messages show it. */
+/** The value of a range parameter in the form used in messages. */
 export const rangeText = (name: (typeof RANGE_NAMES)[number], value: bigint): string => {
   switch (name) {
     case 'start_date':
@@ -130,7 +131,7 @@ export const rangeText = (name: (typeof RANGE_NAMES)[number], value: bigint): st
   }
 }
 
-/** Starts and ends that are compared with one another: days are times. */
+/** Starts and ends that are compared with each other; days are compared as times. */
 const PAIRS = [
   ['start_block', 'end_block'],
   ['start_time', 'end_time'],
@@ -140,7 +141,7 @@ const PAIRS = [
   ['start_seq', 'end_seq'],
 ] as const
 
-/** Throws 'bad_request' when a start is beyond its end: an empty page would hide the mistake. */
+/** Throws 'bad_request' when a start is after its end: an empty page would hide the mistake. */
 export const checkRange = (range: Range): void => {
   for (const [first, last] of PAIRS) {
     const [start, end] = [range[first], range[last]]
@@ -156,7 +157,7 @@ export const checkRange = (range: Range): void => {
   }
 }
 
-/** Whether a list also has the rows of blocks that are not irreversible yet. */
+/** Whether a list includes rows of blocks that are not yet irreversible. */
 const headOption = (): TUnsafe<number> =>
   flag({
     description: {
@@ -166,7 +167,7 @@ const headOption = (): TUnsafe<number> =>
     elsewhere: ['pending', 'unconfirmed', 'include_pending', 'with_head', 'latest', 'confirmed'],
   })
 
-/** The row behind which a page begins. */
+/** The row after which a page begins. */
 const afterOption = (): TUnsafe<RowId> =>
   word<RowId>({
     type: 'string',
@@ -183,10 +184,12 @@ const afterOption = (): TUnsafe<RowId> =>
     read: readRowId,
   })
 
-/** The parameters of lists that also have rows of blocks that are not irreversible yet. */
+/** The parameters of lists that can include rows of blocks which are not yet irreversible. */
 export const headOptions = { head: headOption(), after: Type.Optional(afterOption()) }
 
-/** Throws 'bad_request' as `checkRange` does, and for `after` without `head`: other lists are read on by `seq`. */
+/**
+ * Throws 'bad_request' like `checkRange`, and for `after` without `head`: other lists are continued by `seq`.
+ */
 export const checkHeadRange = (params: Range & { readonly head: number; readonly after?: RowId }): void => {
   checkRange(params)
   if (params.after !== undefined && params.head !== 1)

@@ -5,10 +5,10 @@ import type { Text } from '../text.ts'
 import { ACTION, CONTRACT, owner, tokenAs } from './parameter-types.ts'
 import { flag, severalOf, type Word, word, wordOf } from './parameters.ts'
 
-/** An action of a contract: what a call names. */
+/** A contract and one of its actions, as named by a call. */
 export type Func = { readonly contract: string; readonly action: string }
 
-/** The filters of lists of records, as they are read. */
+/** The parsed filters of lists of records. */
 export type RecordFilters = {
   readonly direction?: 'in' | 'out' | undefined
   readonly counterparty?: string | undefined
@@ -21,9 +21,9 @@ export type RecordFilters = {
   readonly min_amount?: bigint | undefined
 }
 
-/** Decimals that the amount of a token has at most. */
+/** Maximum number of decimals of a token amount. */
 export const MOST_DECIMALS = 18
-/** Letters of a memo: the chain takes 512 bytes. */
+/** Maximum length of a memo in a filter, in characters: the chain accepts 512 bytes. */
 const MOST_LETTERS = 512
 
 export const direction = (description: Text) =>
@@ -51,7 +51,7 @@ export const counterparty = (description: Text) => {
   )
 }
 
-/** Tokens, of which a row moved one. */
+/** Tokens: a row matches if it moved one of them. */
 export const tokens = (description: Text) =>
   Type.Optional(
     severalOf(tokenAs(description), {
@@ -149,10 +149,10 @@ const minAmount = () =>
     }),
   )
 
-/** Filters that every list of records takes. */
+/** Filters that every list of records accepts. */
 export const textFilters = { memo: memo(), memo_prefix: memoPrefix(), min_amount: minAmount() }
 
-/** Whether any filter is given. Without one the rows are those of one list, which needs no plan. */
+/** Whether any filter is given. Without one, the rows are those of one list, and no plan is needed. */
 export const hasFilters = (filters: RecordFilters): boolean => {
   const { direction, counterparty, token, func_name, failed, memo, memo_prefix, min_amount } = filters
   return (
@@ -161,7 +161,7 @@ export const hasFilters = (filters: RecordFilters): boolean => {
   )
 }
 
-/** The filters among the parameters of a list of records, each token once, and the others. */
+/** Splits the parameters of a list of records into filters, with duplicate tokens removed, and the others. */
 export const partsOf = <P extends RecordFilters>(params: P) => {
   const { direction, counterparty, token, func_name, failed, memo, memo_prefix, min_amount, ...asked } =
     params

@@ -4,10 +4,10 @@ import type { Action } from '../define.ts'
 import type { Text } from '../text.ts'
 import type { Word } from './parameters.ts'
 
-/** Longest part of a caller's text that is repeated in a message, in characters. */
+/** Maximum length of a caller's text in a message, in characters. */
 const SHOWN = 64
 
-/** A caller's text for a message: in quotes, cut after credentials were taken out, and escaped. */
+/** A caller's text for a message: quoted, with credentials removed, truncated and escaped. */
 export const shown = (given: string): string => {
   const text = withoutSecrets(plainOf(given))
   const characters = [...text.slice(0, 2 * SHOWN)]
@@ -16,7 +16,7 @@ export const shown = (given: string): string => {
   return `'${safe}${cut ? '…' : ''}'`
 }
 
-/** The text itself, but decoded where its escapes hide a key. */
+/** The text itself, or its decoded form if percent-encoding hides a key. */
 const plainOf = (text: string): string => {
   const decoded = text.replace(/%([0-7][0-9a-f])/gi, (_whole, code: string) =>
     String.fromCharCode(Number.parseInt(code, 16)),
@@ -24,16 +24,19 @@ const plainOf = (text: string): string => {
   return withoutSecrets(decoded) === decoded ? text : decoded
 }
 
-/** A failure of the caller's, in both languages. */
+/** A failure caused by the caller, with messages in both languages. */
 export const badRequest = (text: Text, details: Readonly<Record<string, string | number>> = {}): Failure =>
   new Failure('bad_request', text.en, { zh: text.zh, details })
 
-/** A typing error has at most one edit for this many letters. With more it is another word, and a suggestion would mislead. */
+/**
+ * A typing error has at most one edit per this many characters. A name with more edits is a different word,
+ * and suggesting it would mislead.
+ */
 const LETTERS_PER_EDIT = 3
 
 /**
- * The candidate that `name` is probably meant to be: the one that takes the fewest edits, the earlier one of equals.
- * undefined: none is near.
+ * The candidate that `name` most probably means: the one with the fewest edits, the first among equals.
+ * undefined: no candidate is near.
  */
 export const nearest = (name: string, candidates: readonly string[]): string | undefined => {
   const wanted = name.slice(0, SHOWN).toLowerCase()
@@ -46,11 +49,11 @@ export const nearest = (name: string, candidates: readonly string[]): string | u
   return best?.candidate
 }
 
-/** The end of a message about an unknown name: the one that it is probably meant to be, otherwise what `none` says. */
+/** The end of a message about an unknown name: the nearest name, or `none` if there is none. */
 export const nearestText = (near: string | undefined, none: Text = { en: '.', zh: '。' }): Text =>
   near === undefined ? none : { en: `; the nearest one is '${near}'.`, zh: `；最接近的是 '${near}'。` }
 
-/** Insertions, deletions and replacements that turn `a` into `b`. */
+/** Number of insertions, deletions and replacements that turn `a` into `b` (Levenshtein distance). */
 const editsBetween = (a: string, b: string): number => {
   let above = Array.from({ length: b.length + 1 }, (_, column) => column)
   for (const [row, letter] of [...a].entries()) {
@@ -68,7 +71,7 @@ const editsBetween = (a: string, b: string): number => {
   return above.at(-1) ?? 0
 }
 
-/** Says what is wrong with a module or an action that names none. */
+/** Throws the refusal of an unknown or missing module or action. */
 export const refuseRoute = (
   asked: { readonly module: string | undefined; readonly action: string | undefined },
   actions: readonly Pick<Action, 'module' | 'action'>[],
@@ -124,7 +127,10 @@ const named = (
   )
 }
 
-/** The refusal of a parameter that an action with the parameters `all` does not take, nor all actions (`common`). */
+/**
+ * The refusal of a parameter that is neither one of the action's (`all`) nor one of those of every action
+ * (`common`).
+ */
 export const unknownParameter = (
   name: string,
   all: readonly { readonly name: string; readonly names: readonly string[]; readonly word: Word }[],

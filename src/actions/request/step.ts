@@ -1,10 +1,10 @@
 import { word } from './parameters.ts'
 import { badRequest } from './refusals.ts'
 
-/** How long each row of a history is: a UTC day, a week from Monday, a month. */
+/** The length of a history's steps: a UTC day, a week from Monday, or a month. */
 export type Step = 'day' | 'week' | 'month'
 
-/** Most rows of an answer by steps. */
+/** Maximum number of steps in one answer. */
 const STEPS_MOST = 400
 
 export const step = (fallback?: Step) =>
@@ -28,7 +28,7 @@ export type Days = { readonly first: number; readonly last: number }
 
 const DAY_MS = 86_400_000
 
-/** The steps that have a day of `from` … `to`, each whole. Throws 'bad_request' when they are too many. */
+/** The whole steps that include a day of `from` … `to`. Throws 'bad_request' when there are too many. */
 export const stepsBetween = (step: Step, from: number, to: number): readonly Days[] => {
   const steps: Days[] = []
   for (let day = from; day <= to; ) {

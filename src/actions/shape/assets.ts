@@ -3,7 +3,7 @@ import type { Unclaimed } from '../find/unclaimed.ts'
 import { exact, rowsOf, shape, sourced, text } from './results.ts'
 import { iostOf } from './values.ts'
 
-/** IOST by where it is. */
+/** IOST of an owner by state. */
 export const iostAssets = shape({
   available: exact('Available.', '可用。'),
   frozen: exact('Frozen and not due yet.', '已冻结且尚未到期。'),
@@ -26,7 +26,7 @@ export const iostAssets = shape({
     '以上各项合计。任意一项为 null 时为 null。',
   ),
 })
-/** More about rewards. */
+/** Details of unclaimed rewards. */
 export const unclaimedRewards = shape({
   by_producer: rowsOf(
     shape({
@@ -53,7 +53,7 @@ export const unclaimedRewards = shape({
 
 const orNull = (units: bigint | null) => (units === null ? null : iostOf(units))
 
-/** Amounts as numbers, beside their sum, which is not known where one of them is not. */
+/** Amounts as numbers, with their sum, which is null if any amount is unknown. */
 export const iostShown = (parts: Readonly<Record<string, bigint | null>>) => {
   const known = Object.values(parts).filter(units => units !== null)
   return {

@@ -17,7 +17,7 @@ import type { Rows } from '../list/rows.ts'
 import { hashesOf, statesBy } from './changes.ts'
 import { factsOf, partiesOf } from './row-facts.ts'
 
-/** What a change of a balance is called that no row of a record did. */
+/** Names of balance changes that no record caused. */
 const NAMES: Readonly<Record<string, string>> = {
   due: 'release',
   block: 'contribute',
@@ -29,7 +29,7 @@ type Asked = { readonly owner: string; readonly decimal: number; readonly compat
 
 const HELD = { from: heldAt, after: heldAfter }
 
-/** Rows of changes of a balance: what did each, and what there was after it. */
+/** Rows of changes of a balance: the cause of each, and the balance after it. */
 export const balanceChangeRows =
   ({ owner, decimal, compat }: Asked) =>
   async (view: View, docs: readonly Numbered<Change>[]): Promise<Rows> => {
@@ -65,7 +65,7 @@ export const balanceChangeRows =
     return { rows }
   }
 
-/** The fields of a row that books are kept by. */
+/** The fields of a row from which bookings are made. */
 type Row = {
   readonly created_at: string
   readonly action: string
@@ -77,7 +77,7 @@ type Row = {
   readonly tx_hash: string | null
 }
 
-/** Rows of changes of one token as bookings. */
+/** Converts rows of changes of one token to bookings. */
 export const changesIn =
   (token: string): BookingsOf =>
   ({ rows }) =>
@@ -89,13 +89,19 @@ export const changesIn =
         balance: sum(balance, frozen),
       }))
 
-/** Releases and the contribute of a block come from the chain itself: their base transaction is not stored. */
+/**
+ * Whether a transaction of a signer made the change. Releases and the contribute of a block come from the
+ * chain itself, and base transactions are not in the index of transactions.
+ */
 const isByTransaction = ({ cause: { kind } }: Entry): boolean => kind !== 'due' && kind !== 'block'
 
 const idOfRow = (height: number, tx: number, cause: Cause): string | undefined =>
   'index' in cause ? recordId(height, tx, cause.index) : undefined
 
-/** What did each change, by its row of `records`; undefined: no row did. Throws 'damaged' where that is missing. */
+/**
+ * The cause of each change, from its row of `records`; undefined: no row caused it. Throws 'damaged' if that
+ * row is missing.
+ */
 const causesOf = async (view: View, docs: readonly Numbered<Change>[], owner: string) => {
   const ids = docs.map(({ doc: { entry } }) => idOfRow(entry.height, entry.tx, entry.cause))
   const each = [...new Set(ids.flatMap(id => id ?? []))]

@@ -7,7 +7,7 @@ import type { View } from '#store/port.ts'
 import { count, described, exact, shape, text } from './results.ts'
 import { gasOf, timeOf } from './values.ts'
 
-/** A block with what the answers need, stored or from the node. */
+/** A block with the fields that answers need, stored or from the node. */
 export type FoundBlock = {
   readonly status: 'PENDING' | 'IRREVERSIBLE'
   readonly doc: Omit<BlockDoc, 'id' | 'hash8' | 'base' | 'base_hash8'>
@@ -68,8 +68,8 @@ export const blockAnswer = ({ status, doc }: FoundBlock) => ({
 })
 
 /**
- * A block the node answered, as a document. Its gas is summed from its transactions: the node's own figure is 0 once
- * a block is irreversible, and before that depends on which node is asked.
+ * A block from the node, as a document. Its gas is summed from its transactions: the node's own figure is 0
+ * once a block is irreversible, and differs between nodes before.
  */
 export const blockFromNode = async (view: View, block: Block): Promise<FoundBlock['doc']> => {
   const key = await view.get(producerKeys, block.witness)

@@ -12,7 +12,7 @@ import type { Numbered } from '../list/list-rows.ts'
 import type { Rows } from '../list/rows.ts'
 import { count, createdAt, seq, txHash } from './results.ts'
 
-/** The first fields of each row of a list of changes. */
+/** The first fields of each row in a list of changes. */
 export const changeFields = {
   seq: seq(),
   block: count('Block number (height).', '区块高度。'),
@@ -20,14 +20,17 @@ export const changeFields = {
   tx_hash: txHash(),
 }
 
-/** What a series comes to: what there is when a part begins, and after one more change. */
+/** The running state of a series: its value at the beginning of a part, and after an entry. */
 export type Fold<S> = {
   readonly from: (opening: readonly string[]) => S
-  /** After `times` of the changes that an entry stands for. */
+  /** The state after `times` of the changes that an entry represents. */
   readonly after: (before: S, entry: Entry, times: number) => S
 }
 
-/** Rows of changes by transactions: each with its block, time and transaction, and what the fold had after it. */
+/**
+ * Rows of changes by transactions: each with its block, time and transaction, and fields from the running
+ * state after it.
+ */
 export const changeRows =
   <S>(fold: Fold<S>, compat: Compat, shown: (entry: Entry, after: S) => object) =>
   async (view: View, docs: readonly Numbered<Change>[]): Promise<Rows> => {
@@ -50,7 +53,7 @@ export const changeRows =
     return { rows }
   }
 
-/** What a fold has after change `at` of a part; each part is gone through once. */
+/** Returns the running state after change `at` of a part; each part is traversed once. */
 export const statesBy = <S>({ from, after }: Fold<S>) => {
   const known = new Map<SeriesDoc, readonly Reached<S>[]>()
   const all = (part: SeriesDoc): readonly Reached<S>[] => {
@@ -72,7 +75,7 @@ export const statesBy = <S>({ from, after }: Fold<S>) => {
   }
 }
 
-/** What there is before an entry whose first change has this number in its part. */
+/** An entry with the state before it and the number of its first change in its part. */
 type Reached<S> = { readonly entry: Entry; readonly before: S; readonly number: number }
 
 export const hashesOf = async (view: View, ids: readonly string[]): Promise<ReadonlyMap<string, string>> => {

@@ -13,7 +13,7 @@ export const collectionFields = {
   tx_hash: txHash(),
 }
 
-/** A collection as it is shown. */
+/** A collection in the form of an answer. */
 export const collectionShown = (doc: CollectionDoc) => ({
   collection: doc.symbol,
   issuer: doc.issuer,

@@ -8,8 +8,7 @@ import type { Searched } from '../list/searched.ts'
 import { foundRows, listedRecords } from './rows.ts'
 
 /**
- * The rows within a range that a plan finds, by that of its ways that has the fewest rows to look at. Throws as `searchOf`
- * does.
+ * The rows of a plan within a range, found in the way with the fewest rows to search. Throws like `searchOf`.
  */
 const foundRecords = async (
   context: Context,
@@ -22,7 +21,7 @@ const foundRecords = async (
   const { compat } = context
   return {
     search,
-    // Rows of several tokens are in one list each, those of several accounts may be in two.
+    // Rows of several tokens are in one list each; rows of several accounts may be in two.
     total: test === undefined && owners === undefined ? size : undefined,
     rowsOf: (view: View, found: readonly Merged[]) => foundRows(view, found, { contract, compat, owners }),
     fields: [...(compat === 'iostabc' ? [] : ['id']), ...(owners === undefined ? [] : ['accounts'])],
@@ -32,8 +31,8 @@ const foundRecords = async (
 }
 
 /**
- * The rows that a plan finds: those of the list that it needs alone, else those that are searched for. Throws as
- * `recordsOf` and `searchOf` do.
+ * The rows of a plan: from a single list if that suffices, otherwise by a search. Throws like `recordsOf` and
+ * `searchOf`.
  */
 export const plannedRecords = async (
   context: Context,
@@ -46,9 +45,9 @@ export const plannedRecords = async (
     : listedRecords(context, list, { ...asked, contract })
 }
 
-/** Whether the rows that a plan finds are searched for; it depends on the parameters of a call alone. */
+/** Whether a plan needs a search. This depends only on the parameters of a call. */
 export const isSearched = (plan: Plan): boolean => onlyList(plan) === undefined
 
-/** The list that a plan needs alone; undefined: rows are to be searched. */
+/** The list that alone answers a plan; undefined: a search is needed. */
 const onlyList = ([{ keys, test, owners }, ...others]: Plan): string | undefined =>
   test === undefined && owners === undefined && keys.length === 1 && others.length === 0 ? keys[0] : undefined

@@ -4,7 +4,7 @@ import { HEAD_ONLY, text } from './results.ts'
 
 const headOnly = (en: string, zh: string) => Type.Optional({ ...text(en, zh), [HEAD_ONLY]: true })
 
-/** Fields that rows of lists have only with `head=1`. */
+/** Fields that rows have only with `head=1`. */
 export const headFields = () => ({
   id: headOnly(
     'Only with head=1: names the row and its block, before the block is irreversible and after. A row of another block in its place has another id.',
@@ -16,6 +16,6 @@ export const headFields = () => ({
   ),
 })
 
-/** The status of a row by its block, if that is not irreversible yet. */
+/** The status of a row; `above`: its block, if that is not yet irreversible. */
 export const statusOf = (above: HeadBlock | undefined): 'PACKED' | 'IRREVERSIBLE' =>
   above === undefined ? 'IRREVERSIBLE' : 'PACKED'

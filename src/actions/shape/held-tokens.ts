@@ -4,7 +4,7 @@ import type { View } from '#store/port.ts'
 import type { HeldToken } from '../find/held-tokens.ts'
 import { count, rowsOf, shape, text } from './results.ts'
 
-/** Fields of a row that says what an owner has of a token. */
+/** Fields of a row about an owner's amounts of a token. */
 export const heldTokenFields = {
   symbol: text('Name of the token.', '代币名称。'),
   balance: text('Available balance, in token units.', '可用余额（代币单位）。'),
@@ -27,7 +27,7 @@ export const heldTokenFields = {
   ),
 }
 
-/** The rows of tokens that an owner has. */
+/** Rows about the tokens that an owner has. */
 export const heldTokenRows = async (view: View, held: readonly HeldToken[]) => {
   const known = await view.getMany(
     tokens,

@@ -16,7 +16,7 @@ export const nftFields = {
   tx_hash: txHash(),
 }
 
-/** An NFT as it is shown. */
+/** An NFT in the form of an answer. */
 export const nftShown = ({ id, owner, metadata, height, time, tx_hash }: ItemDoc) => {
   const slash = id.lastIndexOf('/')
   return {

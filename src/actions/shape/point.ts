@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { toIso } from '#chain/time.ts'
 import { count, text } from './results.ts'
 
-/** Fields of an answer that is of a point of the past. */
+/** Fields of an answer about a past state. */
 export const pointFields = {
   at_block: Type.Optional(
     count(
@@ -18,6 +18,6 @@ export const pointFields = {
   ),
 }
 
-/** Their values; none of the present. */
+/** The values of `pointFields`; an answer about the present has none. */
 export const pointShown = (then: { readonly height: number; readonly time: bigint } | undefined) =>
   then === undefined ? {} : { at_block: then.height, at_time: toIso(then.time) }

@@ -3,7 +3,7 @@ import type { BookingsOf } from '../books/book.ts'
 import type { Booking } from '../books/booking.ts'
 import { partiesOf } from './row-facts.ts'
 
-/** The fields of a row of records that books are kept by; `data` stands beside it. */
+/** The fields of a row of records from which bookings are made; `data` is passed separately. */
 type Row = {
   readonly created_at: string
   readonly action_name: string
@@ -13,7 +13,7 @@ type Row = {
   readonly memo?: string | undefined
 }
 
-/** Rows of records as the bookings of an account; what it moved to itself is none. */
+/** Converts rows of records to the bookings of an account. A transfer to itself is not a booking. */
 export const movementsOf =
   (account: string): BookingsOf =>
   ({ rows, data = [] }) =>
@@ -22,10 +22,10 @@ export const movementsOf =
       return bookingOf(row, own instanceof RawJson ? own.text : (own ?? ''), account) ?? []
     })
 
-/** undefined: the row moved nothing of the account's. */
+/** The booking of a row; undefined: the row did not change the account's amounts. */
 const bookingOf = (row: Row, data: string, account: string): Booking | undefined => {
   const { created_at, action_name, tx_hash, amount, token, memo } = row
-  // The amount of a vote or a pledge moves in a row of its own, which names the token.
+  // The amount of a vote or a pledge is moved by a separate row, which names the token.
   if (amount === undefined || token === undefined) return undefined
   const { from, to } = partiesOf({ action_name, data })
   if (from === to || (from !== account && to !== account)) return undefined

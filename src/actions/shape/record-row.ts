@@ -15,7 +15,7 @@ import {
   txHash,
 } from './results.ts'
 
-/** Programs of ours read rows without `compat`, so their type is the array. */
+/** Our own programs read rows without `compat`, so the type is the array. */
 const data = (compat: Compat) =>
   described(
     (compat === 'iostabc' ? Type.String() : Type.Array(Type.Unknown())) as TArray<TUnknown>,
@@ -23,7 +23,7 @@ const data = (compat: Compat) =>
     '方法参数或代币变动收据的内容，以数组表示；不是 JSON 数组的文本表示为只含该文本的数组。compat=iostabc 时为链上原文。',
   )
 
-/** Fields that every row of a record has. */
+/** Fields of every row of a record. */
 const recordFields = (compat: Compat) => ({
   action_name: text('Action name.', '方法名。'),
   data: data(compat),
@@ -71,7 +71,10 @@ const movementFields = () => ({
 
 const contractField = () => text('Contract.', '合约。')
 
-/** A row of get-account-tx, get-contract-tx and get-token-tx; the contract is named always, or only with `compat=iostabc`. */
+/**
+ * A row of get-account-tx, get-contract-tx and get-token-tx. `contract`: whether the contract is included
+ * always, or only with `compat=iostabc`.
+ */
 const recordRow = (contract: 'always' | 'compat', compat: Compat) => {
   const named = contract === 'always' || compat === 'iostabc' ? { contract: contractField() } : {}
   return shape({
@@ -103,7 +106,7 @@ const accountsField = () =>
     [SEARCHED_ONLY]: true,
   })
 
-/** The answers of an action that lists records, also with `compat=iostabc`. */
+/** Schemas of the answers of an action that lists records, without and with `compat=iostabc`. */
 export const recordLists = (contract: 'always' | 'compat') => {
   const listFor = (compat: Compat) =>
     listOfFound('transactions', recordRow(contract, compat), {
@@ -113,7 +116,7 @@ export const recordLists = (contract: 'always' | 'compat') => {
   return { result: listFor('none'), compatResult: listFor('iostabc') }
 }
 
-/** The answers of get-transaction-records. */
+/** Schemas of the answers of get-transaction-records. */
 export const transactionRecords = () => {
   const listFor = (compat: Compat) =>
     listOfRows(

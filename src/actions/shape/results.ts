@@ -1,20 +1,20 @@
 import { type TArray, type TProperties, type TSchema, type TUnsafe, Type } from '@sinclair/typebox'
 import type { Text } from '../text.ts'
 
-/** The field words of the answers. Descriptions are product text: they become the reference. */
+/** Field types of answers. The descriptions are product text: they become the reference. */
 
 const ZH = 'x-description-zh'
-/** Marks numbers that `numbers=string` writes as text. */
+/** Marks numbers that `numbers=string` writes as strings. */
 export const EXACT = 'x-exact'
 /** Marks fields that rows have only with `head=1`. */
 export const HEAD_ONLY = 'x-head-only'
 
-/** Marks a field that rows of a whole list have only where they were searched for. */
+/** Marks a field that rows of a whole list have only if they were found by a search. */
 export const SEARCHED_ONLY = 'x-searched-only'
 
 const about = (en: string, zh: string) => ({ description: en, [ZH]: zh })
 
-/** The description of a field of an answer; undefined when its name says enough. */
+/** The description of a field of an answer; undefined when the field has none. */
 export const descriptionOf = (schema: TSchema): Text | undefined => {
   const zh: unknown = schema[ZH]
   return schema.description === undefined || typeof zh !== 'string'
@@ -24,16 +24,16 @@ export const descriptionOf = (schema: TSchema): Text | undefined => {
 
 export const text = (en: string, zh: string) => Type.String(about(en, zh))
 export const flag = (en: string, zh: string) => Type.Boolean(about(en, zh))
-/** A count, height or position: a JSON number also with `numbers=string`. */
+/** A count, height or position: a JSON number even with `numbers=string`. */
 export const count = (en: string, zh: string) => Type.Integer({ ...about(en, zh), minimum: 0 })
-/** A number that programs of ours read as text, as `numbers=string` writes it. */
+/** A number that our own programs read as a string, in the form of `numbers=string`. */
 const exactNumber = (about: object) => Type.Number({ ...about, [EXACT]: true }) as TSchema as TUnsafe<string>
-/** An amount, rate, price, gas figure or time with all its digits. */
+/** An amount, rate, price, gas figure or time, with all digits. */
 export const exact = (en: string, zh: string) => exactNumber(about(en, zh))
-/** `exact`, or null without a source. */
+/** `exact`, or null if the value is unknown. */
 export const sourced = (en: string, zh: string) => Type.Union([exactNumber({}), Type.Null()], about(en, zh))
 
-/** `count`, or null without a source. */
+/** `count`, or null if the value is unknown. */
 export const sourcedCount = (en: string, zh: string) =>
   Type.Union([Type.Integer(), Type.Null()], about(en, zh))
 
@@ -44,12 +44,12 @@ export const described = <S extends TSchema>(schema: S, en: string, zh: string):
   ...schema,
   ...about(en, zh),
 })
-/** An object keyed by names of the chain. */
+/** An object whose keys are names of the chain. */
 export const byName = <E extends TSchema>(entry: E, en: string, zh: string) =>
   Type.Record(Type.String(), entry, about(en, zh))
 export const rowsOf = <R extends TSchema>(row: R, en: string, zh: string) => Type.Array(row, about(en, zh))
 
-/** A list: its rows under their name, and which part of the whole they are. */
+/** A list: its rows under the list's name, with page, size and total. */
 export const listOfRows = <const N extends string, R extends TSchema>(name: N, row: R, { en, zh }: Text) =>
   shape({
     ...({ [name]: rowsOf(row, en, zh) } as Record<N, TArray<R>>),
@@ -58,7 +58,7 @@ export const listOfRows = <const N extends string, R extends TSchema>(name: N, r
     total: count('Total number of rows in the list.', '列表总行数。'),
   })
 
-/** A list whose rows may have to be searched for. */
+/** A list whose rows may be found by a search. */
 export const listOfFound = <const N extends string, R extends TSchema>(name: N, row: R, { en, zh }: Text) => {
   const { properties } = listOfRows(name, row, { en, zh })
   return shape({
@@ -86,13 +86,13 @@ export const listOfFound = <const N extends string, R extends TSchema>(name: N, 
 
 export const createdAt = () =>
   text('Block time, ISO-8601 UTC, cut to milliseconds.', '区块时间，ISO-8601 UTC，截断到毫秒。')
-/** Answers of the old service have none. */
+/** Answers in the form of the old service have no `seq`. */
 export const seq = () =>
   count(
     'Number of the row in this list, from 1 in the order of the chain. It never changes.',
     '该行在此列表中的序号，按链上顺序从 1 开始，永不改变。',
   )
-/** `seq` of lists that take `head`. */
+/** `seq` of lists that accept `head`. */
 export const irreversibleSeq = () =>
   Type.Optional(
     count(
@@ -102,19 +102,19 @@ export const irreversibleSeq = () =>
   )
 export const txHash = () => text('Transaction hash.', '交易哈希。')
 
-/** Names of fields of the rows of a list, in order; undefined: rows are single values. */
+/** Names of the fields of a list's rows, in order; undefined: rows are single values. */
 export type Columns = {
-  /** Those that all rows of a whole list may have: they are irreversible, so what only `head=1` gives is not among them. */
+  /** Fields of rows of a whole list. Its rows are irreversible, so fields of `head=1` are left out. */
   readonly usual: readonly string[]
-  /** Those that rows have beside them where they were searched for. */
+  /** Additional fields of rows that were found by a search. */
   readonly searched: readonly string[]
 }
 
-/** The forms that a row may have, the usual one first. */
+/** The alternative schemas of a row, the usual one first. */
 const variantsOf = (row: TSchema | undefined): readonly TSchema[] =>
   row === undefined ? [] : ((row['anyOf'] as readonly TSchema[] | undefined) ?? [row])
 
-/** The fields of the rows of a whole list, by the schema of its answer. */
+/** The fields of the rows of a whole list, from the schema of its answer. */
 export const columnsOf = (result: TSchema, list: string): Columns | undefined => {
   const rows = (result['properties'] as Readonly<Record<string, TSchema>>)[list]
   const [row] = variantsOf(rows?.['items'] as TSchema | undefined)

@@ -3,25 +3,28 @@ import { Exact, type ExactJson, parseExact } from '#chain/json.ts'
 import type { ListedRecord } from '#indices/record.ts'
 import type { RowTexts } from '../find/overflow.ts'
 
-/** What a row says of itself beside its texts. All of it follows from the stored row, so nothing of it is stored. */
+/** Facts about a row besides its texts. They are derived from the stored row, so they are not stored. */
 export type RowFacts = {
   /** Token that the row moved; absent: it moved none. */
   readonly token?: string | undefined
-  /** Of a transfer or transferFreeze that moved something: its memo, which may be empty. */
+  /** Memo of a transfer or transferFreeze that moved something; may be empty. */
   readonly memo?: string | undefined
-  /** Of a transferFreeze: when the amount comes free, nanoseconds since 1970 (the chain checks nothing of it). */
+  /**
+   * Time at which the amount of a transferFreeze is released, nanoseconds since 1970 (not checked by the
+   * chain).
+   */
   readonly locked_until?: string | undefined
-  /** What moved, in token units; of a vote, a pledge or a RAM trade, the amount that the call names. */
+  /** The amount moved, in token units; for a vote, a pledge or a RAM trade, the amount in the call. */
   readonly amount?: string | undefined
 }
 
-/** The parties of a movement as its receipt names them, which need not be possible names. */
+/** The parties of a movement as named in its receipt; they may be invalid names. */
 type Between = { readonly from: string; readonly to: string }
 
 const NOTHING: RowFacts = {}
 const IOST_DECIMALS = 8
 
-/** Calls that have an amount though the token moves in rows of their own: of IOST, or bytes of RAM. */
+/** Calls with an amount, of IOST or in bytes of RAM, whose token movements are separate rows. */
 const AMOUNT_OF: ReadonlyMap<string, 'iost' | 'bytes'> = new Map([
   ['vote_producer.iost/vote', 'iost'],
   ['vote_producer.iost/unvote', 'iost'],
@@ -32,18 +35,18 @@ const AMOUNT_OF: ReadonlyMap<string, 'iost' | 'bytes'> = new Map([
 ])
 const WITH_AMOUNTS: ReadonlySet<string> = new Set(['vote_producer.iost', 'gas.iost', 'ram.iost'])
 
-/** @param own the texts of the row, from its transaction where the row keeps none */
+/** @param own the texts of the row, from its transaction if the row does not have them */
 export const factsOf = (doc: Pick<ListedRecord, 'amount' | 'status_code'>, own: RowTexts): RowFacts => {
   if (doc.amount !== undefined) return movementFacts(doc.amount, own)
   return WITH_AMOUNTS.has(own.contract) ? callFacts(doc, own) : NOTHING
 }
 
-/** A receipt of a transfer without escapes, as nearly all are: its token and its memo. */
+/** A receipt of a transfer without escapes, like nearly all receipts. Captures its token and its memo. */
 const PLAIN_TRANSFER =
   /^\["([ !#-[\]-\uffff]*)","[ !#-[\]-\uffff]*","[ !#-[\]-\uffff]*","[ !#-[\]-\uffff]*","([ !#-[\]-\uffff]*)"\]$/
 
 const movementFacts = (amount: string, { action_name, data }: RowTexts): RowFacts => {
-  // Most rows of a page are transfers: matched in a fifth of the time that all arguments take.
+  // Most rows of a page are transfers. The match takes a fifth of the time of parsing all arguments.
   const plain = action_name === 'transfer' ? PLAIN_TRANSFER.exec(data) : null
   if (plain !== null) {
     const [, token = '', memo = ''] = plain
@@ -51,7 +54,7 @@ const movementFacts = (amount: string, { action_name, data }: RowTexts): RowFact
   }
   const args = argumentsIn(data)
   const token = textAt(args, 0)
-  // Written out, since each page of a list has such rows by dozens.
+  // Written out for speed, because each page of a list has dozens of such rows.
   switch (action_name) {
     case 'transfer':
       return { amount, token, memo: memoAt(args, 4), locked_until: undefined }
@@ -62,7 +65,7 @@ const movementFacts = (amount: string, { action_name, data }: RowTexts): RowFact
   }
 }
 
-/** Who gave and who got the token of a row that moved one, as its receipt names them; '': nobody. */
+/** Sender and recipient of a row that moved a token, as named in its receipt; '': none. */
 export const partiesOf = ({ action_name, data }: Pick<RowTexts, 'action_name' | 'data'>): Between => {
   const args = argumentsIn(data)
   if (action_name === 'issue') return { from: '', to: textAt(args, 1) }
@@ -70,14 +73,14 @@ export const partiesOf = ({ action_name, data }: Pick<RowTexts, 'action_name' | 
   return { from: textAt(args, 1), to: isTransfer ? textAt(args, 2) : '' }
 }
 
-/** A call that was carried out has a text that it returned; one that was only delayed has none. */
+/** A call that was carried out has a return value; a delayed call has none. */
 const callFacts = ({ status_code }: Pick<ListedRecord, 'status_code'>, own: RowTexts): RowFacts => {
   const kind = AMOUNT_OF.get(`${own.contract}/${own.action_name}`)
   if (kind === undefined || status_code !== 'SUCCESS' || own.return === '') return NOTHING
   const args = argumentsIn(own.data)
   const text = kind === 'bytes' ? digitsAt(args, 2) : textAt(args, 2)
   const decimals = kind === 'bytes' ? 0 : IOST_DECIMALS
-  // gas.iost is a part of the node and reads as it does; the other contracts read as JavaScript does.
+  // gas.iost is part of the node and parses amounts like it; the other contracts parse them like JavaScript.
   const units = (own.contract === 'gas.iost' ? unitsAsRead : unitsOf)(text, decimals)
   return units === undefined ? NOTHING : { amount: fromUnits(units, decimals) }
 }
@@ -93,15 +96,18 @@ const argumentsIn = (data: string): readonly ExactJson[] => {
   }
 }
 
-/** The elements of an array of texts without escapes, in a fraction of the time that parsing takes; undefined: it is another text. */
+/**
+ * The elements of an array of strings without escapes, in a fraction of the time of parsing; undefined: the
+ * text is not one.
+ */
 const plainTexts = (data: string): readonly string[] | undefined => {
   if (!data.startsWith('["') || !data.endsWith('"]') || NO_PLAIN_TEXT.test(data)) return undefined
   const texts = data.slice(2, -2).split('","')
-  // A quote that is left stands beside something that is no text.
+  // A remaining quote belongs to an element that is not a string.
   return texts.some(text => text.includes('"')) ? undefined : texts
 }
 
-/** The backslash, and what JSON forbids within texts. */
+/** The backslash, and the characters that JSON forbids within strings. */
 const NO_PLAIN_TEXT = /[^ !"#-[\]-\uffff]/
 
 const textAt = (args: readonly ExactJson[], at: number): string => {
@@ -109,7 +115,7 @@ const textAt = (args: readonly ExactJson[], at: number): string => {
   return typeof value === 'string' ? value : ''
 }
 
-/** The chain replaces half surrogate pairs of what a signer wrote. */
+/** The chain replaces lone surrogates in a signer's text. */
 const memoAt = (args: readonly ExactJson[], at: number): string => textAt(args, at).toWellFormed()
 
 const digitsAt = (args: readonly ExactJson[], at: number): string => {

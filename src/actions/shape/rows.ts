@@ -16,10 +16,10 @@ import { statusOf } from './head-status.ts'
 import { factsOf, type RowFacts } from './row-facts.ts'
 
 const NO_TEXTS: ReadonlyMap<string, RowTexts> = new Map()
-/** Rows with the most text that are in memory at once: 130 KB each. */
+/** Number of rows with long texts in memory at once: up to 130 KB each. */
 const LONG_AT_ONCE = 64
 
-/** How a list of records is shown; `contract` says whether every row names its contract. */
+/** The form of a list of records; `contract`: whether every row includes its contract. */
 export const shownRecords = (shown: Shown): Pick<Listing<NumberedRecord>, 'rows' | 'parts'> => ({
   rows: (view, docs) => recordRows(view, docs, shown),
   parts: docs => {
@@ -30,7 +30,7 @@ export const shownRecords = (shown: Shown): Pick<Listing<NumberedRecord>, 'rows'
   },
 })
 
-/** The rows of one list within a range. Throws as `recordsOf` does. */
+/** The rows of one list within a range. Throws like `recordsOf`. */
 export const listedRecords = async (
   context: Context,
   list: string,
@@ -40,7 +40,7 @@ export const listedRecords = async (
   return { ...(await recordsOf(context, list, asked)), ...shownRecords({ contract, compat, head }) }
 }
 
-/** Rows in runs of which each has at most `LONG_AT_ONCE` long ones. */
+/** Rows in chunks with at most `LONG_AT_ONCE` long rows each. */
 const inRuns = (docs: readonly NumberedRecord[]): readonly (readonly NumberedRecord[])[] => {
   const runs: NumberedRecord[][] = [[]]
   let long = 0
@@ -58,11 +58,13 @@ const inRuns = (docs: readonly NumberedRecord[]): readonly (readonly NumberedRec
 type Shown = {
   readonly contract: 'always' | 'compat'
   readonly compat: Compat
-  /** The blocks above, where they are asked for; each row then has a status. */
+  /** The head blocks, if requested; each row then has a status. */
   readonly head?: HeadAt | undefined
 }
 
-/** Rows that were found by a search. They have no number in a list, and an id in its place. `owners`: whose each list is. */
+/**
+ * Rows found by a search. They have an id instead of a number in a list. `owners`: the owner of each list.
+ */
 export const foundRows = async (
   view: View,
   found: readonly Merged[],
@@ -110,18 +112,18 @@ const recordRows = async (
   })
 }
 
-/** The fields in front of those that all rows have; undefined: the row has no such field. */
+/** The fields before those of all rows; undefined: the row does not have the field. */
 type Lead = {
   readonly seq?: number | undefined
   readonly id?: string | undefined
   readonly status: string | undefined
-  /** Those of several accounts that the row belongs to. */
+  /** The requested accounts that the row belongs to. */
   readonly accounts?: readonly string[] | undefined
-  /** The row names its contract. */
+  /** Whether the row includes its contract. */
   readonly isNamed: boolean
 }
 
-/** Rows of records. `texts`: those of the records that keep them elsewhere, by id (`textsOf`). */
+/** Rows of records. `texts`: the texts of records that do not hold them, by id (`textsOf`). */
 export const writtenRows = (
   docs: readonly ListedRecord[],
   { texts, compat }: { readonly texts: ReadonlyMap<string, RowTexts>; readonly compat: Compat },
@@ -161,7 +163,7 @@ export const writtenRows = (
   return { rows, data: owns.map(({ data }) => dataOf(data)) }
 }
 
-/** `toIso` for rows of which those beside each other often share a time. */
+/** `toIso` for rows among which neighbours often share a time. */
 const isoTimes = () => {
   let last: { readonly time: bigint; readonly iso: string } | undefined
   return (time: bigint): string => {
@@ -170,7 +172,10 @@ const isoTimes = () => {
   }
 }
 
-/** An array of texts without escapes and of whole numbers, as nearly all are: matched in half of the time that JSON.parse takes. */
+/**
+ * An array of strings without escapes and of whole numbers, like nearly all. The match takes half the time of
+ * JSON.parse.
+ */
 const PLAIN = /^\[(?:"[ !#-[\]-\uffff]*"|0|[1-9]\d*)(?:,(?:"[ !#-[\]-\uffff]*"|0|[1-9]\d*))*\]$/
 
 /** The chain's text as an array: inserted unchanged, so that every number keeps its digits. */
@@ -179,7 +184,7 @@ const arrayText = (text: string): string => {
   try {
     if (Array.isArray(JSON.parse(text))) return text
   } catch {
-    // Any text is legal here (system.iost/receipt): it is given as it is.
+    // Any text is legal here (system.iost/receipt): it becomes the only element of an array.
   }
   return `[${JSON.stringify(text)}]`
 }

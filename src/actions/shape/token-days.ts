@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { isDayOver, utcDay } from './days.ts'
 import { count, shape, sourcedCount, text } from './results.ts'
 
-/** A day of a token. */
+/** The row of a token's day. */
 export const tokenDayRow = shape({
   date: utcDay,
   complete: isDayOver,
@@ -29,7 +29,7 @@ export const tokenDayRow = shape({
   ),
 })
 
-/** A day of a balance. */
+/** The row of an account's day. */
 export const accountDayRow = shape({
   date: utcDay,
   complete: isDayOver,

@@ -2,14 +2,14 @@ import { Exact, RawJson } from '#chain/json.ts'
 import { compactJson, memberSpans, type Span } from '#chain/json-text.ts'
 import { plainNumber } from './values.ts'
 
-/** Fields that the node writes as text and the interface as numbers. */
+/** Fields that the node writes as strings and the interface as numbers. */
 const NUMBERS_IN_TEXT = new Set(['delay', 'expiration'])
 const GAS = new Set(['gas_ratio', 'gas_limit', 'gas_usage'])
 
 /**
- * The node's transaction object as the interface shows it: its own fields in their own order and every text letter by
- * letter; delay and expiration are numbers, gas figures keep their digits. A transaction without a receipt yet (in the
- * pool) has `{}`.
+ * The node's transaction object in the form of an answer. Its fields and their order, and every string, stay
+ * unchanged. delay and expiration become numbers, and gas figures keep their digits. The receipt of a
+ * transaction in the pool is `{}`.
  */
 export const transactionObject = (body: string): ReadonlyMap<string, unknown> =>
   membersOf(body, [0, body.length], (name, span) => {

@@ -1,7 +1,7 @@
 import type { TokenDoc } from '#indices/token.ts'
 import { flag } from './results.ts'
 
-/** Fields that tell who may transfer a token; set when it is created, for ever. */
+/** Fields about the right to transfer a token, set permanently when it is created. */
 export const transferability = {
   can_transfer: flag('Whether the token can be transferred.', '是否可转账。'),
   only_issuer_can_transfer: flag(

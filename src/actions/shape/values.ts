@@ -1,9 +1,9 @@
 import { fromUnits } from '#chain/amount.ts'
 import { Exact } from '#chain/json.ts'
 
-/** IOST, votes and pledges are kept in 10^-8. */
+/** IOST, votes and pledges are stored in 10^-8. */
 const IOST_DECIMALS = 8
-/** Gas is kept × 100. */
+/** Gas is stored × 100. */
 const GAS_DECIMALS = 2
 
 /** Smallest units as a number in token units. */
@@ -16,15 +16,15 @@ export const gasOf = (units: bigint): Exact => amountOf(units, GAS_DECIMALS)
 export const timeOf = (ns: bigint): Exact => new Exact(String(ns))
 
 /**
- * A JSON number's text without exponent and with the same value: `1.5e-7` → `0.00000015`. Text that is no number is
- * given back.
+ * The text of a JSON number without exponent and with the same value: `1.5e-7` → `0.00000015`. Text that is
+ * not in exponent form is returned unchanged.
  */
 export const plainNumber = (text: string): string => {
   const parts = /^(-?)(\d+)(?:\.(\d+))?[eE]([+-]?\d+)$/.exec(text)
   if (parts === null) return text
   const [, sign = '', whole = '', fraction = '', exponent = '0'] = parts
   const shift = Number(exponent)
-  // Beyond this a text would be longer than any figure of the chain: int64 and doubles near it.
+  // Larger exponents would make a text longer than any figure of the chain: int64 and doubles near it.
   if (Math.abs(shift) > 400) return text
   const digits = whole + fraction
   const point = whole.length + shift
@@ -35,6 +35,6 @@ export const plainNumber = (text: string): string => {
   return `${sign}${integral}${fractional === '' ? '' : `.${fractional}`}`
 }
 
-/** A double as the chain computes it: shortest text that reads back as the same double, without exponent. */
+/** A double as the chain computes it: the shortest text that parses to the same double, without exponent. */
 export const doubleOf = (value: number): Exact =>
   new Exact(Number.isFinite(value) ? plainNumber(String(value)) : '0')
