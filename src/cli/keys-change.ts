@@ -37,7 +37,7 @@ export const keysShow: Command = {
   words: ['ID'],
   summary: 'show one API key: plan, note, times, requests and last use',
   about: [
-    'Prints what is known of the key with this id; the key itself is stored nowhere.',
+    'Prints the stored data of the key with this id; the key itself is stored nowhere.',
     'Requests and last use are counted by all services on the store; they are at most a second old.',
   ],
   settings: [...STORE, 'json', ...LOGGING],
@@ -73,7 +73,7 @@ export const keysChange: Command = {
   words: ['ID'],
   summary: 'change the plan, name, note or validity of an API key; no restart is needed',
   about: [
-    'Changes what is given and nothing else. Running services follow within two seconds.',
+    'Changes the given properties and nothing else. Running services follow within two seconds.',
     'The key and its counts stay as they are.',
   ],
   settings: [...STORE, 'plan', 'per-second', 'per-day', 'rename', 'note', 'expires', ...LOGGING],

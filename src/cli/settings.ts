@@ -172,7 +172,7 @@ export const settings = {
   'export-stall': given({
     reader: duration(100, 10 * MINUTE_MS),
     value: 'TIME',
-    about: 'Time after which an export or a feed is cut off whose client takes nothing of it.',
+    about: 'Time after which an export or a feed is cut off if its client reads nothing.',
     fallback: '30s',
   }),
   'max-lag': maybe({

@@ -22,7 +22,7 @@ export const archiveWrite: Command = {
   about: [
     'Writes irreversible blocks into FOLDER: files of --blocks-per-file blocks each, and manifest.json, which names them with their hashes. Run again, it goes on behind the last file; what is written is never changed. Complete files are written only, unless --to names the last block.',
     'Blocks come from --node, or with --store from a store; signatures, which a store does not keep, then come from the node. Without signatures (--prove linked) an archive is for test networks: whoever loads it must accept that.',
-    'The same blocks make the same content whoever writes them. Load an archive with --node archive:FOLDER, or archive:URL where a web server publishes it.',
+    'The same blocks make the same content, regardless of the writer. Load an archive with --node archive:FOLDER, or archive:URL where a web server publishes it.',
   ],
   settings: [...NODE, ...STORE, 'from', 'to', 'blocks-per-file', ...LOGGING],
   examples: [

@@ -21,7 +21,7 @@ export const checkServer = ({ disks, lacks, blocked, createsIndices }: ServerRep
   ...(createsIndices === true
     ? [
         warning(
-          'Elasticsearch creates an index for whatever is written',
+          'Elasticsearch creates missing indices on write',
           'A lost index could come back empty: set action.auto_create_index to false in the cluster settings.',
         ),
       ]

@@ -27,26 +27,26 @@ export const catalogue = {
   ...httpMetrics,
   storeCalls: {
     name: 'iostlens_store_calls_total',
-    help: 'Questions to the store and writes, by what came of them.',
+    help: 'Reads and writes of the store, by outcome.',
     type: 'counter',
     dimensions: [storeCall, label('outcome', ['ok', 'failed', 'cancelled'])],
   },
   storeSeconds: {
     name: 'iostlens_store_call_duration_seconds',
-    help: 'Time of a question to the store, or of a write.',
+    help: 'Duration of a read or write of the store.',
     type: 'histogram',
     dimensions: [storeCall],
     buckets: SECONDS,
   },
   storeRetries: {
     name: 'iostlens_store_retries_total',
-    help: 'Reads that began again because the height moved meanwhile, and writes that were sent again.',
+    help: 'Reads restarted because the published height changed, and writes sent again.',
     type: 'counter',
     dimensions: [label('call', ['read', 'write'])],
   },
   nodeCalls: {
     name: 'iostlens_node_calls_total',
-    help: 'Requests to nodes, by what came of them.',
+    help: 'Requests to nodes, by outcome.',
     type: 'counter',
     dimensions: [
       nodeCall,
@@ -64,7 +64,7 @@ export const catalogue = {
   },
   nodeSeconds: {
     name: 'iostlens_node_call_duration_seconds',
-    help: 'Time of a request to a node.',
+    help: 'Duration of a request to a node.',
     type: 'histogram',
     dimensions: [nodeCall],
     buckets: SECONDS,
@@ -127,7 +127,7 @@ export const catalogue = {
   },
   cacheReads: {
     name: 'iostlens_cache_reads_total',
-    help: 'Looks into caches, by whether what was wanted was there.',
+    help: 'Cache lookups, by hit or miss.',
     type: 'counter',
     dimensions: [label('cache', ['state']), label('result', ['hit', 'miss'])],
   },

@@ -117,7 +117,7 @@ const queueReadings = (queues: QueuePlaces): readonly Reading[] => {
   return [
     {
       name: 'iostlens_requests_running',
-      help: 'Requests that are worked on, by what they ask; aside: those that wait for a node in the midst of an answer; lookups: for a pending transaction.',
+      help: 'Requests in progress, by kind; aside: those that wait for a node during an answer; lookups: for a pending transaction.',
       type: 'gauge',
       labels: ['queue'],
       read: byQueue('running'),
@@ -131,7 +131,7 @@ const queueReadings = (queues: QueuePlaces): readonly Reading[] => {
     },
     {
       name: 'iostlens_requests_limit',
-      help: 'Requests that may be worked on at once.',
+      help: 'Maximum number of requests in progress.',
       type: 'gauge',
       labels: ['queue'],
       read: () =>

@@ -56,7 +56,7 @@ export const errorSchema = ({ format }: Form): Json =>
         '\n',
       ),
     },
-    message: { type: 'string', description: 'What is wrong, in the language of the request.' },
+    message: { type: 'string', description: 'Description of the error, in the language of the request.' },
     ...(format === 'bare'
       ? {}
       : { data: { type: 'object', additionalProperties: false, description: 'Always empty.' } }),
