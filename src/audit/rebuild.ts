@@ -9,7 +9,8 @@ import type { TransactionDoc } from '#indices/transaction.ts'
 export type Rebuilt = {
   readonly block: Block
   /**
-   * False: the receipts are not proved, because some lost bytes that cannot be recovered from stored data.
+   * False: all is proved except the receipts, some of which lost bytes that cannot be recovered from stored
+   * data.
    */
   readonly proved: boolean
 }

@@ -140,7 +140,7 @@ const authOf = (values: Values, address: Elastic) => {
 }
 
 /**
- * Refuses a store whose indices belong to another version. A store that does not exist yet is accepted as
+ * Refuses a store whose indices do not match this version. A store that does not exist yet is accepted as
  * empty.
  */
 export const requireUsable = async (store: Store): Promise<void> => {

@@ -9,7 +9,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '#time/units.ts'
  * Nothing is coerced: `1e3` and ` 2` are not numbers.
  */
 export type Reader<T> = {
-  /** The rule, to follow "must be ". */
+  /** Text of the rule, to follow "must be ". */
   readonly rule: string
   /** The value; undefined when the text breaks the rule. */
   readonly read: (text: string) => T | undefined

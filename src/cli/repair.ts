@@ -44,7 +44,7 @@ export const repair: Command = {
 
 type Held = { readonly aligned: Aligned; readonly outcome?: Outcome }
 
-/** Repairs while no other process may write. */
+/** Repairs the store while no other process can write to it. */
 const held = async (store: Store, call: Call, restored: Restored): Promise<Held> => {
   const identity = await store.identity()
   if (identity === undefined) throw nothingLoaded(store.name)

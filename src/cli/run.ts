@@ -41,8 +41,8 @@ const dispatch = async (args: readonly string[], around: Process): Promise<ExitC
 }
 
 /**
- * Handles the first word of a two-word command without the second: prints help, or throws 'usage' that names
- * the missing word.
+ * Handles a command line that stops after the first word of a two-word command: prints its help, or throws
+ * 'usage'.
  */
 const family = (first: string, rest: readonly string[], around: Process): ExitCode => {
   const members = commands.filter(({ name }) => name.startsWith(`${first} `))

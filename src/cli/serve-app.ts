@@ -42,7 +42,7 @@ export type AppParts = {
   readonly version: string
   readonly store: Store
   readonly node: Node | undefined
-  /** Absent: no node is followed. */
+  /** The head blocks; absent: no node is followed. */
   readonly head?: HeadSource
   readonly log: Log
   /** The current contents of the operator's files. */

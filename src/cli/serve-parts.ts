@@ -25,7 +25,7 @@ export type ServingParts = Pick<Call, 'values' | 'version' | 'log' | 'threadProg
 /** The parts common to serving in this thread and serving with several threads. */
 export type Serve = ServingParts & {
   readonly files: () => OperatorFiles
-  /** Absent: no node is followed. */
+  /** The head blocks; absent: no node is followed. */
   readonly head?: HeadSource
   /** Counters of callers in the main thread. */
   readonly callers: Counts

@@ -35,7 +35,8 @@ export type Asked = {
 const WITHIN_MS = 2_000
 const OK = 200
 /**
- * Estimated bytes per character of a block's text, for its rows and documents as well: about as much again.
+ * Estimated bytes per character of a block's text: its rows and documents take about as much again as the
+ * text.
  */
 const BYTES_PER_LETTER = 4
 

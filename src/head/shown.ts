@@ -10,7 +10,7 @@ import type { Point } from './branch.ts'
  */
 export type HeadBlock = {
   readonly doc: BlockDoc
-  /** Without the base transaction. */
+  /** All transactions except the base transaction. */
   readonly transactions: readonly TransactionDoc[]
   readonly rows: readonly HeadRow[]
   /** The node's transaction objects in block order, compact JSON text. */
@@ -45,7 +45,7 @@ export type Shown =
     }
   | { readonly status: Exclude<HeadStatus, 'followed'> }
 
-/** The blocks above one published height. */
+/** The head blocks above one published height. */
 export type HeadAt = {
   readonly status: HeadStatus
   /** The height of the tip; undefined: not `followed`. */
@@ -57,7 +57,7 @@ export type HeadAt = {
 
 const withoutBlocks = (status: HeadStatus): HeadAt => ({ status, height: undefined, lib: -1, blocks: [] })
 
-/** No node is followed. */
+/** The value when no node is followed. */
 export const NO_HEAD: HeadAt = withoutBlocks('none')
 
 /**

@@ -1,4 +1,4 @@
-/** Bounds of the pauses between tries. */
+/** Bounds of the pauses between retries. */
 export type Backoff = {
   /** The pause before the second try. */
   readonly firstMs: number

@@ -5,7 +5,7 @@ export type Pace = {
    * data). Earlier notes are then dropped, and the rate is measured from here on.
    */
   note(at: number, count: number): void
-  /** Counts per second, never negative; 0 before there are two notes. */
+  /** Counts per second, never negative; 0 until there are two notes. */
   perSecond(): number
   /** The time in milliseconds over which `perSecond` is measured. */
   spanMs(): number

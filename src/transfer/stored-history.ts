@@ -20,7 +20,9 @@ const AT_ONCE = 100
  */
 const [ROWS, MORE] = [2, 8]
 
-/** Whole blocks by their heights, `from` … `to`, in order. Throws 'damaged' where a block or transaction is missing. */
+/**
+ * Whole blocks from height `from` to `to`, in order. Throws 'damaged' when a block or transaction is missing.
+ */
 export const storedHistory = async function* (
   audit: Pick<Audit, 'getMany'>,
   { from, to }: { readonly from: number; readonly to: number },

@@ -43,7 +43,7 @@ export const checkMachine = ({ openFiles, memory, freeMemory }: Machine): readon
 
 const megabytes = (bytes: number): string => `${Math.floor(bytes / 1_000_000)} MB`
 
-/** The content of a file that only Linux has. */
+/** The content of a file of Linux; undefined on other systems. */
 const read = (path: string): string | undefined => {
   try {
     return readFileSync(path, 'utf8')
