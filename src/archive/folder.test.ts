@@ -3,7 +3,7 @@ import { folderAt } from './folder.ts'
 
 const PART = new Uint8Array(1024 * 1024)
 
-/** A server whose answers, with this status, never end. */
+/** A server that responds with this status and a body that never ends. */
 const endless = (status: number) => {
   const cancelled = Promise.withResolvers<void>()
   const server = Bun.serve({

@@ -4,17 +4,23 @@ import { Failure } from '#failure/failure.ts'
 import { authorizationIn } from './authorization.ts'
 import { damagedFile } from './chunk.ts'
 
-/** The files of an archive, wherever they are. */
+/** Read access to the files of an archive, local or remote. */
 export type Folder = {
-  /** A path, or a URL without user and password: for messages. */
+  /** A path, or a URL without user and password, for messages. */
   readonly name: string
-  /** A whole file as text. Throws Failure 'usage' when there is none, 'unavailable' when it is out of reach. */
+  /**
+   * The text of a whole file. Throws Failure 'usage' when it does not exist, 'unavailable' when it is out of
+   * reach.
+   */
   text(file: string): Promise<string>
-  /** Bytes `from` … `to` − 1 of a file. Throws Failure 'damaged' when it has fewer, or does not exist, 'unavailable'. */
+  /**
+   * Bytes `from` … `to` − 1 of a file. Throws Failure 'damaged' when the file is shorter or does not exist,
+   * 'unavailable' when it is out of reach.
+   */
   bytes(file: string, from: number, to: number): Promise<Uint8Array>
 }
 
-/** Folder of an archive: a path, or an http(s) URL whose server knows ranges of bytes. */
+/** The folder of an archive: a path, or an http(s) URL whose server supports range requests. */
 export const folderAt = (location: string): Folder =>
   /^https?:\/\//.test(location) ? remoteFolder(location) : localFolder(location)
 
@@ -60,10 +66,13 @@ const unreadable = (where: string, cause: unknown): Failure =>
     },
   )
 
-/** For one part of a file of some megabytes. */
+/** Timeout for reading one part of a file, some megabytes. */
 const TIMEOUT_MS = 60_000
 
-/** Most bytes of a whole file: a manifest of 50,000 files, as an archive of mainnet would have, takes some 25 MB. */
+/**
+ * Maximum size of a file that is read whole: a manifest of 50,000 files, as an archive of mainnet would have,
+ * takes some 25 MB.
+ */
 const MOST_FILE_BYTES = 256 * 1024 * 1024
 
 const remoteFolder = (location: string): Folder => {
@@ -72,7 +81,7 @@ const remoteFolder = (location: string): Folder => {
   url.username = ''
   url.password = ''
   const name = url.href.replace(/\/$/, '')
-  /** Texts by their files, which are looked at again and again and seldom change. */
+  /** Texts of files with their ETags: these files are requested often and seldom change. */
   const known = new Map<string, { readonly etag: string; readonly text: string }>()
   const ask = async (file: string, more: Readonly<Record<string, string>> = {}): Promise<Response> => {
     const where = `${name}/${file}`
@@ -125,7 +134,10 @@ const remoteFolder = (location: string): Folder => {
   }
 }
 
-/** The body of a response. undefined: it has more than `most` bytes, and was read no further. Throws 'unavailable'. */
+/**
+ * The body of a response; undefined when it has more than `most` bytes, and the rest is not read. Throws
+ * 'unavailable'.
+ */
 const bodyOf = async (response: Response, most: number, where: string): Promise<Buffer | undefined> => {
   const parts: Uint8Array[] = []
   let bytes = 0

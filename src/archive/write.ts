@@ -10,26 +10,26 @@ import { CHUNK_BLOCKS, CHUNK_CHARACTERS } from './chunk.ts'
 import { type FileWriter, fileWriter, PART } from './file-writer.ts'
 import { FORMAT, MANIFEST, type Manifest, manifestText, readManifest } from './manifest.ts'
 
-/** What an archive is of, and how it is divided. */
+/** Identity of an archive's chain, and the division into files. */
 export type ArchiveOf = Pick<Manifest, 'chain_id' | 'net_name' | 'genesis_hash' | 'proof' | 'blocks_per_file'>
 
-/** What is to be written. */
+/** The blocks to write. */
 export type Writing = {
-  /** The blocks from a height on. */
+  /** The blocks from a height on, in order. */
   readonly source: (from: number) => AsyncIterable<ArchivedBlock>
   /** First block of a new archive. */
   readonly from: number
-  /** Last block; its file may be shorter than others. */
+  /** The last block. Its file may be shorter than the others. */
   readonly to: number
-  /** Called with each file that was added and the height of its last block. */
+  /** Called after each added file with its name and the height of its last block. */
   readonly onWritten: (written: { readonly name: string; readonly height: number }) => void
 }
 
 /**
- * Writes blocks into an archive, behind those that it has. A file gets its name, and the manifest its line, when the file
- * is whole on the disk, so a process may be killed at any time. Two writers of the same blocks write the same content.
- * Throws Failure 'conflict' when the archive is of another chain or divided in another way, 'damaged' when its manifest is.
- * Resolves with the manifest; undefined: no file is complete.
+ * Appends blocks to an archive. A file gets its name, and the manifest its entry, only when the whole file is
+ * on the disk, so the process may be killed at any time. Two writers of the same blocks write the same
+ * content. Throws Failure 'conflict' when the archive is of another chain or divided in another way,
+ * 'damaged' when its manifest is. Resolves with the manifest, or undefined when no file is complete.
  */
 export const writeArchive = async (
   folder: string,
@@ -52,7 +52,8 @@ export const writeArchive = async (
       file = undefined
       const { height, hash } = last
       const files = [...(manifest?.files ?? []), written]
-      // The name that it began with stays: it is not known to whoever writes stored blocks without a node.
+      // The first name is kept: a writer of stored blocks without a node does not know the name of the
+      // network.
       const net_name = manifest?.net_name || of.net_name
       manifest = { ...of, net_name, format: FORMAT, height, hash, time: String(last.time), files }
       await replace(join(folder, MANIFEST), manifestText(manifest))
@@ -64,7 +65,7 @@ export const writeArchive = async (
   return manifest
 }
 
-/** The manifest of the archive in a folder; undefined: there is none. Throws as `readManifest`. */
+/** The manifest of the archive in a folder; undefined when it has none. Throws as `readManifest`. */
 const manifestIn = async (folder: string): Promise<Manifest | undefined> => {
   const path = join(folder, MANIFEST)
   try {
@@ -94,8 +95,9 @@ type ChunkOfBlocks = {
 }
 
 /**
- * Blocks in runs that are compressed together. Where a run ends depends on its blocks alone, so that the same blocks make
- * the same files; the last block of a run has its signature, which proves all before it.
+ * Splits blocks into runs that are compressed together. The end of a run depends only on its blocks, so that
+ * the same blocks make the same files. The last block of a run keeps its signature, which proves all blocks
+ * before it.
  */
 const chunksOf = async function* (
   blocks: AsyncIterable<ArchivedBlock>,
@@ -121,8 +123,8 @@ const chunksOf = async function* (
 }
 
 /**
- * One signature proves all blocks before it: that of the last one is kept, and those of blocks that change whose signatures
- * count. Throws as `requireSigned`.
+ * Drops the signatures that the proof does not need. One signature proves all blocks before it, so the last
+ * block keeps its own. Blocks that change the producers keep theirs too. Throws as `requireSigned`.
  */
 const withNeededSignatures = (
   run: readonly ArchivedBlock[],
@@ -136,7 +138,10 @@ const withNeededSignatures = (
   })
 }
 
-/** Throws Failure 'bad_block' unless the block has a valid signature: nobody could load what is written without it. */
+/**
+ * Throws Failure 'bad_block' unless the block has a valid signature: an archive without it could not be
+ * loaded.
+ */
 const requireSigned = ({ block: { height, hash, witness }, sign = NO_SIGN }: ArchivedBlock): void => {
   const fault = height === 0 ? undefined : signatureFault(decodeBase58(hash), { witness, sign })
   if (fault === undefined) return
@@ -146,7 +151,7 @@ const requireSigned = ({ block: { height, hash, witness }, sign = NO_SIGN }: Arc
   })
 }
 
-/** Puts a text in the place of a file in one step. */
+/** Replaces the text of a file atomically. */
 const replace = async (path: string, text: string): Promise<void> => {
   const part = `${path}${PART}`
   const file = await open(part, 'w')

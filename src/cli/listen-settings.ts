@@ -1,7 +1,7 @@
 import { address, basePath, duration, fileMode, listenAddress, publicUrl } from './readers.ts'
 import { flag, given, maybe } from './setting.ts'
 
-/** Settings of the address that is served, and of how the service leaves it. */
+/** Settings of the listening address and of the shutdown. */
 export const listenSettings = {
   listen: given({
     reader: listenAddress,

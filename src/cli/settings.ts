@@ -19,7 +19,7 @@ import {
 } from './readers.ts'
 import { flag, given, maybe, type Setting } from './setting.ts'
 
-/** Every setting of every command, in the order `iostlens config` prints them. */
+/** Every setting of every command, in the order of `iostlens config`. */
 export const settings = {
   node: maybe({
     reader: nodeUrls,
@@ -281,7 +281,7 @@ export const settings = {
 export type SettingName = keyof typeof settings
 export const settingNames = Object.keys(settings) as readonly SettingName[]
 
-/** The table seen as rows of any value. */
+/** The definition of a setting, with its value type erased. */
 export const settingOf = (name: SettingName): Setting<unknown> => settings[name]
 
 export type Values = {

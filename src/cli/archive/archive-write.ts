@@ -52,10 +52,10 @@ export const archiveWrite: Command = {
 
 type Level = ArchiveOf['proof']
 
-/** The node gives what the store does not keep. */
+/** The node, for data that the store does not contain, and the level of proof. */
 type Means = { readonly node: Node | undefined; readonly proof: Level }
 
-/** Where blocks come from, what chain they are of, and the last one there is. */
+/** The source of the blocks: their chain, and the last block available. */
 type From = {
   readonly of: Omit<ArchiveOf, 'blocks_per_file'>
   readonly last: number
@@ -98,7 +98,10 @@ const fromStore = async (store: Store, { node, proof }: Means, { signal }: Call)
   }
 }
 
-/** The name of the chain, which a store does not keep. An archive that begins later than the chain has no block 0. */
+/**
+ * The name of the chain, which a store does not contain. A node that is an archive may have no block 0, since
+ * an archive may begin at a later block.
+ */
 const netNameOf = async (node: Node, stored: Identity, signal: AbortSignal): Promise<string> => {
   const { chainId, netName } = await node.chainInfo(signal)
   const genesis = (await node.blockHash(0, signal)) ?? stored.genesis
@@ -111,7 +114,7 @@ const written = async ({ values, words, signal, out, screen, log }: Call, from: 
   const path = resolve(folder)
   const each = values['blocks-per-file']
   const of = { ...from.of, blocks_per_file: each }
-  // Complete files only: the last one would have to be changed later.
+  // Only complete files by default: a shorter last file would have to be changed later.
   const to = heightOf(values) ?? Math.floor((from.last + 1) / each) * each - 1
   if (to > from.last)
     throw new Failure('usage', `--to ${to} is above the last irreversible block, ${from.last}.`)

@@ -3,10 +3,10 @@ import { type Finding, findingsAbout } from './finding.ts'
 
 const { ok, warning, wrong } = findingsAbout('store')
 
-/** Privileges that serving needs; the others are for loading. */
+/** Privileges required for serving; the others are required for loading. */
 const FOR_SERVING: readonly string[] = ['read', 'view_index_metadata']
 
-/** Disks, privileges and settings of the server of a store. */
+/** Checks the disks, privileges and settings of a store's server. */
 export const checkServer = ({ disks, lacks, blocked, createsIndices }: ServerReport): readonly Finding[] => [
   ...diskFindings(disks),
   ...rightFindings(lacks),

@@ -3,12 +3,14 @@ import { rpcMethods } from '#http/rpc-methods.ts'
 import type { Counting } from '#metrics/counting.ts'
 import { type Definition, label } from '#metrics/definition.ts'
 
-/** Questions to a store, as its port names them. */
+/** Calls of a store, named as in its port. */
 const storeCall = label('call', [
   ...['published', 'identity', 'read', 'hold', 'get', 'getMany', 'find', 'findAny', 'startingWith', 'page'],
   ...['records', 'newRecords', 'moments', 'takeOver', 'append', 'commit', 'state'],
 ])
-/** Calls of nodes by the first part of their path: those that are passed on, and those of loading and checking. */
+/**
+ * Calls of nodes by the first segment of their path: the forwarded ones, and those of loading and checking.
+ */
 const NODE_CALLS = [
   ...new Set([
     ...rpcMethods.map(({ name }) => name),
@@ -16,13 +18,13 @@ const NODE_CALLS = [
   ]),
 ]
 const nodeCall = label('call', NODE_CALLS)
-/** Steps of a batch. */
+/** Stages of a batch. */
 const STAGES = ['fetch', 'derive', 'state', 'append', 'commit'] as const
 
-/** Seconds of one question. */
+/** Buckets for the duration of one call, in seconds. */
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
-/** The metrics that threads count. */
+/** The metrics counted by threads. */
 export const catalogue = {
   ...httpMetrics,
   storeCalls: {

@@ -1,7 +1,7 @@
 import type { Reading } from '#metrics/expose.ts'
 import { LIMITS, type LoadPace } from '../load-pace.ts'
 
-/** Pace of the load; without values until something was committed. */
+/** Metrics of the pace of a load; without values until something was committed. */
 export const paceReadings = (pace: () => LoadPace | undefined): readonly Reading[] => {
   const gauge = (name: string, help: string, of: (now: LoadPace) => number | undefined): Reading => ({
     ...{ name, help, type: 'gauge' },
