@@ -137,7 +137,7 @@ document.addEventListener('submit', event => {
 })
 `
 
-/** The script of the reference as a file of its own. */
+/** The script of the reference as a separate file. */
 export const script = `'use strict'
 {
 const prettyJson = ${prettyJson.toString()}
