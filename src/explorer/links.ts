@@ -34,7 +34,7 @@ export const pathOfNft = (collection: string, id: string): string =>
 export const pathOfBalance = (owner: string, token: string): string =>
   `${pathOf('account', owner)}/${encodeURIComponent(token)}`
 
-/** Path of the page that reads the storage of a contract. */
+/** The page path of a contract's storage. */
 export const pathOfStorage = (contract: string): string => `${pathOf('contract', contract)}/storage`
 
 /** The URL of the API call with the data of a page. */

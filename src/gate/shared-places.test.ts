@@ -42,7 +42,6 @@ const setUp = (bounds: Partial<Bounds>) => {
   return { memory, queues, running, started, ended, run }
 }
 
-
 /** Runs all pending callbacks that need no event from outside. */
 const quiet = async (): Promise<void> => {
   for (let times = 0; times < 50; times++) await turn()

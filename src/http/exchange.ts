@@ -94,8 +94,8 @@ export const parse = (
 const newId = (): string => crypto.getRandomValues(new Uint8Array(8)).toHex()
 
 /**
- * The format of failures, including those of an invalid `format`: the first value of the parameter, or the
- * server's default.
+ * The format of failures, including those of an invalid `format`: the first value of the parameter when it is
+ * valid, else the server's default.
  */
 const formatFor = (query: Query, { format }: OptionDefaults): Manner['format'] => {
   const asked = query.find(([name]) => name === 'format')?.[1]

@@ -160,8 +160,8 @@ const lookAfter = ms => {
 }
 
 /**
- * Whether a look is needed without an event: the chain's head changes without a published height, and so does
- * a page without a stream.
+ * Whether the page needs polling: there is no stream, an update was postponed, the page is behind, or it
+ * shows figures such as the chain's head, which changes without a published height.
  */
 const isAskedFor = () =>
   !isStreamed || isHeld || document.querySelector('[data-live="figures"]') !== null || isBehind()

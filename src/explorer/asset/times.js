@@ -33,7 +33,7 @@ const show = () => {
     const text = written(time.dateTime)
     if (time.classList.contains('at')) time.textContent = text
     else if (time.classList.contains('ago')) time.title = text
-    // Without the zone, which the switch shows. With seconds, since two blocks may be in the same minute.
+    // Without the zone, which the switch shows. With seconds, since the chain makes two blocks per second.
     if (time.classList.contains('day')) time.textContent = text.slice(0, 19)
   }
 }

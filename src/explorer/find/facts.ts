@@ -67,7 +67,7 @@ const factOf = async (
   const { transaction, block_number } = await ask(getTransactionDetail, { tx_hash: id })
   const { status_code } = transaction.tx_receipt
   return {
-    // As its page has it: the time in the transaction is what its signer set.
+    // The block's time, as on the transaction's page: the time in the transaction was set by its signer.
     iso: block_number === '-1' ? isoOf(transaction.time) : await timeOfBlock(ask, block_number),
     isFailed: status_code !== undefined && status_code !== 'SUCCESS',
   }

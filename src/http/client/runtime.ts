@@ -13,10 +13,7 @@ export type ClientOptions = {
    * over, and after a network failure. Requests only read, so a retry is harmless.
    */
   readonly retries?: number
-  /**
-   * The longest wait before a retry, in seconds, 60 unless given. When the service requires more, the call
-   * fails.
-   */
+  /** The longest wait before a retry, in seconds, 60 unless given. The call fails when more is required. */
   readonly longestWait?: number
   /** Used instead of the global `fetch`. */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>
@@ -34,9 +31,7 @@ export type Call<P, D> = (...args: Args<P>) => Promise<D>
 
 /** A query that answers with a list. */
 export type WholeList<P, D, R> = Call<P, D> & {
-  /**
-   * Every row at one height, as it arrives. Throws when the answer is incomplete. Stop early with `break`.
-   */
+  /** Every row at one height, as it arrives. Throws when the answer is incomplete. To stop early, `break`. */
   readonly whole: (...args: Args<Omit<P, 'page' | 'size'>>) => AsyncGenerator<R, Complete>
 }
 
@@ -47,8 +42,8 @@ export type Complete = { readonly rows: number; readonly block_height: string }
 export type List<P, D, R> = WholeList<P, D, R> & {
   /**
    * Pages from `page` on, while there are any. A ranking may change while its pages are read; `whole` does
-   * not. With `head: 1` each page begins after the last row of the previous one. It throws (status 409) when
-   * that row was replaced.
+   * not. With `head: 1` each page begins after the last row of the previous one, and a replaced row throws
+   * (status 409).
    */
   readonly pages: (...args: Args<P>) => AsyncGenerator<D, void>
   /** Every row of all pages. */
@@ -133,7 +128,7 @@ const asking = ({
   }
 }
 
-/** Seconds until another try, undefined where that is in vain. */
+/** Seconds until the retry; undefined: a retry is useless. */
 const waitAfter = (failure: unknown, again: number): number | undefined =>
   failure instanceof IostlensError ? failure.retryAfter : NETWORK_WAIT * 2 ** again
 
