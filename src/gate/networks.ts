@@ -74,7 +74,10 @@ export const owed = (times: Float64Array): number => Math.max(...times)
  * limit.
  */
 export type AddressLimits = {
-  /** Whether the wrong keys of a network are above the limit, so that its next key is not looked up again in the store. */
+  /**
+   * Milliseconds for which the wrong keys of a network are above the limit, so that its next key is not
+   * looked up again in the store.
+   */
   wrongFor(network: string): number
   /** Counts a wrong key. */
   wrong(network: string): void

@@ -10,7 +10,10 @@ const clock = (time: number) => {
 const NOON = Date.UTC(2026, 10, 21, 12)
 const caller = (perSecond: number, perDay: number, id = 'a') => ({ id, plan: { perSecond, perDay } })
 
-/** An answer in one line: allowed, left of the limit, seconds until it is full again, and until one more may pass. */
+/**
+ * An answer in one line: allowed, requests left of the limit, seconds until the limit is full again, and
+ * seconds until one more may pass.
+ */
 const line = ({ allowed, remaining, limit, scope, resetSeconds, retryAfter }: RateAnswer): string =>
   `${allowed ? 'yes' : 'no'}, ${remaining} of ${limit} a ${scope}, ${resetSeconds}, ${retryAfter}`
 

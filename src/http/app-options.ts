@@ -38,7 +38,7 @@ export type AppOptions = {
   readonly basePath: string
   /** Time limit of a request, after which it is answered 504. */
   readonly deadlineMs: number
-  /** Additional time for a page of a ranking of the past; absent: no limit. */
+  /** Additional milliseconds for a page of a ranking of the past; absent: no limit. */
   readonly rankingMs?: number
   /**
    * Maximum number of requests that read the store at once; further ones wait for a limited time. Used where

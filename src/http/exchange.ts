@@ -14,7 +14,7 @@ import type { Stopping } from './stopping.ts'
 /** A request that is being answered. */
 export type Exchange = QueryText & {
   readonly request: Request
-  /** Its name in the log and the counts. */
+  /** The route's name in the log and the counts. */
   readonly route: string
   /** The path without the prefix of the service. */
   readonly path: string

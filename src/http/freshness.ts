@@ -14,7 +14,10 @@ export type Freshness = {
   readonly behind: number | null
   /** Seconds of the chain's time between the last loaded block and the node's last irreversible one. */
   readonly behindSeconds: number | null
-  /** Age of the last loaded block by this machine's clock, seconds; null: the clock is before that block. */
+  /**
+   * Age of the last loaded block by this machine's clock, seconds; null: the clock is wrong, well before that
+   * block.
+   */
   readonly lagSeconds: number | null
   /** `foreign`, `apart`: the responding node is of another chain, or on another branch, than the store. */
   readonly node: 'none' | 'reachable' | 'unreachable' | Unfit['is']

@@ -35,7 +35,7 @@ export type Download = {
   readonly names: (asked: AskedFile, at: Published) => readonly string[]
 }
 
-/** Maximum rows of a file. The API, with a key and a plan, has no such limit. */
+/** Maximum rows of a file. A longer list needs a key of the API, and a plan. */
 export const MOST_ROWS = 10_000
 
 /** The name of a file without its extension, in characters that every file system accepts. */

@@ -65,7 +65,7 @@ const matchesNamed = async (visit: Pick<Visit, 'ask'>, text: string): Promise<re
   return begun
 }
 
-/** Only the matches of the kind that the text names, if one of them is exact; else all. */
+/** Only the exact matches of the kind that the text names, if there are any; else all. */
 const ofKind = (matches: readonly Match[], { kind }: Reading): readonly Match[] => {
   const meant = matches.filter(({ type, exact }) => exact && type === kind)
   return meant.length > 0 ? meant : matches

@@ -8,7 +8,7 @@ export const grouped = (decimal: string): string => {
   return `${sign}${whole.replace(/\B(?=(\d{3})+$)/g, ',')}${trimmed === '' ? '' : `.${trimmed}`}`
 }
 
-/** The same for a change, with its sign: `+1,234.5`, `−0.25`, `0`. */
+/** A change with its sign and thousands separators: `+1,234.5`, `−0.25`, `0`. */
 export const signed = (decimal: string): string => {
   const shown = grouped(decimal)
   if (shown.startsWith('-')) return `−${shown.slice(1)}`

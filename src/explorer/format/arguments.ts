@@ -6,7 +6,7 @@ export type Argument = {
   readonly name: string
   readonly type: string
   readonly value: string
-  /** Whether it is an argument of a system contract, so that its name is reliable. */
+  /** Whether the argument is one of a system contract, so that its name is reliable. */
   readonly isOfChain: boolean
 }
 

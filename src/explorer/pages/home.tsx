@@ -89,8 +89,7 @@ const factsOf = (visit: Visit, overview: Overview, tps: string | undefined): rea
     ],
     [
       say({ en: 'Head block', zh: '链头区块' }),
-      // The head of a chain is above its last irreversible block, so equal heights mean that no node
-      // answered.
+      // The head is above the last irreversible block, so equal heights mean that no node answered.
       ahead <= 0n ? (
         <None />
       ) : (

@@ -82,7 +82,7 @@ type RichListProps = {
   readonly supply: string
 }
 
-/** Owners, a line each. */
+/** A table of owners. */
 const RichList = ({ visit, rows, total, supply }: RichListProps): Html => {
   const places = {
     balance: decimalsOf(rows.map(row => row.balance)),

@@ -3,7 +3,7 @@ import type { Html } from '../page.ts'
 import { Anchor, type SectionProps } from './section-title.tsx'
 
 type FoldProps = SectionProps & {
-  /** Whether it is initially open. */
+  /** Whether the section is initially open. */
   readonly isOpen?: boolean
   readonly children: Html | readonly Html[]
 }

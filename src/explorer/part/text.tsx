@@ -10,9 +10,7 @@ const MOST = 16_384
 type ChainTextProps = {
   readonly visit: Pick<Visit, 'say'>
   readonly text: string
-  /**
-   * Whether it is prose, such as a name or a memo; absent: text whose every character matters, such as JSON.
-   */
+  /** Whether the text is prose, such as a name or a memo; absent: every character matters, as in JSON. */
   readonly isProse?: boolean
   /** Address of the whole text; absent: it has none. */
   readonly whole?: string

@@ -25,5 +25,5 @@ export type Picture = {
 /** The file name of a picture. */
 export const PICTURE = 'picture.png'
 
-/** Its size in pixels, as recommended for Open Graph. */
+/** The size of a picture in pixels, as recommended for Open Graph. */
 export const SIZE = { width: 1_200, height: 630 } as const

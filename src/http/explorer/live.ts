@@ -79,7 +79,7 @@ const liveReply = (
 
 const HEADERS = {
   'Cache-Control': 'no-store',
-  // Without it, nginx would buffer events.
+  // Without this header, nginx would buffer events.
   'X-Accel-Buffering': 'no',
 }
 

@@ -99,7 +99,8 @@ const headersOf = (
   'X-Block-Height': String(at.height),
   'X-Block-Time': toIso(at.time),
   ...(total === undefined || isShorter === true ? {} : { 'X-Total-Count': String(total) }),
-  // Without it, nginx would buffer the whole body in a temporary file, however slowly the client reads.
+  // Without this header, nginx would buffer the whole body in a temporary file, however slowly the client
+  // reads.
   'X-Accel-Buffering': 'no',
   'Content-Disposition': `attachment; filename="${fileName}"`,
 })

@@ -93,7 +93,7 @@ const headersOf = ({ at, head }: Feed): Readonly<Record<string, string>> => ({
   'X-Block-Height': String(at.height),
   'X-Block-Time': toIso(at.time),
   ...headHeaders(head),
-  // Without it, nginx would buffer events.
+  // Without this header, nginx would buffer events.
   'X-Accel-Buffering': 'no',
 })
 

@@ -8,7 +8,7 @@ export type FieldRow = {
   readonly path: string
   readonly type: string
   readonly optional: boolean
-  /** Whether `numbers=string` makes it a string. */
+  /** Whether `numbers=string` makes the field a string. */
   readonly exact: boolean
   readonly description: Text | undefined
 }
