@@ -12,15 +12,18 @@ import { ifFound } from '../found.ts'
 import type { Visit } from '../page.ts'
 import type { Match } from './reading.ts'
 
-/** The one fact by which a person knows a thing again: an amount, a count, or a time. */
+/** The one fact by which a person recognizes a thing: an amount, a count, or a time. */
 export type Fact =
   | { readonly amount: string; readonly of: Text }
   | { readonly iso: string; readonly isFailed?: boolean }
 
-/** Matches of which a fact is asked for: one call for all accounts, one for each other thing. */
+/**
+ * Number of matches for which a fact is requested. All accounts need one call, and each other thing needs its
+ * own.
+ */
 const MOST = 8
 
-/** A fact of each of the first matches, in their order: balance, holders, votes, or when it was made. */
+/** A fact for each of the first matches, in their order: balance, holders, votes, or time of creation. */
 export const factsOf = async (
   visit: Pick<Visit, 'ask'>,
   matches: readonly Match[],
@@ -59,12 +62,12 @@ const factOf = async (
   }
   if (type === 'contract') return { iso: (await ask(getContractDetail, { contract: id })).created_at }
   if (type === 'block') return { iso: await timeOfBlock(ask, id) }
-  // A transaction in the pool has no block, so no time that the chain agreed on.
+  // A transaction in the pool has no block, and so no time agreed by the chain.
   if (status === 'PENDING') return undefined
   const { transaction, block_number } = await ask(getTransactionDetail, { tx_hash: id })
   const { status_code } = transaction.tx_receipt
   return {
-    // As its page has it: the time in the transaction is what its signer set.
+    // The block's time, as on the transaction's page: the time in the transaction was set by its signer.
     iso: block_number === '-1' ? isoOf(transaction.time) : await timeOfBlock(ask, block_number),
     isFailed: status_code !== undefined && status_code !== 'SUCCESS',
   }

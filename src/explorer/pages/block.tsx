@@ -62,7 +62,7 @@ export const blockPage: Page = {
                 [say({ en: 'Hash', zh: '哈希' }), <Copied visit={visit} text={block.hash} />],
                 [
                   say({ en: 'Parent', zh: '父区块' }),
-                  // The first block has none.
+                  // The first block has no parent.
                   block.parent_hash === '' ? <None /> : <Copied visit={visit} text={block.parent_hash} />,
                 ],
                 [say({ en: 'Signed by', zh: '签名公钥' }), <Copied visit={visit} text={block.witness} />],

@@ -23,7 +23,10 @@ import { Tabs } from '../part/tabs.tsx'
 import { ChainText } from '../part/text.tsx'
 import { Ago } from '../part/time.tsx'
 
-/** A collection of NFTs: who issues it, its NFTs, and who owns how many; its owners have pages of their own, `?owners=1`. */
+/**
+ * A collection of NFTs: its issuer, its NFTs, and its owners with the number of their NFTs. The list of
+ * owners has its own pages, `?owners=1`.
+ */
 export const collectionPage: Page = {
   path: '/nft/{id}',
   show: async visit => {

@@ -54,7 +54,7 @@ export const failurePage = (frame: Frame, { kind, message, zh }: Failure, near?:
   }
 }
 
-/** Says how far loading has come: nothing later can be found yet. */
+/** The progress of the load: later blocks cannot be found yet. */
 const Loaded = ({ frame, near }: { readonly frame: Frame; readonly near: Near }): Html => {
   const { say } = frame
   const { height, lib } = near

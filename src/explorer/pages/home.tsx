@@ -21,7 +21,7 @@ import { TransactionRows } from '../part/transaction-rows.tsx'
 
 const LATEST = { page: '1', size: '10' } as const
 
-/** The chain at a glance. */
+/** An overview of the chain. */
 export const homePage: Page = {
   path: '/',
   show: async visit => {
@@ -89,7 +89,7 @@ const factsOf = (visit: Visit, overview: Overview, tps: string | undefined): rea
     ],
     [
       say({ en: 'Head block', zh: '链头区块' }),
-      // The head of a chain is above its last irreversible block: equal heights mean that no node was heard.
+      // The head is above the last irreversible block, so equal heights mean that no node answered.
       ahead <= 0n ? (
         <None />
       ) : (

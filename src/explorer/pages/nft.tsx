@@ -15,7 +15,7 @@ import { Rows } from '../part/rows.tsx'
 import { ChainText } from '../part/text.tsx'
 import { Ago } from '../part/time.tsx'
 
-/** An NFT: its owner, what was written into it, and every owner before. */
+/** An NFT: its owner, its metadata, and all previous owners. */
 export const nftPage: Page = {
   path: '/nft/{id}/{part}',
   show: async visit => {
@@ -24,7 +24,7 @@ export const nftPage: Page = {
     const detail = await visit.ask(getNftDetail, given)
     const name = visible(`${detail.collection} #${detail.token_id}`)
     const title = say({ en: `NFT ${name}`, zh: `NFT 详情：${name}` })
-    // Anybody may have written anything there: it is never more than plain text.
+    // The metadata may be hostile, so it is only served as plain text.
     if (isRaw(visit)) return rawText(title, detail.metadata, 'plain')
     const { movements, total } = await visit.ask(getNftHistory, { ...given, ...pageGiven(visit) })
     return {

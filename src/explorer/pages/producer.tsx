@@ -27,7 +27,7 @@ import { ChainText } from '../part/text.tsx'
 import { askVoters, Voters } from '../part/voters.tsx'
 import { LatestChanges, type VoteDays, VotesByDay } from '../part/votes-by-day.tsx'
 
-/** A producer, also one that is no longer registered. */
+/** A producer, including one that is no longer registered. */
 export const producerPage: Page = {
   path: '/producer/{id}',
   show: async visit => {
@@ -144,7 +144,7 @@ type LargestVotersProps = {
   readonly visit: Visit
   /** Largest first, at most `MOST_BANDED`. */
   readonly largest: AnswerOf<typeof getProducerVoter>['voters']
-  /** How many voters there are in all. */
+  /** The number of all voters. */
   readonly total: number
   /** All votes of the producer. */
   readonly votes: string

@@ -29,7 +29,10 @@ import { Tabs } from '../part/tabs.tsx'
 import { ChainText } from '../part/text.tsx'
 import { TokenOverTime } from '../part/token-over-time.tsx'
 
-/** A token: its supply, who has it, and what moved. Holders and movements have pages of their own, `?holders=1`. */
+/**
+ * A token: its supply, its holders, and its movements. The lists of holders and movements have their own
+ * pages; holders: `?holders=1`.
+ */
 export const tokenPage: Page = {
   path: '/token/{id}',
   show: async visit => {
@@ -60,7 +63,7 @@ export const tokenPage: Page = {
             </section>
             <Distribution visit={visit} detail={detail} largest={largest} total={holderCount} />
           </div>
-          {/* Other pages of its lists, and filtered ones, are not about the token over time. */}
+          {/* Later pages of its lists, and filtered ones, do not show the token over time. */}
           {isOfList ? '' : <TokenOverTime visit={visit} created={detail.created_at} />}
           <Tabs
             visit={visit}
@@ -117,7 +120,7 @@ type DistributionProps = {
   readonly total: AnswerOf<typeof getTokenHolder>['total']
 }
 
-/** How the supply is shared among its holders. */
+/** The distribution of the supply among its holders. */
 const Distribution = ({ visit, detail, largest, total }: DistributionProps): Html => {
   const { say } = visit
   return (
@@ -159,7 +162,7 @@ const Transfers = ({ visit: { say }, detail }: { readonly visit: Visit; readonly
   )
 }
 
-/** What token.iost records of a token. */
+/** The actions that token.iost records for a token. */
 const RECORDED = ['transfer', 'transferFreeze', 'issue', 'destroy'].map(name => `token.iost/${name}`)
 
 const Movements = async ({ visit }: { readonly visit: Visit }): Promise<string> => {

@@ -21,7 +21,9 @@ import { Receipts } from '../part/receipts.tsx'
 import { isDelayed, type Transaction, TransactionFacts } from '../part/transaction-facts.tsx'
 import { failedAt, WhyFailed } from '../part/why-failed.tsx'
 
-/** Actions, movements and receipts that a page shows; a transaction of 64 KB may have a thousand. */
+/**
+ * Maximum number of actions, movements and receipts on the page. A transaction of 64 KB may have a thousand.
+ */
 const MOST = 50
 
 /** A transaction by its hash: token movements come first. */
@@ -91,7 +93,7 @@ type SummaryProps = {
   readonly visit: Visit
   readonly status: string
   readonly transaction: Transaction
-  /** undefined: they are not known yet. */
+  /** undefined: not known yet. */
   readonly movements: readonly Movement[] | undefined
 }
 
@@ -135,8 +137,8 @@ const notKnownOf = (code: string | undefined): Text =>
     : { en: 'Available once its block is irreversible.', zh: '所在区块不可逆后显示。' }
 
 /**
- * Why nothing is listed: a base transaction rewards the previous block, which is no movement, and the actions of a delayed
- * one run in another (go-iost core/tx, delay).
+ * The reason why no movements are listed. A base transaction rewards the previous block, which is not a
+ * movement of its own. The actions of a delayed transaction run in another one (go-iost core/tx, delay).
  */
 const noneOf = (transaction: Transaction): Text => {
   if (transaction.publisher === 'base.iost')
@@ -167,7 +169,7 @@ const Finality = ({ visit: { say }, status }: { readonly visit: Visit; readonly 
 type ActionsProps = {
   readonly visit: Visit
   readonly transaction: Transaction
-  /** `-1`: it is in no irreversible block. */
+  /** `-1`: the transaction is in no irreversible block. */
   readonly blockNumber: string
   readonly known: KnownContracts
   readonly owners: KnownOwners

@@ -16,7 +16,7 @@ import { Pager, pageGiven, rankOf } from '../part/pager.tsx'
 import { Rows } from '../part/rows.tsx'
 import { Concentration, MOST_BANDED, Share } from '../part/share.tsx'
 
-/** The owners of IOST by what they have in all. */
+/** The owners of IOST, by total holdings. */
 export const wealthPage: Page = {
   path: '/wealth',
   show: async visit => {
@@ -82,7 +82,7 @@ type RichListProps = {
   readonly supply: string
 }
 
-/** Owners, a line each. */
+/** A table of owners. */
 const RichList = ({ visit, rows, total, supply }: RichListProps): Html => {
   const places = {
     balance: decimalsOf(rows.map(row => row.balance)),
@@ -137,6 +137,6 @@ const RichList = ({ visit, rows, total, supply }: RichListProps): Html => {
   )
 }
 
-/** Burnt IOST have an owner, but no share of what circulates. */
+/** Burnt IOST have an owner, but are not part of the circulating supply. */
 const isCirculating = ({ account }: { readonly account: string }): boolean =>
   !NOT_CIRCULATING.includes(account)

@@ -4,22 +4,22 @@ import { visible } from '../format/visible.ts'
 import { hrefTo } from '../links.ts'
 import type { Html, Visit } from '../page.ts'
 
-/** A field of a form that narrows a list, by the name that it has in the page's address. */
+/** A field of a filter form; `name` is its parameter in the page's address. */
 export type Field = {
   readonly name: string
   readonly label: string
-  /** A checkbox gives 1. */
+  /** A checked box has the value 1. */
   readonly type: 'text' | 'date' | 'number' | 'checkbox' | 'select'
-  /** Suggestions while a visitor types, or all that can be chosen. */
+  /** Suggestions during typing, or the options of a select. */
   readonly choices?: readonly string[]
-  /** Words for choices; absent: they are shown as they are. */
+  /** Labels of the choices; absent: the choices are shown unchanged. */
   readonly words?: ReadonlyMap<string, string>
 }
 
 type FiltersProps = {
   readonly visit: Visit
   readonly fields: readonly Field[]
-  /** What the button says; absent: that it narrows a list. */
+  /** The text of the button; absent: the usual one for filters. */
   readonly button?: string
 }
 
@@ -47,10 +47,10 @@ export const Filters = ({ visit, fields, button }: FiltersProps): Html => {
   )
 }
 
-/** Lengths of the periods that have a link, in days. */
+/** Lengths of the linked periods, in days. */
 const LENGTHS = [7, 30] as const
 
-/** Links to the last days of the chain; other filters stay. */
+/** Links to the most recent days of the chain. Other filters are kept. */
 const Lately = ({ visit }: { readonly visit: Visit }): Html => {
   const to = (days: number): string => {
     const query = new URLSearchParams(visit.query)
@@ -98,7 +98,7 @@ const FilterField = ({ visit, field }: FilterFieldProps): Html => {
   )
 }
 
-/** One of several values, or any; a value that the address has stays, whatever it is. */
+/** A select of one value, or of any. A value in the address is always an option, even an unknown one. */
 const Choice = ({ visit, field: { name, label, choices = [], words } }: FilterFieldProps): Html => {
   const value = visit.query.get(name) ?? ''
   const all = value === '' || choices.includes(value) ? choices : [value, ...choices]
@@ -119,7 +119,7 @@ const Choice = ({ visit, field: { name, label, choices = [], words } }: FilterFi
   )
 }
 
-/** The fields of a range of blocks and days. */
+/** The fields for a range of blocks and days. */
 export const rangeFields = ({ say }: Pick<Visit, 'say'>): readonly Field[] => [
   { name: 'from', label: say({ en: 'From day (UTC)', zh: '起始日期（UTC）' }), type: 'date' },
   { name: 'to', label: say({ en: 'To day (UTC)', zh: '结束日期（UTC）' }), type: 'date' },
@@ -127,10 +127,12 @@ export const rangeFields = ({ say }: Pick<Visit, 'say'>): readonly Field[] => [
   { name: 'end_block', label: say({ en: 'To block', zh: '结束区块' }), type: 'number' },
 ]
 
-/** The fields of `rangeFields`. */
+/** The field names of `rangeFields`. */
 export const RANGE = ['from', 'to', 'start_block', 'end_block'] as const
 
-/** Parameters of the API for the filled fields of an address; the API refuses an invalid day or number. */
+/**
+ * The filled filter fields of an address, as parameters of the API. The API refuses an invalid day or number.
+ */
 export const filtersGiven = (
   { query }: Pick<Visit, 'query'>,
   names: readonly string[],

@@ -10,7 +10,10 @@ import { None } from './none.tsx'
 import { When } from './time.tsx'
 import { askVoters, Voters } from './voters.tsx'
 
-/** The page of a producer that is no longer registered: since when, and who still votes for it. Throws Failure for any other account. */
+/**
+ * The page of a producer that is no longer registered: the time of the end, and its remaining voters. Throws
+ * Failure for any other account.
+ */
 export const formerProducer = async (visit: Visit): Promise<Shown> => {
   const { say, id: producer } = visit
   const [former, voting] = await Promise.all([

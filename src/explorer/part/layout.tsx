@@ -11,11 +11,11 @@ import type { Frame } from './frame.ts'
 import { LiveSign } from './live-sign.tsx'
 import { OpenGraph } from './open-graph.tsx'
 
-/** Letters of a title and of a description: more than search engines show. */
+/** Maximum length of a title and of a description: more than search engines show. */
 const MOST_TITLE = 120
 const MOST_DESCRIPTION = 300
 
-/** A whole page of the explorer. */
+/** A complete page of the explorer. */
 export const Layout = ({ frame, shown }: { readonly frame: Frame; readonly shown: Shown }): Html => {
   const { title: full, description: told = full, body, isMinor = false } = shown
   const [title, description] = [oneLine(full, MOST_TITLE), oneLine(told, MOST_DESCRIPTION)]
@@ -57,7 +57,7 @@ const otherHref = ({ root, lang, path, query }: Frame): string => {
   const other = lang === 'en' ? 'zh' : 'en'
   const kept = new URLSearchParams(query)
   kept.delete('lang')
-  // The home page asks the browser which language to use, unless it is told.
+  // The home page redirects to the browser's language unless `lang` is given.
   if (path === '/' && other === 'en') kept.set('lang', 'en')
   const text = kept.toString()
   return `${hrefTo({ root, lang: other }, path)}${text === '' ? '' : `?${text}`}`

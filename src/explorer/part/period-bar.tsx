@@ -6,14 +6,14 @@ import type { Html, Visit } from '../page.ts'
 type PeriodBarProps = {
   readonly visit: Visit
   readonly period: Period
-  /** The days that were answered. */
+  /** The days of the answer. */
   readonly days: readonly { readonly date: string }[]
 }
 
-/** Days that one press asks for. */
+/** Lengths of the linked periods, in days. */
 const LENGTHS = [30, 90, 366] as const
 
-/** Chooses the days of a page. */
+/** The controls for a page's period. */
 export const PeriodBar = ({ visit, period, days }: PeriodBarProps): Html => {
   const { say } = visit
   const to = (other: Partial<Period>): string =>

@@ -13,7 +13,7 @@ import { PlotFrame, type Series } from './plot-frame.tsx'
 import { Bars, type ShapeProps } from './plot-shapes.tsx'
 import { Rows } from './rows.tsx'
 
-/** A producer's votes day by day, oldest first. */
+/** A producer's votes by day, oldest first. */
 export type VoteDays = AnswerOf<typeof getProducerVotes>['days']
 
 type VoteDaysProps = { readonly visit: Pick<Visit, 'say' | 'lang' | 'now'>; readonly days: VoteDays }
@@ -31,7 +31,7 @@ export const LatestChanges = ({ visit, days }: VoteDaysProps): Html => (
   </small>
 )
 
-/** What the last day is called: that of the last block is over where the service is behind. */
+/** The name of the last day. If the service is behind, the day of the last block is over. */
 const lastDayOf = ({ now }: Pick<Visit, 'now'>, days: VoteDays): Text => {
   const today = new Date(now).toISOString().slice(0, 'yyyy-mm-dd'.length)
   const last = days.at(-1)?.date ?? today
@@ -40,7 +40,7 @@ const lastDayOf = ({ now }: Pick<Visit, 'now'>, days: VoteDays): Text => {
     : { en: `on ${last} (UTC)`, zh: `${last}（UTC）` }
 }
 
-/** The votes at the end of each day and their change, as plots and as a table. */
+/** The votes at the end of each day and the daily changes, as plots and as a table. */
 export const VotesByDay = ({ visit, days }: VoteDaysProps): Html => {
   const { say } = visit
   const title = say({ en: 'Daily change in votes (IOST)', zh: '每日票数变化（IOST）' })

@@ -11,7 +11,7 @@ const visit = (path: string, query = '') => ({
   ...{ path, query: new URLSearchParams(query), origin: 'http://127.0.0.1/', isOriginKnown: true },
 })
 
-/** Pages for visitors who stay. */
+/** Cached pages for visitors who do not leave. */
 const keptPages = (clock: Parameters<typeof keptPagesBy>[0]) => {
   const kept = keptPagesBy(clock)
   const { signal } = new AbortController()
@@ -102,7 +102,7 @@ test('keptPages: when a visitor for whom a page is made goes away, one of those 
     }
     return kept(visit('/blocks'), { make, signal: new AbortController().signal })
   })
-  // One who waits and is gone makes nothing.
+  // A waiting visitor who leaves makes no page.
   for (const at of [2, 0, 1]) {
     visitors[at]?.abort(new Error(`gone ${at}`))
     await Bun.sleep(0)

@@ -5,7 +5,10 @@ import type { Form, Json } from './described.ts'
 import { headersNamed, RATE_HEADERS } from './headers.ts'
 import { closedObject } from './responses.ts'
 
-/** The actions that a document describes: those with a list where it is written for whole lists, or with a feed. */
+/**
+ * The actions that a document describes: only those with a list in a document of whole lists, and only those
+ * with a feed in one of feeds.
+ */
 export const describedActions = (actions: readonly Action[], form: Form): readonly Action[] =>
   form.export === undefined
     ? actions
@@ -33,7 +36,9 @@ const FEED_HEADERS = headersNamed([
   ...RATE_HEADERS,
 ])
 
-/** The answer that is a whole list: its lines are not one JSON text, so the schemas of lines stand beside it. */
+/**
+ * The answer with a whole list. It is not one JSON text, so the schemas of its lines are separate components.
+ */
 export const exportOf = (action: Action, format: NonNullable<Form['export']>): Json => {
   const types = { ndjson: 'application/x-ndjson', csv: 'text/csv', sse: 'text/event-stream' } as const
   const row = `#/components/schemas/${rowName(action)}`

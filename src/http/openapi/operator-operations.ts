@@ -17,7 +17,7 @@ const troubles: Json = {
   }),
 }
 
-/** The figures of the load, null where they are unknown. */
+/** The figures of the load; null: unknown. */
 const nullable = Object.fromEntries(
   Object.entries(loadProperties).map(([name, schema]) => [
     name,
