@@ -3,14 +3,13 @@ import type { Failure } from '#failure/failure.ts'
 /** Age from which a verdict is still used but starts the next check in the background, in milliseconds. */
 const FRESH_MS = 1_000
 /**
- * Age from which a verdict is not used: there were no requests for a while, or the last checks failed.
- * Milliseconds.
+ * Age from which a verdict is not used: there were no requests for a while, or the last checks failed. In ms.
  */
 const STALE_MS = 2_000
 
 /**
  * Whether a store is whole, checked in the background at most once a second while there are requests. `check`
- * returns the failure, and throws when it cannot determine one.
+ * returns the failure, and throws when it cannot determine whether there is one.
  */
 export const wholeness = ({
   check,
@@ -26,8 +25,7 @@ export const wholeness = ({
     if (checking !== undefined) return checking
     const at = now()
     const own = check().then(failure => {
-      // If `expire` was called after this check began, later requests ignore it. Requests that wait for it
-      // still use it.
+      // After `expire`, only the requests that already wait for this check use its result.
       if (checking === own) verdict = { at, failure }
       if (failure !== undefined) throw failure
     })
@@ -64,10 +62,7 @@ export const wholeness = ({
       requireVerdict()
       return undefined
     },
-    /**
-     * Like `require`, with a check that begins now: for a request that missed a document which may have been
-     * lost.
-     */
+    /** Like `require`, with a check that begins now: for a request that missed a possibly lost document. */
     requireNow: checkFromNow,
     /** Makes the next request wait for a new check. */
     expire: (): void => {
