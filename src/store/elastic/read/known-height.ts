@@ -56,16 +56,12 @@ export const knownHeight = ({ readPublished, sleep, now, nothing, underRepair }:
     // A read that began later and ended sooner may have found a newer height meanwhile.
     if (known !== undefined && read !== undefined && stampOf(known) > least && stampOf(read) < stampOf(known))
       return known
-    // An equal record keeps its object, and so the cache that belongs to it. A batch is published again with
-    // its inventory.
+    // An equal record keeps its object and thus its cache. A batch is published again with its inventory.
     if (read === undefined || !Bun.deepEquals(read, known)) known = read
     if (known === undefined) throw nothing()
     return known
   }
-  /**
-   * Like `fresh`, or the result of another caller's recent read: by then `known` may be newer than that read,
-   * never older.
-   */
+  /** Like `fresh`, or another caller's recent read; `known` may be newer than that read, never older. */
   const current = (signal: AbortSignal | undefined): PublishedMeta | Promise<PublishedMeta> => {
     const at = now()
     if (shared !== undefined && Math.abs(at - shared.at) < READ_SERVES_MS)
