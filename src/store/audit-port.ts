@@ -16,20 +16,15 @@ export type Found<I extends AnyIndex = AnyIndex> = {
 export type Placed = { readonly place: bigint; readonly id: string }
 
 /**
- * The stored documents at one height, for auditors, which trust no record. The size of each answer is
- * bounded.
+ * The stored documents at one height, for auditors, which trust no record. Each answer has a bounded size.
  */
 export type Audit = {
   readonly at: Published
   /**
-   * Every document of an index exactly once, page by page, in the store's own order. History: only up to
-   * `at`.
+   * Every document of an index exactly once, page by page, in the store's own order; history only up to `at`.
    */
   scan<I extends AnyIndex>(index: I): AsyncIterable<readonly Found<I>[]>
-  /**
-   * Documents by their ids, in the order of the ids; undefined also for a stored document that cannot be
-   * read.
-   */
+  /** Documents by id, in the order of the ids; undefined also for a stored document that cannot be read. */
   getMany<I extends AnyIndex>(index: I, ids: readonly string[]): Promise<readonly (DocOf<I> | undefined)[]>
   /** The subset of the ids that are stored. */
   existing(index: AnyIndex, ids: readonly string[]): Promise<ReadonlySet<string>>

@@ -21,10 +21,7 @@ export const NOTHING_FILLED: Filling = { partition: 0, documents: 0 }
 /** Documents of consecutive blocks, and the state of their partition once they are in it. */
 export type History = Pick<Batch, 'blocks' | 'transactions' | 'records' | 'filling'>
 
-/**
- * Consecutive blocks as documents. A batch is stored whole or not at all, even if a process is killed
- * mid-write.
- */
+/** Consecutive blocks as documents, stored whole or not at all, even if a process is killed mid-write. */
 export type Batch = {
   readonly first: number
   /** Height, hash and time of the last block; the node's last irreversible block. */
@@ -32,10 +29,7 @@ export type Batch = {
   readonly blocks: readonly BlockDoc[]
   readonly transactions: readonly TransactionDoc[]
   readonly records: readonly RecordDoc[]
-  /**
-   * The partition of its history, counted with this batch. If the number is one more than before, this batch
-   * opens it.
-   */
+  /** The partition of its history, counted with this batch. A number one higher than before opens it. */
   readonly filling: Filling
   /** The final version of each document of state that the batch changes; one change per (index, id). */
   readonly changes: readonly Change[]
@@ -182,8 +176,7 @@ const joined = (parts: readonly History[]): History | undefined => {
 }
 
 /**
- * The batch with this history. `next` is the block after the checkpoint, where a batch without blocks would
- * begin.
+ * The batch with this history. `next` is the block after the checkpoint, the start of a batch without blocks.
  */
 export const batchWith = (history: History, { end, changes }: BatchEnd, next: number): Batch => ({
   first: history.blocks[0]?.height ?? next,
@@ -204,8 +197,7 @@ export const KEPT = {
   /** Of a single batch. */
   batchBytes: 16_000_000,
   /**
-   * Maximum distance to the node's last irreversible block, in blocks; batches that end further behind are
-   * not kept.
+   * Maximum distance to the node's last irreversible block, in blocks; batches further behind are not kept.
    */
   near: 1_000,
 } as const

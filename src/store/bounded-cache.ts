@@ -2,10 +2,7 @@
 export type BoundedCache<T> = {
   /** undefined: no entry. A value itself may be undefined. */
   get(key: string): { readonly value: T } | undefined
-  /**
-   * Stores a value with its number of characters, unless the key has an entry or the value alone is too
-   * large.
-   */
+  /** Stores a value and its number of characters, unless the key has an entry or the value is too large. */
   put(key: string, value: T, characters: number): void
 }
 

@@ -31,8 +31,7 @@ export const OTHER_DERIVATION =
   'Run iostlens indices migrate with this version, or use the version that loaded the store.'
 
 /**
- * Differences that `check` reports for documents that this version derives differently, such as rows of a new
- * list.
+ * Differences that `check` reports for documents that this version derives differently (a new list's rows).
  */
 export const derivationDifferences = (
   stored: Pick<Identity, 'derivation'> | undefined,

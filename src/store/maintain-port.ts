@@ -12,10 +12,7 @@ export type MaintainPort = {
   create(): Promise<void>
   /** Lists the differences from what `create` would make; [] when there are none. Changes nothing. */
   check(): Promise<readonly Difference[]>
-  /**
-   * The differences of `check` except lost data, so that the privilege to read the chain's documents is not
-   * needed.
-   */
+  /** The differences of `check` except lost data: needs no privilege to read the chain's documents. */
   checkShape(): Promise<readonly Difference[]>
   /** The first step of a repair: rewrites the record of the chain and of its last block if it is lost. */
   restore(): Promise<Restored>

@@ -28,8 +28,8 @@ export type Migrating<S> = {
    */
   readonly reopen?: () => Promise<void>
   /**
-   * For `derive`: the store to load into, with the data that an earlier migration of this version left;
-   * without keys.
+   * For `derive`: the store to load into, with what an earlier migration of this version loaded; without
+   * keys.
    */
   beside(): Promise<S>
   /**

@@ -67,27 +67,20 @@ export type FormerKey = {
 
 /** The proofs of the stored blocks at the time they were loaded; stored with the published height. */
 export type Proved = {
-  /**
-   * Ascending, without overlap; neighbours differ. All other blocks were loaded by a version that kept no
-   * record.
-   */
+  /** Ascending, without overlap; neighbours differ. A version without this record loaded all other blocks. */
   readonly ranges: readonly ProvedRange[]
   /** Receipts that were fetched in raw form because a node's JSON had lost some of their bytes. */
   readonly lost: number
   readonly formerKeys: readonly FormerKey[]
 }
 
-/**
- * Maximum number of ranges. When there are more, the oldest two neighbours become one range of the weaker
- * level.
- */
+/** Maximum ranges. When there are more, the oldest two neighbours become one range of the weaker level. */
 const MOST_RANGES = 64
 
 export const NOTHING_PROVED: Proved = { ranges: [], lost: 0, formerKeys: [] }
 
 /**
- * The record extended by the proofs of consecutive blocks from `from` on; earlier proofs from that height on
- * are dropped.
+ * The record with the proofs of consecutive blocks from `from` on, in place of earlier proofs of that range.
  */
 export const provedWith = (
   before: Proved,

@@ -98,8 +98,8 @@ describe('rankingPage', () => {
     expect(asked.segments.splice(0)).toEqual([[top], [leaf]] as never)
     await rankingPage(hinted, richest, { offset: 2_600, limit: 10 })
     expect(asked.segments.splice(0)).toEqual([[top, leaf]] as never)
-    // The root has changed meanwhile, so the hint leads to the wrong leaf. The right leaf is read in a second
-    // request.
+    // The root has changed meanwhile: the hint leads to the wrong leaf, and a second request reads the right
+    // one.
     hinted.hints.set(top ?? '', [['', '', 3_000, 5]])
     await rankingPage(hinted, richest, { offset: 2_600, limit: 10 })
     expect(asked.segments.splice(0)).toEqual([[top, other], [leaf]] as never)

@@ -15,10 +15,7 @@ export type Ranking<I extends StateIndex> = {
   readonly group: string | undefined
 }
 
-/**
- * Rows of a ranking, best first: `limit` rows after the first `skip` of a range (absent: of the whole
- * ranking).
- */
+/** Rows of a ranking, best first: `limit` rows after the first `skip` of a range (absent: of all). */
 export type Rows = { readonly range?: RankRange; readonly skip: number; readonly limit: number }
 
 /** The two reads that a store provides, both at one height. */
@@ -26,16 +23,12 @@ export type RankingReads<I extends StateIndex> = {
   /** Documents of `segments`, in the order of their ids. */
   readonly segments: (ids: readonly string[]) => Promise<readonly (SegmentsDoc | undefined)[]>
   readonly rows: (ranking: Ranking<I>, rows: Rows) => Promise<readonly DocOf<I>[]>
-  /**
-   * For stores whose reads are requests: recently read roots, so that most pages read segments once instead
-   * of twice.
-   */
+  /** For stores that read by requests: recently read roots, so that most pages read segments only once. */
   readonly hints?: Hints
 }
 
 /**
- * Rows skipped without a search for the start of the page: as many as a segment has, where they may be
- * skipped too.
+ * Rows skipped without finding the start of the page: a segment has as many, and these may be skipped too.
  */
 const NEAR = SEGMENT_SIZES.members
 

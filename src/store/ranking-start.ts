@@ -3,10 +3,7 @@ import { type Segment, type SegmentsDoc, segmentAt, segmentsId } from '#indices/
 import { beginOf, type Standing } from '#indices/standing.ts'
 import { missingData } from './missing-data.ts'
 
-/**
- * Recently read roots. The leaf they lead to is requested together with the root, and is right unless many
- * rows moved.
- */
+/** Recently read roots. The leaf they lead to is requested along with the root, and is usually right. */
 export type Hints = Map<string, readonly Segment[]>
 /** Number of roots in `Hints`, each some KB. */
 const MOST_HINTS = 200
@@ -17,10 +14,7 @@ export type RankRange = {
   readonly after?: Standing | undefined
   /** The end of the range or a later standing; undefined: the ranking's end. */
   readonly until?: Standing | undefined
-  /**
-   * Upper bound of the members before the range with the amount of `after`; Infinity: too many to be worth
-   * counting.
-   */
+  /** Upper bound of the members before the range with the amount of `after`; Infinity: too many to count. */
   readonly tied: number
 }
 
@@ -77,8 +71,7 @@ const endAfter = (list: readonly Segment[], members: number): Standing | undefin
 }
 
 /**
- * Members of the segments in the tie in which this segment begins, including the segment in which the tie
- * begins.
+ * Members of the segments in the tie in which this segment begins, and of the segment where the tie begins.
  */
 const tiedBefore = (before: readonly Segment[], [amount]: Segment): number => {
   let tied = 0

@@ -21,10 +21,7 @@ export type RepairWriter = {
    * repeated: if the process is killed, each document is as before or as after.
    */
   rewrite(rewrite: Rewrite): Promise<void>
-  /**
-   * A repair was not finished, or a loader left records that cannot be read. The height of the state is
-   * unknown.
-   */
+  /** A repair was not finished, or a loader left unreadable records: the height of the state is unknown. */
   readonly unfinished: boolean
   /** Closes the store, which may be empty, to readers and loaders until `settle` opens it. */
   shut(): Promise<void>

@@ -1,7 +1,4 @@
-/**
- * Disks, privileges and settings that the server of a store reports. undefined: the user lacks the privilege
- * to read them.
- */
+/** Disks, privileges and settings that a store's server reports. undefined: the user may not read them. */
 export type ServerReport = {
   readonly disks: readonly Disk[] | undefined
   /** Privileges for loading that the user lacks; undefined: the server checks none. */

@@ -29,8 +29,7 @@ export type Snapshots = {
   /** The text stored last; undefined: none. */
   kept(): Promise<string | undefined>
   /**
-   * The API keys, including those in restored indices that are not accepted yet. Services ignore the latter
-   * until then.
+   * The API keys, including those in restored indices, which services ignore until the indices are accepted.
    */
   keys(): Promise<readonly StoredKey[]>
   /** The write position of each index; all earlier writes are searchable from then on. */

@@ -3,8 +3,7 @@ import { blockId } from '#indices/position.ts'
 import type { Published, Store } from './port.ts'
 
 /**
- * The blocks of a store, to compare nodes with (`node/judge.ts`). `hashAt` returns undefined for a block not
- * stored.
+ * The blocks of a store, to compare nodes with (`node/judge.ts`). `hashAt`: undefined for a missing block.
  */
 export const storedBlocks = (store: Pick<Store, 'published' | 'read'>, signal?: AbortSignal) => ({
   last: (): Promise<Published | undefined> => store.published(),

@@ -16,10 +16,7 @@ import { quoted, ROW, type Table, tableOf } from './tables.ts'
 /** Documents per page: transactions of some KB each make a page of some MB. */
 const PAGE = 1_000n
 
-/**
- * All stored documents, in one read transaction. The write-ahead log grows while it is open and a loader
- * continues.
- */
+/** All stored documents, in one read transaction. The log grows while it is open and a loader continues. */
 export const openAudit = (path: string, name: string): Audit => {
   const connection = openReader(path, name)
   try {

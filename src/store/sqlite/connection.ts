@@ -45,10 +45,7 @@ const WRITER_CACHE_KIB = 32_000
  */
 const LOG_BYTES = 64 * 1024 * 1024
 
-/**
- * Whether the file exists. Throws Failure if the path leads to anything but a file, because opening a pipe
- * would block.
- */
+/** Whether the file exists. Throws Failure for a path to anything but a file: opening a pipe would block. */
 const exists = (path: string, name: string): boolean => {
   const found = statOf(path)
   if (found !== undefined && !found.isFile())
@@ -80,8 +77,8 @@ export const openOrCreate = (path: string, name: string): Connection =>
     exists(path, name)
     const connection = connect(path, name, new Database(path, { create: true, safeIntegers: true }))
     const { db } = connection
-    // The log is kept when the last writer closes: without it a reader without write permission could not
-    // open the file.
+    // The log outlives the last writer: without it, a reader without write permission could not open the
+    // file.
     db.fileControl(constants.SQLITE_FCNTL_PERSIST_WAL, 1)
     db.run(`PRAGMA cache_size = -${WRITER_CACHE_KIB}`)
     // A returned commit is in the system's page cache, so it survives the death of the process. Power loss

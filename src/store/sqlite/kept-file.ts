@@ -7,10 +7,7 @@ import { getIdentity } from './meta.ts'
 
 /** The file of an open store, once it was read. A file that replaces it must be a store of the same chain. */
 export type KeptFile = {
-  /**
-   * Throws 'unavailable' when the file is gone or empty, or when its write-ahead log belongs to the previous
-   * file.
-   */
+  /** Throws 'unavailable' when the file is gone or empty, or when its log belongs to the previous file. */
   readonly require: () => void
   /**
    * Records an opened store. Throws 'unavailable' when a file of another chain has replaced the previous one.

@@ -71,10 +71,7 @@ export const recordsSql =
   ' r."return", r."status_code", r."from", r."to", r."amount", r."creator", r."deployed", r."receipt", r."overflow"' +
   ` ${byPlace} WHERE p."place" BETWEEN ? AND ? ORDER BY p."place"`
 
-/**
- * Rows of a list with the requested ordinals, as far as they exist, ascending: one range of the table of
- * places.
- */
+/** Rows of a list with the requested ordinals that exist, ascending: one range of the table of places. */
 export const recordsOf = (
   connection: Connection,
   list: ListDoc,

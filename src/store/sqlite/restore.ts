@@ -85,10 +85,7 @@ const writeAnew = (
   return 'open'
 }
 
-/**
- * Whether all blocks up to a height are stored, with as many transactions as were counted when they were
- * loaded.
- */
+/** Whether all blocks up to a height are stored, with as many transactions as were counted while loading. */
 const isAllCounted = (connection: Connection, height: number): boolean => {
   const countOf = (index: AnyIndex): number =>
     Number(connection.row(`SELECT count(*) FROM ${quoted(tableOf(index).name)}`)?.[0])

@@ -52,10 +52,7 @@ export const removeHistoryAbove = (connection: Connection, height: number): void
   }
 }
 
-/**
- * Places that point to a row, among those that the row itself lists, because the table of places has no index
- * by row.
- */
+/** Places that point to a row, among those that the row lists: the table of places has no index by row. */
 const placesOfRow = (connection: Connection, table: Table, key: readonly Cell[]): readonly bigint[] => {
   const { name, places } = table
   if (places === undefined) return []

@@ -63,10 +63,7 @@ const cellOf: Readonly<Record<FieldKind, (value: unknown) => Cell | undefined>> 
   hash8: int64Cell,
 }
 
-/**
- * Compact JSON without lone surrogates: JSON.stringify would write them as escapes, which would survive
- * reading.
- */
+/** Compact JSON. JSON.stringify would write lone surrogates as escapes, and these would survive reading. */
 const toJsonText = (value: unknown): string => {
   const text = JSON.stringify(value)
   return /\\ud[89a-f]/.test(text)

@@ -96,8 +96,8 @@ export const refuseDifferent = (name: string, differences: readonly Difference[]
 }
 
 /**
- * Creates missing objects, within a transaction. Throws 'conflict' for different objects, 'damaged' for a
- * lost table.
+ * Creates missing objects, in a transaction. Throws 'conflict' for different objects, 'damaged' for lost
+ * tables.
  */
 export const createMissing = (connection: Connection, name: string): void => {
   const state = inspect(connection, name)

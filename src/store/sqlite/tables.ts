@@ -171,10 +171,7 @@ const isClustered = ({ kind, orders, fields }: Index): boolean =>
   kind === 'state' &&
   (Object.keys(orders).length > 0 || !Object.values(fields).some(field => field.kind === 'json'))
 
-/**
- * Maps a place to a row number. The place is the row id of the side table, so a page of a list is one range
- * of it.
- */
+/** Maps a place to a row number. The place is the side table's row id, so a page of a list is one range. */
 const placesTable = (name: string): SchemaObject => ({
   name,
   type: 'table',
@@ -183,8 +180,7 @@ const placesTable = (name: string): SchemaObject => ({
 
 const orderIndex = (table: string, name: string, order: Order): SchemaObject => {
   const sorted = order.by.map(([field]) => field)
-  // Includes fields of the condition, because SQLite may test them again and must not look up skipped rows
-  // for that.
+  // With the condition's fields: SQLite may test them again and must not look up skipped rows for that.
   const tested = conditionFields(order).filter(field => !sorted.includes(field))
   const keys = [
     ...(order.group === undefined ? [] : [quoted(order.group)]),
@@ -227,10 +223,7 @@ const fieldIndexes = (index: Index): readonly SchemaObject[] => {
 const isSearchedAlone = (field: Field, isOrdered: boolean): boolean =>
   field.searched && field.kind !== 'places' && !isOrdered
 
-/**
- * Column of the names of an index. If every document has a name, the name is the id, which the table's key
- * covers.
- */
+/** Column of an index's names. If every document has a name, it is the id, which the table's key covers. */
 export const namesColumn = ({ named, fields }: Index): string | undefined =>
   named !== undefined && fields[named]?.optional === true ? named : named && 'id'
 

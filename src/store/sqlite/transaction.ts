@@ -48,10 +48,7 @@ export const whileBusy = async <T>(name: string, attempt: () => T): Promise<T> =
 const stillBusy = (name: string, cause: unknown): Failure =>
   new Failure('unavailable', `${name}: another process has been writing for ${TIMEOUT_MS} ms.`, { cause })
 
-/**
- * Begins a transaction with the write lock and blocks until it gets it: for a thread that has nothing else to
- * do.
- */
+/** Begins a transaction with the write lock and blocks until then: for a thread with nothing else to do. */
 export const beginBlocking = ({ db }: Connection, name: string): void => {
   db.run(`PRAGMA busy_timeout = ${TIMEOUT_MS}`)
   try {

@@ -22,8 +22,7 @@ export type ReadState = {
 }
 
 /**
- * Maximum characters of cached documents per connection; these take some 2 MB, or 15 MB if all are lists of
- * short lists.
+ * Maximum characters of cached documents per connection: some 2 MB, or 15 MB if all are lists of short lists.
  */
 const MAX_CHARACTERS = 500_000
 
@@ -40,10 +39,7 @@ export const readState = (connection: Connection, known: ReadState | undefined):
 
 export type Viewing = {
   readonly view: View
-  /**
-   * Ends the view: from then on every call on it throws the first `reason`, because it must not read another
-   * snapshot.
-   */
+  /** Ends the view: every later call throws the first `reason`, because it must not read another snapshot. */
   readonly end: (reason: () => Failure) => void
 }
 

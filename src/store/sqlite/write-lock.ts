@@ -106,8 +106,8 @@ const oneAtATime = () => {
   return {
     running: () => running,
     /**
-     * Marks the start of a batch and returns the function that marks its end. Throws 'defect' while another
-     * batch is open.
+     * Marks a batch's start and returns the function that marks its end. Throws 'defect' while another is
+     * open.
      */
     begin: (): (() => void) => {
       if (running !== undefined) throw new Failure('defect', 'A batch is already being committed.')

@@ -75,8 +75,7 @@ export const hitsIn = <H extends { readonly _id: string }>(asked: Asked, text: s
 }
 
 /**
- * Like `askText` without retries: for callers that look for errors inside the answer and repeat the whole
- * read.
+ * Like `askText` without retries: for callers that look for errors in the answer and repeat the whole read.
  */
 export const askOnce = async (connection: Connection, question: Question): Promise<Answer> =>
   answerTo(connection, question, await connection.send(question))

@@ -53,8 +53,7 @@ const NEVER_MS = Number.POSITIVE_INFINITY
 export const connect = (options: ConnectionOptions): Connection => new ClusterConnection(options)
 
 /**
- * The hosts of a cluster as one server: each request goes to a responsive host, and a late read also to
- * another one.
+ * The hosts of a cluster as one server: each request goes to a responsive host, a late read also to another.
  */
 class ClusterConnection implements Connection {
   readonly url: string

@@ -4,27 +4,20 @@ import type { HostChoice } from './host-choice.ts'
 /** The means to examine hosts. */
 export type Examined<T> = {
   /**
-   * Sends a host a request that costs it nothing. Returns whether it answered, with any status. Never
-   * rejects.
+   * Sends a request that costs the host nothing. Whether the host answered, with any status. Never rejects.
    */
   readonly probe: (host: T, limitMs: number) => Promise<boolean>
   /**
    * Whether a read like the late one is answered in time through a host, as coordinator and from its copies.
    */
   readonly readBy: (host: T) => Promise<boolean>
-  /**
-   * Called when a host has not answered a probe for seconds while another host has: its requests are given
-   * up.
-   */
+  /** Called when a host has not answered a probe for seconds while another has: its requests are given up. */
   readonly onDead: (host: T) => void
 }
 
 /** Maximum time for the answer to a probe, milliseconds. */
 const PROBE_MS = 2_500
-/**
- * A host is late if it answers after the first one by more than this time and by more than four times its
- * time.
- */
+/** A host is late if it answers after the first one by more than this time and four times the first one's. */
 const GRACE_MS = 200
 const GRACE_TIMES = 4
 /** Minimum time between the starts of two rounds, milliseconds. */
@@ -34,10 +27,7 @@ const AGAIN_MS = 1_000
 /** The first and the longest pause before a doubted host is tried again, milliseconds. */
 const TRUST_MS = 1_000
 const LONGEST_TRUST_MS = 30_000
-/**
- * If a timer fires later than this, our own process was busy, and answers may be waiting to be read.
- * Milliseconds.
- */
+/** A timer that fires later than this, in ms, was delayed by our own process: answers may be waiting. */
 const STALL_MS = 50
 
 /** The hosts to examine and the means to do it. */
@@ -128,8 +118,7 @@ const probeAll = async <T>({ hosts, choice, examined, clock }: Examining<T>): Pr
 }
 
 /**
- * Runs `work` after the time, once all pending answers are read, unless the returned function is called
- * before.
+ * Runs `work` after the time, once pending answers are read, unless the returned function is called before.
  */
 const afterReading = (
   clock: Pick<Clock, 'elapsed' | 'after'>,

@@ -29,8 +29,8 @@ export class AnswerReader {
   }
 
   /**
-   * Called when the connection is closed: returns the answer that ends with it. Throws `BadAnswer` if there
-   * is none.
+   * Called when the connection is closed: returns the answer that ends there. Throws `BadAnswer` if there is
+   * none.
    */
   end(): HttpAnswer {
     if (this.head?.framing.by !== 'close')

@@ -39,10 +39,7 @@ export type Sending = {
   isOver: boolean
 }
 
-/**
- * Maximum idle time in milliseconds: beyond it a router may have forgotten the connection, and a request
- * would vanish.
- */
+/** Maximum idle milliseconds: after a longer time a router may have forgotten the connection. */
 const IDLE_MS = 55_000
 /** Maximum number of probes that wait at once for a connection. */
 const PROBES = 8
@@ -60,8 +57,7 @@ export class Host {
   /** For messages. */
   readonly url: string
   /**
-   * Id of its node, found by probes; absent if the address leads to several servers, or without the
-   * privilege.
+   * Id of its node, found by probes; absent behind an address of several servers, or without the privilege.
    */
   node: string | undefined
   private readonly options: HostOptions
@@ -116,8 +112,7 @@ export class Host {
   }
 
   /**
-   * Makes the official client build the request, which it sends by calling `send`. Throws as `send` and
-   * `checked` do.
+   * Makes the official client build the request and send it with `send`. Throws as `send` and `checked` do.
    */
   async write(request: Request, sending: Sending): Promise<HttpAnswer> {
     try {
@@ -128,7 +123,7 @@ export class Host {
   }
 
   /**
-   * The answer, if it is from Elasticsearch. Throws 'usage', or 'unavailable' if the host was Elasticsearch
+   * The answer, if it is from Elasticsearch. Throws 'usage'; 'unavailable' if the host was Elasticsearch
    * before.
    */
   checked({ status, text, headers }: HttpAnswer): Answer {

@@ -45,10 +45,7 @@ export class HttpLine {
     await connected(options, this)
   }
 
-  /**
-   * Called when there is a socket; for https the TLS handshake is still to come, and a hung server never ends
-   * it.
-   */
+  /** Called when there is a socket; for https the TLS handshake follows, which a hung server never ends. */
   opened(socket: Socket<undefined>): void {
     this.socket = socket
     if (this.isClosed) socket.terminate()

@@ -22,10 +22,7 @@ import { type MissingDocument, openWholePits } from './whole-pit.ts'
 const PAGE = 1_000
 /** Maximum hits of a search (`index.max_result_window`). */
 const WINDOW = 10_000
-/**
- * A loader publishes every few seconds, some milliseconds after its refresh, so an attempt between the two is
- * rare.
- */
+/** Maximum attempts. A loader publishes every few seconds, some milliseconds after its refresh. */
 const TRIES = 200
 const WAIT_MS = 50
 

@@ -26,10 +26,7 @@ const STILL = {
   underRepair: () => new Failure('unavailable', 'under repair'),
 }
 
-/**
- * Sessions over a script of published heights: each read of the height takes the next one; the last one
- * repeats.
- */
+/** Sessions over a script of published heights: each read takes the next one; the last one repeats. */
 const scripted = (heights: readonly number[]) => {
   let looks = 0
   const waits: number[] = []

@@ -154,8 +154,8 @@ const settled = async <T>(
 }
 
 /**
- * The promise, or a 'deadline' failure as soon as the signal aborts; `what` completes "The deadline passed
- * before …".
+ * The promise, or a 'deadline' failure once the signal aborts; `what` completes "The deadline passed before
+ * …".
  */
 export const untilAborted = async <T>(
   promise: Promise<T>,

@@ -15,7 +15,7 @@ import { queryOf } from './ranking.ts'
 import { openWholePits } from './whole-pit.ts'
 
 /**
- * Keep-alive of points in time that are never closed: longer than a reader may stall, or its plan makes it
+ * Keep-alive of points in time that nobody closes: longer than a reader stalls and than its plan makes it
  * wait.
  */
 const KEEP = '5m'

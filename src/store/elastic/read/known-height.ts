@@ -95,8 +95,8 @@ const isFulfilled = (reading: Promise<unknown>): Promise<boolean> =>
   )
 
 /**
- * Replicas lag: a read may return an older height, which is not used. If the height stays lower, the store
- * was recreated.
+ * Replicas lag: a read may return an older height, which is ignored. If it stays lower, the store was
+ * recreated.
  */
 const notBelow = async (
   least: number,

@@ -2,7 +2,7 @@ import { placeOf } from '#indices/list.ts'
 import type { RecordDoc } from '#indices/record.ts'
 
 /**
- * Places per search: an index returns at most 10,000 hits, which include the documents that prove the copy
+ * Places per search: an index returns at most 10,000 hits, including the documents that prove the copy
  * current.
  */
 const MOST_PLACES = 9_000

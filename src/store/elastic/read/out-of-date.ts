@@ -2,8 +2,8 @@ import { Failure } from '#failure/failure.ts'
 import type { Connection } from '../client/connection.ts'
 
 /**
- * Attempts after which the read fails with `OutOfDate`. With two copies, 1 of 256 reads meets the same copy
- * each time.
+ * Attempts after which a read fails with `OutOfDate`. With two copies, 1 of 256 reads meets the same one each
+ * time.
  */
 export const COPIES_TRIED = 8
 

@@ -114,8 +114,7 @@ export const queryOf = (order: Order, group: string | undefined, range?: RankRan
 const anyOf = (should: readonly object[]) => ({ bool: { should, minimum_should_match: 1 } })
 
 /**
- * Members of a tie that are skipped one by one, at some 40 ns each; for longer ties, excluding them by name
- * costs no more.
+ * Longest tie whose members are skipped one by one, at some 40 ns each; excluding them by name costs as much.
  */
 const WALKED = 32_768
 

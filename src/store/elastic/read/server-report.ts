@@ -78,10 +78,7 @@ const disksOf = async (
   })
 }
 
-/**
- * Free bytes below which the low watermark is reached. The watermark is a maximum used share or a minimum of
- * free bytes.
- */
+/** Free bytes below which the low watermark is reached: a maximum used share, or a minimum of free bytes. */
 export const leastFree = (
   totalBytes: number,
   { watermark, headroom }: { readonly watermark: string; readonly headroom: string | undefined },

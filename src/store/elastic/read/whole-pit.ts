@@ -21,10 +21,7 @@ type Wanted = {
 type Shown = {
   /** Whether it shows a document written after the published height. */
   readonly isNewer: boolean
-  /**
-   * The first index without its last document, and that document; undefined: each index has its last
-   * document.
-   */
+  /** The first index without its last document, and that document; undefined: each index has its own. */
   readonly lacks: MissingDocument | undefined
 }
 export type MissingDocument = { readonly index: string; readonly last: LastDocument }
@@ -59,8 +56,7 @@ const openWholePit = async (
 }
 
 /**
- * Points in time of several groups of indices at a published height, by key of `wanted`; `close` closes all
- * of them.
+ * Points in time of several groups of indices at a published height, by key of `wanted`; `close` closes all.
  */
 export const openWholePits = async (
   cluster: Parameters<typeof openWholePit>[0],

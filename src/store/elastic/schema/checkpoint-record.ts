@@ -7,8 +7,7 @@ import type { Partitions } from './partitions.ts'
 export type LastDocument = readonly [id: string, version: number]
 
 /**
- * By name of index; absent: nothing was written to the index yet, or a version wrote it that did not record
- * this.
+ * By name of index; absent: nothing was written to the index yet, or only by a version without this record.
  */
 export type LastDocuments = Readonly<Record<string, LastDocument>>
 
@@ -31,7 +30,7 @@ export type Mark = readonly [stamp: number, bytes: number]
 /** Location of the last batch's undo record in the journal; each record names the previous one. */
 export type Undo = {
   /**
-   * Name of the record's parts. The first contains the previous checkpoint, the others the previous
+   * Name of the record's parts: the first contains the previous checkpoint, the others the previous
    * documents.
    */
   readonly name: string
@@ -59,15 +58,11 @@ export type Checkpoint = {
   readonly filling: Filling
   /** End of the last committed batch. */
   readonly end?: Published
-  /**
-   * Random name of the last committed batch and of its journal; `parts` is the number of parts of the
-   * journal.
-   */
+  /** Random name of the last committed batch and of its journal, which has `parts` parts. */
   readonly batch: string
   readonly parts: number
   /**
-   * Difference between stamps and heights. It is raised when heights go back, so that versions never do.
-   * Absent: 0.
+   * Difference between stamps and heights; raised when heights go back, so that versions never do. Absent: 0.
    */
   readonly lift?: number | undefined
   /** A repair is unfinished: the store must not be read or loaded. */

@@ -53,8 +53,8 @@ const readText = (
 }
 
 /**
- * The record that readers use; the same object while its text is the same. undefined: nothing is published or
- * created yet.
+ * The record that readers use; the same object while its text is the same. undefined: nothing is published
+ * yet.
  */
 export const readPublished = async (
   cluster: ReadCluster,

@@ -12,10 +12,7 @@ import { wantedIndices } from './wanted-indices.ts'
 export type Damage = {
   /** Name of the index. */
   readonly name: string
-  /**
-   * An operator can quickly fix `closed` and `hidden` (the alias is missing); the other problems mean lost
-   * data.
-   */
+  /** An operator can quickly fix `closed` and `hidden` (the alias is missing); the others mean lost data. */
   readonly problem: 'missing' | 'other' | 'closed' | 'hidden' | 'documents'
   /** One line, to be followed by a full stop. */
   readonly detail: string
@@ -36,10 +33,7 @@ export type Expected = {
   readonly local?: boolean
 }
 
-/**
- * Further comparisons before damage is believed. The hosts of a cluster take turns, so different servers
- * answer.
- */
+/** Further comparisons before damage is believed. The hosts take turns, so different servers answer. */
 const FURTHER = 2
 
 /**

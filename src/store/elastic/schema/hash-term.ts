@@ -11,10 +11,7 @@ export const hashTerm = (value: bigint): string => {
   return FIRST + bytes.toString('base64url')
 }
 
-/**
- * undefined: a search for the value would not find this term. Throws if the text is neither a term nor a
- * number.
- */
+/** undefined: a search for the value would not find this term. Throws unless it is a term or a number. */
 export const fromHashTerm = (term: string): bigint | undefined => {
   if (!term.startsWith(FIRST)) return BigInt(term)
   const value = Buffer.from(term.slice(FIRST.length), 'base64url').readBigInt64BE()

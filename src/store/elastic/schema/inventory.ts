@@ -51,7 +51,7 @@ export const lastIdsOf = (history: Pick<Batch, keyof Added>): LastIds =>
   )
 
 /**
- * The inventory after a batch. `uuids`: those of a partition that the batch opens; `version`: that of its
+ * The inventory after a batch; `uuids` are those of a partition that it opens, `version` is that of its
  * state.
  */
 export const inventoryAfter = (

@@ -69,8 +69,7 @@ export const shapeOf = (index: Index): IndexShape => {
   const properties: Record<string, Property> = {}
   for (const [name, field] of Object.entries(index.fields)) properties[name] = propertyOf(field)
   if (index.kind === 'state') properties[AT] = searchedLong
-  // Only a loader that cleans up after a dead one searches by height: doc values alone are small and fast
-  // enough.
+  // Only a loader's cleanup searches by height: doc values alone are small and fast enough.
   else properties[HEIGHT] = { type: 'long', index: false }
   return shape(properties, sortOf(index))
 }

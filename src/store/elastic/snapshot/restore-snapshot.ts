@@ -8,8 +8,7 @@ import { pathOf, requireOf } from './take-snapshot.ts'
 
 const POLL_MS = 200
 /**
- * Consecutive checks without recovery after which open shards count as lost; the server itself retries five
- * times.
+ * Consecutive checks without recovery after which open shards count as lost; the server retries five times.
  */
 const IDLE_CHECKS = 50
 

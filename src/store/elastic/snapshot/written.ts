@@ -17,7 +17,7 @@ type Stats = {
 }
 
 /**
- * `Snapshots.written`. Elasticsearch numbers the operations of a shard, and a restored shard continues the
+ * `Snapshots.written`. Elasticsearch numbers a shard's operations, and a restored shard continues the
  * numbers.
  */
 export const writtenIn = async (cluster: Cluster): Promise<readonly Written[]> => {

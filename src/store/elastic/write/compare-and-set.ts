@@ -58,8 +58,8 @@ const afterConflict = async (
   // The lost answer belongs to an earlier attempt. One copy has the write; only the answer to a write proves
   // that all copies do.
   if (now?.checkpoint.write === checkpoint.write) return { done: await compareAndSet(cluster, next, now) }
-  // If this copy shows no other write, it lags, or the copy that refused this write is gone together with the
-  // other write.
+  // If this copy shows no other write, it lags, or the copy that refused is gone, together with the other
+  // write.
   return isWhere(now, expected) ? { again: reason } : { done: undefined }
 }
 

@@ -22,8 +22,7 @@ export class InventoryKeeper {
   }
 
   /**
-   * Throws unless the store has all that the inventory lists; the last partition may have more, written
-   * ahead.
+   * Throws unless the store has everything in the inventory; the last partition may have more, written ahead.
    */
   async require(of: Inventory, partitions: Partitions): Promise<void> {
     const { names } = this.lease.cluster
@@ -107,10 +106,7 @@ export class InventoryKeeper {
       await publish(this.lease.cluster, { ...checkpoint, end: checkpoint.end })
   }
 
-  /**
-   * The inventory with members that earlier versions did not record: the last documents, and the index of
-   * keys.
-   */
+  /** The inventory with members that earlier versions lack: the last documents, and the index of keys. */
   private async completed(kept: Inventory, partitions: Partitions): Promise<Inventory> {
     const { connection, names } = this.lease.cluster
     const keys = names.behind('keys')

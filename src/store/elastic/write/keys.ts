@@ -147,8 +147,7 @@ const changeKey = async (
       body: JSON.stringify(sourceOf({ ...changed, hash, created })),
       also: [409],
     })
-    // 409: another process was faster, or the answer to an earlier attempt was lost. Reading again shows
-    // which.
+    // 409: another process was faster, or an earlier attempt's answer was lost. Reading again shows which.
     if (written.status !== 409) return true
   }
 }

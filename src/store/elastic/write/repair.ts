@@ -146,8 +146,7 @@ const settle = async (lease: Lease, { identity, end, open }: Settled): Promise<v
     undo: isKept ? before.undo : undefined,
   }
   if (!open) {
-    // If the process is killed before the history above is removed, the next repair must still know its
-    // partitions.
+    // If the process is killed before the history is removed, the next repair must still know its partitions.
     await publish(lease, { ...next, partitions: before.partitions, mending: true })
     await cluster.clock.sleep(GRACE_MS)
   }

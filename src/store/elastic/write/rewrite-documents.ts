@@ -75,10 +75,7 @@ export const deletesAsSeen = async (
   })
 }
 
-/**
- * Removes the write block from those of `indices` that have one, such as merged partitions; returns their
- * names.
- */
+/** Removes the write block from `indices` that have one, such as merged partitions; returns their names. */
 export const makeWritable = async (
   cluster: Cluster,
   indices: readonly string[],

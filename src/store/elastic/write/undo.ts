@@ -41,8 +41,7 @@ const json = (value: object): string =>
   JSON.stringify(value, (_key, item) => (typeof item === 'bigint' ? String(item) : item))
 
 /**
- * The undo record of a batch with the bodies of its parts. undefined: neither this nor any earlier record is
- * kept.
+ * The undo record of a batch with its parts' bodies. undefined: neither this nor any earlier record is kept.
  */
 export const undoOf = (
   batch: Batch,
@@ -66,10 +65,7 @@ export const undoOf = (
   }
 }
 
-/**
- * An undo record: the end of the batch, the content before it, and the previous versions of its documents (''
- * for none).
- */
+/** An undo record: the end of the batch, the content before it, and its previous documents ('' for none). */
 export type Step = Header & { readonly entries: readonly Entry[] }
 
 /** undefined: the record is no longer stored. */

@@ -65,8 +65,8 @@ export const openUsage = (cluster: Cluster): Usage => {
         filter: [{ term: { day } }],
         must_not: [{ ids: { values: [idOf(mine)] } }],
       }).catch((cause: unknown) => {
-        // The requests are stored already: together with them, the last known counts of the others are the
-        // best result.
+        // The requests are stored already; with the last known counts of the others, the result is close
+        // enough.
         if (counts.size === 0) throw cause
         return mine.others
       })
@@ -77,10 +77,7 @@ export const openUsage = (cluster: Cluster): Usage => {
   }
 }
 
-/**
- * Each new day gets a random name. If the clock returns to an earlier day, the first document of that day
- * stays.
- */
+/** Each day gets a random process name: a clock that goes back leaves the day's first document unchanged. */
 const newDay = (day: number): Own => ({
   ...{ process: crypto.getRandomValues(new Uint8Array(8)).toHex(), day },
   ...{ counted: new Map(), version: 0, others: [] },
@@ -139,8 +136,7 @@ const searchPage = (
 }
 
 /**
- * Removes one page of the documents before a day. This runs once a day, and each day has one document per
- * process.
+ * Removes one page of the documents before a day. Runs once a day, and a day has one document per process.
  */
 const forget = async (cluster: Cluster, day: number): Promise<void> => {
   const { connection, names } = cluster

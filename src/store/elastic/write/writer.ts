@@ -21,10 +21,7 @@ import { recover } from './recover.ts'
 import { type RepairWriter, repairWriterOf } from './repair.ts'
 import { rewriteDocuments } from './rewrite-documents.ts'
 
-/**
- * The larger a batch, the less often a document of state is written. History is not buffered but written
- * ahead.
- */
+/** The larger a batch, the fewer writes of state documents. History is not buffered but written ahead. */
 const BOUNDS = {
   documents: 200_000,
   bytes: Number.POSITIVE_INFINITY,
@@ -114,8 +111,7 @@ const wholeCopiesOf =
     })
 
 /**
- * Takes the lease. Unless it is for a repair, restores the store to its checkpoint and checks that no data is
- * lost.
+ * Takes the lease. Unless for a repair, restores the store to its checkpoint and checks that no data is lost.
  */
 const takeStore = async (options: WriterOptions) => {
   const { identity } = options

@@ -165,10 +165,7 @@ const prepareFor = (dictionary: Dictionary, size: number): void => {
   known = dictionary
 }
 
-/**
- * A length that does not fit in four bits of the token continues in further bytes, up to the first that is
- * not 255.
- */
+/** A length beyond the token's four bits continues in further bytes, up to the first that is not 255. */
 const lengthFrom = (bits: number): number => {
   let length = bits
   if (bits === REST)

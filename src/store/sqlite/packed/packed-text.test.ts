@@ -8,8 +8,7 @@ const BODY =
 const packed = packText(BODY) as Uint8Array
 
 /**
- * Stored texts refer to the dictionary, so changing it makes them unreadable. A better one gets the next
- * number.
+ * Stored texts refer to the dictionary: a change makes them unreadable. A better one gets the next number.
  */
 test('dictionary 1 is what it was when the first text was packed with it', () => {
   expect(new Bun.CryptoHasher('sha256').update(DICTIONARY_1).digest('hex')).toBe(

@@ -11,8 +11,7 @@ export type Follows = (doc: Fields) => string | undefined
 
 /** Fields that nearly always follow from others of the same document; nothing is stored for them then. */
 const FOLLOWS: ReadonlyMap<string, Follows> = new Map([
-  // A producer has several consecutive blocks, and the base transaction names the producer of the previous
-  // block.
+  // A producer has several consecutive blocks, and the base transaction names the previous block's producer.
   [`${blocks.name}.witness`, (doc: Fields) => memberOf(doc['base'], 'w')],
   [`${blocks.name}.witness_account`, (doc: Fields) => memberOf(doc['base'], 't')],
   [`${blocks.name}.tx_merkle_hash`, (doc: Fields) => rootOfOne(doc['tx_hashes'])],

@@ -38,8 +38,7 @@ export const farBatches = (threads: WritingThreads): FarBatchesOf => {
     return {
       commit: async batch => {
         const behind = batch.end.lib - batch.end.height
-        // Batches near the head are small and must stay revertible. A thread that is open continues until
-        // then.
+        // Batches near the head are small and must stay revertible. An open thread continues until then.
         const isFar = behind > KEPT.near && (thread !== undefined || behind >= threads.least)
         if (usable === undefined || !isFar) {
           await close()
