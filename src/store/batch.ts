@@ -6,7 +6,7 @@ import type { TransactionDoc } from '#indices/transaction.ts'
 import type { Published } from './published.ts'
 
 /**
- * How far the current partition of history is filled. Partitions (0, 1, 2 …) contain whole blocks and are
+ * The fill level of the current partition of history. Partitions (0, 1, 2 …) contain whole blocks and are
  * filled one after another; a store without partitions has only partition 0.
  */
 export type Filling = {

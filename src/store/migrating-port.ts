@@ -28,7 +28,7 @@ export type Migrating<S> = {
    */
   readonly reopen?: () => Promise<void>
   /**
-   * For `derive`: the store to load into, with what an earlier migration of this version loaded; without
+   * For `derive`: the store to load into, with the data of an earlier migration of this version; without
    * keys.
    */
   beside(): Promise<S>

@@ -41,8 +41,8 @@ export type IsEnough<I extends HistoryIndex> = (docs: readonly DocOf<I>[]) => bo
 export type View = {
   readonly at: Published
   /**
-   * The same object while the visible data is the same, as far as the store caches its reads. Absent: not
-   * known.
+   * The same object while the visible data is the same, as far as the store caches its reads. Absent:
+   * unknown.
    */
   readonly edition?: object
   /** A document by its id. */

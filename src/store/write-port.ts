@@ -18,7 +18,7 @@ export type WritePort = {
 
 /** The partitioning of history. */
 export type WriterPartitions = {
-  /** As of the last committed batch. */
+  /** The filling as of the last committed batch. */
   readonly filling: Filling
   /**
    * Number of documents in a full partition: the block after it opens the next one. The split depends only on

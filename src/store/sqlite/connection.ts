@@ -77,8 +77,7 @@ export const openOrCreate = (path: string, name: string): Connection =>
     exists(path, name)
     const connection = connect(path, name, new Database(path, { create: true, safeIntegers: true }))
     const { db } = connection
-    // The log outlives the last writer: without it, a reader without write permission could not open the
-    // file.
+    // The log outlives the last writer: without it a reader without write permission could not open the file.
     db.fileControl(constants.SQLITE_FCNTL_PERSIST_WAL, 1)
     db.run(`PRAGMA cache_size = -${WRITER_CACHE_KIB}`)
     // A returned commit is in the system's page cache, so it survives the death of the process. Power loss

@@ -106,7 +106,7 @@ const oneAtATime = () => {
   return {
     running: () => running,
     /**
-     * Marks a batch's start and returns the function that marks its end. Throws 'defect' while another is
+     * Marks a batch's start; the returned function marks its end. Throws 'defect' while another batch is
      * open.
      */
     begin: (): (() => void) => {

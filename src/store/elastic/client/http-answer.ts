@@ -28,10 +28,7 @@ export class AnswerReader {
     return readChunks(received, chunks) ? this.answered(head, textOf(chunks)) : undefined
   }
 
-  /**
-   * Called when the connection is closed: returns the answer that ends there. Throws `BadAnswer` if there is
-   * none.
-   */
+  /** Called when the connection is closed: returns the answer that ends there, or throws `BadAnswer`. */
   end(): HttpAnswer {
     if (this.head?.framing.by !== 'close')
       throw new BadAnswer('The connection was closed before the answer ended')

@@ -122,10 +122,7 @@ export class Host {
     }
   }
 
-  /**
-   * The answer, if it is from Elasticsearch. Throws 'usage'; 'unavailable' if the host was Elasticsearch
-   * before.
-   */
+  /** The answer of Elasticsearch. Throws 'usage', or 'unavailable' if the host was Elasticsearch before. */
   checked({ status, text, headers }: HttpAnswer): Answer {
     const isOther = status < 300 || ANSWERS_OF_OTHERS.has(status)
     if (isOther && headers.get('x-elastic-product') !== 'Elasticsearch') throw this.notElastic()

@@ -37,8 +37,7 @@ export type Job = {
 export class TooLate extends Error {}
 
 /**
- * Milliseconds between two checks of all jobs: a timer and a listener per request would add a tenth to its
- * cost.
+ * Milliseconds between two checks of all jobs: a timer and a listener per request would cost a tenth more.
  */
 const TICK_MS = 20
 /** After a longer pause this process itself was busy, and answers may be waiting to be read. Milliseconds. */

@@ -82,8 +82,8 @@ const wholeTarget = ({ names, next, keysDiffer }: MigrationState): Names => {
 
 /**
  * Takes the lease of the served store like a loader, whatever the store's version, and brings the store to
- * its checkpoint. From now on no other process writes it. Throws 'conflict' while a loader is alive. Reopens
- * a store that a migration interrupted right before its end had closed.
+ * its checkpoint. From now on no other process writes it. Throws 'conflict' while a loader is alive. If an
+ * interrupted migration had closed the store right before its end, the store is reopened.
  */
 const takeLease = async (cluster: Cluster, { checkpoint, names }: MigrationState): Promise<Lease> => {
   const lease = keepLease(

@@ -102,7 +102,7 @@ const repeating = ({ whole, now, sleep, readPublished, timeoutMs }: ReadOptions)
       await untilAborted(whole.requireNow(), signal, STORE_SEEN)
     return failure
   },
-  /** Resolves when a failed read may begin again; throws if a retry would fail too. */
+  /** Resolves when a failed read may begin again; throws if the read must not be retried. */
   waitToRepeat: async (failure: unknown, tried: Attempt): Promise<void> => {
     const { at, attempt, since, signal } = tried
     const isNewer = failure instanceof Newer
@@ -154,8 +154,7 @@ const settled = async <T>(
 }
 
 /**
- * The promise, or a 'deadline' failure once the signal aborts; `what` completes "The deadline passed before
- * …".
+ * The promise, or a 'deadline' failure when the signal aborts; `what` completes "The deadline passed before".
  */
 export const untilAborted = async <T>(
   promise: Promise<T>,

@@ -14,10 +14,7 @@ import { OutOfDate } from './out-of-date.ts'
 import { queryOf } from './ranking.ts'
 import { openWholePits } from './whole-pit.ts'
 
-/**
- * Keep-alive of points in time that nobody closes: longer than a reader stalls and than its plan makes it
- * wait.
- */
+/** Keep-alive of points in time that nobody closes: longer than a reader stalls or its plan makes it wait. */
 const KEEP = '5m'
 /** Documents per search: each search skips all documents that were read before. */
 const AT_ONCE = 5_000
@@ -42,9 +39,8 @@ type Hits = { readonly hits: { readonly hits: readonly Hit[] } }
 /**
  * A point in time of each index that is exactly the state of a published height. The reasons:
  *
- * - All state of a height is searchable before the height is published. The point in time is taken after the
- *   height was read, from a copy that shows the last document of the index, so nothing of the height is
- *   missing.
+ * - All data of a height is searchable before the height is published. The point in time is taken after the
+ *   height was read, from a copy that shows the index's last document, so nothing of the height is missing.
  * - Every document has the stamp of the batch that wrote it, and only a repair deletes documents. The point
  *   in time is used only if it has no document with a later stamp, so nothing is newer than the height.
  * - A repair closes the published record before it reverts anything. If the record is unchanged after the

@@ -15,7 +15,7 @@ export type HeightOptions = {
 /** Pauses between attempts, milliseconds; publication follows a refresh within a few milliseconds. */
 const WAITS_MS = [2, 4, 8, 16, 32, 50]
 export const waitMs = (attempt: number): number => WAITS_MS[Math.min(attempt, WAITS_MS.length - 1)] ?? 0
-/** Reads, over a second in all, after which a height below the last known one is believed. */
+/** Number of reads, over about a second, after which a height below the last known one is believed. */
 const LAG_TRIES = 24
 /**
  * The published height is read once for all callers within this time, in milliseconds. A busy service reads
@@ -95,8 +95,7 @@ const isFulfilled = (reading: Promise<unknown>): Promise<boolean> =>
   )
 
 /**
- * Replicas lag: a read may return an older height, which is ignored. If it stays lower, the store was
- * recreated.
+ * Replicas lag: a read may return an older height, which is ignored. If it stays, the store was recreated.
  */
 const notBelow = async (
   least: number,

@@ -1,10 +1,7 @@
 import { placeOf } from '#indices/list.ts'
 import type { RecordDoc } from '#indices/record.ts'
 
-/**
- * Places per search: an index returns at most 10,000 hits, including the documents that prove the copy
- * current.
- */
+/** Places per search: an index returns at most 10,000 hits, some of which prove that the copy is current. */
 const MOST_PLACES = 9_000
 /** Maximum rows of one list per search; a list usually has a few new ones. */
 const MOST_OF_LIST = 64

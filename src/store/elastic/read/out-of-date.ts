@@ -2,7 +2,7 @@ import { Failure } from '#failure/failure.ts'
 import type { Connection } from '../client/connection.ts'
 
 /**
- * Attempts after which a read fails with `OutOfDate`. With two copies, 1 of 256 reads meets the same one each
+ * Attempts before a read fails with `OutOfDate`. With two copies, 1 of 256 reads meets the same one each
  * time.
  */
 export const COPIES_TRIED = 8

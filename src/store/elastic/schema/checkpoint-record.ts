@@ -29,16 +29,15 @@ export type Mark = readonly [stamp: number, bytes: number]
 
 /** Location of the last batch's undo record in the journal; each record names the previous one. */
 export type Undo = {
-  /**
-   * Name of the record's parts: the first contains the previous checkpoint, the others the previous
-   * documents.
-   */
+  /** Name of the record's parts: the first has the previous checkpoint, the others the previous documents. */
   readonly name: string
   readonly parts: number
   readonly marks: readonly Mark[]
 }
 
-/** How far the chain is stored, and the loader that holds the lease; one document, changed only by compare-and-set. */
+/**
+ * The end of the stored chain, and the loader with the lease; one document, changed only by compare-and-set.
+ */
 export type Checkpoint = {
   readonly schema: number
   readonly chainId: number

@@ -53,8 +53,7 @@ const readText = (
 }
 
 /**
- * The record that readers use; the same object while its text is the same. undefined: nothing is published
- * yet.
+ * The record that readers use; the same object while its text is the same. undefined: none is published yet.
  */
 export const readPublished = async (
   cluster: ReadCluster,

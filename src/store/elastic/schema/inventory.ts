@@ -50,10 +50,7 @@ export const lastIdsOf = (history: Pick<Batch, keyof Added>): LastIds =>
     }),
   )
 
-/**
- * The inventory after a batch; `uuids` are those of a partition that it opens, `version` is that of its
- * state.
- */
+/** The inventory after a batch; `uuids`: those of a partition that it opens, `version`: that of its state. */
 export const inventoryAfter = (
   before: Inventory,
   names: Names,

@@ -21,8 +21,7 @@ export const lostToReaders = async (
     if (seen?.inventory?.batch !== seen?.batch || seen?.inventory === undefined) return undefined
     const { generations, partitions, inventory } = seen
     const expected = { partitions, inventory, aliases: false, mayHoldMore: () => true }
-    // Pages need no master, but only the master confirms damage: a server that was cut off knows no later
-    // indices.
+    // Pages need no master, but only the master confirms damage: a server cut off knows no later indices.
     const isDoubtful = (await damageOf(at(cluster, generations), { ...expected, local: true })).length > 0
     failure = isDoubtful ? readerFailure(await damageOf(at(cluster, generations), expected)) : undefined
     if (failure === undefined || (await published())?.batch === seen.batch) return failure

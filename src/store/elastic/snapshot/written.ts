@@ -17,8 +17,7 @@ type Stats = {
 }
 
 /**
- * `Snapshots.written`. Elasticsearch numbers a shard's operations, and a restored shard continues the
- * numbers.
+ * `Snapshots.written`. Elasticsearch numbers a shard's operations; a restored shard continues the numbers.
  */
 export const writtenIn = async (cluster: Cluster): Promise<readonly Written[]> => {
   const places = await placesIn(cluster)

@@ -55,11 +55,10 @@ const afterConflict = async (
   reason: string,
 ): Promise<Try<StoredCheckpoint | undefined>> => {
   const now = await readCheckpoint(cluster)
-  // The lost answer belongs to an earlier attempt. One copy has the write; only the answer to a write proves
-  // that all copies do.
+  // The stored write is an earlier attempt whose answer was lost. One copy has it; only the answer to a write
+  // proves that all copies do.
   if (now?.checkpoint.write === checkpoint.write) return { done: await compareAndSet(cluster, next, now) }
-  // If this copy shows no other write, it lags, or the copy that refused is gone, together with the other
-  // write.
+  // If this copy shows no other write, it lags, or the copy that refused is gone with the other write.
   return isWhere(now, expected) ? { again: reason } : { done: undefined }
 }
 

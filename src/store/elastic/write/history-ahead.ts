@@ -25,8 +25,8 @@ type Options = {
   readonly cluster: Cluster
   readonly checkpoint: () => Pick<Checkpoint, 'end' | 'partitions' | 'filling'>
   /**
-   * Appended history of this size is written at once; less is buffered and written in one bulk with the
-   * batch.
+   * Appended history of this size is written at once; less is buffered and written with the batch in one
+   * bulk.
    */
   readonly chunk: Bounds
 }

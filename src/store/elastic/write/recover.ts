@@ -57,8 +57,7 @@ export const finish = async (
 }
 
 /**
- * Throws when the two records of a batch disagree: one was changed, and believing the wrong one would do
- * harm.
+ * Throws when the two records of a batch disagree: one was changed, and using the wrong one would do harm.
  */
 const requireSameEnd = (
   { connection, names }: Cluster,

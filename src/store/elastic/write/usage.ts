@@ -65,8 +65,7 @@ export const openUsage = (cluster: Cluster): Usage => {
         filter: [{ term: { day } }],
         must_not: [{ ids: { values: [idOf(mine)] } }],
       }).catch((cause: unknown) => {
-        // The requests are stored already; with the last known counts of the others, the result is close
-        // enough.
+        // The requests are stored already; the last known counts of the others are the best available.
         if (counts.size === 0) throw cause
         return mine.others
       })
