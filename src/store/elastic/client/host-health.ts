@@ -133,7 +133,7 @@ const afterReading = (
   return () => cancel()
 }
 
-/** Tries the doubted host now and then; each failure doubles the pause. */
+/** Tries the doubted host now and then; each attempt doubles the pause before the next. */
 const trials = <T>({ choice, examined, clock }: Examining<T>) => {
   let tried: T | undefined
   let pauseMs = TRUST_MS
