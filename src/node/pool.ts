@@ -92,9 +92,7 @@ const SPEED_STEP_MS = 250
 
 export const createPool = (endpoints: readonly Endpoint[], clock: Clock): Pool => {
   const members = endpoints.map(newMember)
-  /**
-   * While nothing is stored, our chain is that of the node that answered first, as long as that node answers.
-   */
+  /** Until something is stored: the chain of the first node that answered, as long as that one answers. */
   let ours: Partial<ChainIdentity> = {}
   let stored = false
   const judge = (member: Member, chainId: number): boolean => {
