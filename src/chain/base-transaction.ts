@@ -2,9 +2,7 @@ import type { Block, Receipt, Transaction } from './block.ts'
 import { applies } from './effects.ts'
 import { compactJson, memberSpans } from './json-text.ts'
 
-/**
- * Whether position `tx` of block `height` is that of the base transaction, which is stored with the block.
- */
+/** Whether position `tx` of block `height` is the base transaction's, which is stored with the block. */
 export const isBasePlace = ({ height, tx }: { readonly height: number; readonly tx: number }): boolean =>
   height > 0 && tx === 0
 
@@ -115,8 +113,7 @@ class Templated implements Transaction {
 }
 
 /**
- * The node's object of a block's base transaction, compact and exact to the character; undefined: there is
- * none.
+ * The node's object of a block's base transaction, compact, otherwise unchanged; undefined: there is none.
  */
 export const toBaseTransaction = ({ base, tx_hashes, time }: BaseBlock): string | undefined => {
   if (base === undefined) return undefined

@@ -27,9 +27,7 @@ test('base58: identity for any bytes', () => {
   )
 })
 
-/**
- * 32 bytes are encoded in a way of their own. Tested: the extremes, each limb alone, and many leading zeros.
- */
+/** 32 bytes have their own encoder. Tested: the extremes, each limb alone, and many leading zeros. */
 const BITS = Array.from({ length: 256 }, (_, bit) => 1n << BigInt(bit))
 test('base58: 32 bytes are the same number with a zero byte before it', () => {
   const plain = (bytes: Uint8Array) => encodeBase58(Uint8Array.of(0, ...bytes)).slice(1)

@@ -55,10 +55,7 @@ const limbs = new Float64Array(LIMBS)
 const groups = new Float64Array(GROUPS)
 const text = Buffer.alloc(GROUPS * LETTERS_OF_GROUP)
 
-/**
- * Base58 of 32 bytes, ten times as fast as for any number: hashes and keys are encoded by the hundred
- * thousand.
- */
+/** Base58 of 32 bytes, ten times faster than of any number: hashes and keys come by the hundred thousand. */
 export const base58Of32 = (bytes: Uint8Array): string => {
   sumGroups(bytes)
   let carry = 0
@@ -138,10 +135,7 @@ const sumLimbs = (letters: string, missing: number): boolean => {
   return true
 }
 
-/**
- * A number that is read is held in limbs of three bytes, so that a limb times four digits is exact in a
- * double.
- */
+/** Numbers are read into limbs of three bytes, so that a limb times four digits is exact in a double. */
 const LIMB_BYTES = 3
 const WIDE_LIMB = 2 ** 24
 /** Number of digits read at once. */
@@ -151,9 +145,7 @@ const POWERS = Array.from({ length: CHUNK + 1 }, (_, count) => 58 ** count)
 const WRITTEN = 9
 const WRITTEN_POWER = 58n ** BigInt(WRITTEN)
 
-/**
- * Multiplies the lowest `used` limbs by `factor` and adds `summand`; returns the number of limbs in use then.
- */
+/** Multiplies the lowest `used` limbs by `factor` and adds `summand`; returns the limbs in use then. */
 // biome-ignore lint/complexity/useMaxParams: the innermost step of every hash that is read; a record would be one more object a call.
 const multiplyAdd = (limbs: number[], used: number, factor: number, summand: number): number => {
   let carry = summand
@@ -167,9 +159,7 @@ const multiplyAdd = (limbs: number[], used: number, factor: number, summand: num
   return used + 1
 }
 
-/**
- * The bytes of a base58 text; each leading `1` is a zero byte. undefined: a character is not in the alphabet.
- */
+/** The bytes of a base58 text; each leading `1` is a zero byte. undefined: letters outside the alphabet. */
 export const base58Bytes = (text: string): Uint8Array | undefined => bytesOf32(text) ?? bytesOfAny(text)
 
 const bytesOfAny = (text: string): Uint8Array | undefined => {

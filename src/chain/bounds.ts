@@ -6,9 +6,7 @@
 /** Maximum number of characters in a text, or of entries in a list, and the reason for it. */
 export type Bound = { readonly most: number; readonly rule: string }
 
-/**
- * A transaction with more bytes enters no block (go-iost core/tx), so no text and no list in it is longer.
- */
+/** A larger transaction enters no block (go-iost core/tx), so no text and no list in it is longer. */
 export const IN_TRANSACTION: Bound = { most: 65_536, rule: 'a transaction has at most 65,536 bytes' }
 
 /** Genesis is made from files, not sent: its actions contain the code of the chain's own contracts. */

@@ -15,7 +15,7 @@ const NOTHING = new Uint8Array()
 /** Publisher of the first transaction of every block but genesis. */
 const BASE_PUBLISHER = 'base.iost'
 
-/** `details.rule` of the Failure for a head that does not have the block's hash: the bytes of its `info` may be unknown. */
+/** `details.rule` of the Failure for a head without the block's hash; the bytes of `info` may be unknown. */
 export const OWN_HASH = 'own hash'
 
 /** `details.rule` of the Failure for a block with a different parent. */
@@ -85,10 +85,7 @@ export const checkContents = (block: Block, known: Known = {}): void => {
     throw bad(block, `base transaction ${base.hash} has a text with the hash ${encodeBase58(hash)}`)
 }
 
-/**
- * Whether the block's hash is that of its head: with the bytes of `info` if known, else with any bytes that
- * nodes show so.
- */
+/** Whether the hash is its head's: with the bytes of `info` if known, else with any that nodes show so. */
 const isHeadOf = (block: Block, info: Uint8Array | undefined): boolean => {
   const bytes = (text: string) => hashBytes(text) ?? new Uint8Array()
   const head = {
@@ -214,10 +211,7 @@ export const checkAlone = (block: Block, height = block.height): void => {
   }
 }
 
-/**
- * Whether the hash of a block proves all its texts already: only the base transaction's, which has no
- * signatures.
- */
+/** Whether a block's hash proves all its texts: it has only the base transaction, without signatures. */
 export const isWholeByItself = ({ height, transactions }: Block): boolean =>
   height > 0 && transactions.length === 1
 

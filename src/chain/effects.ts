@@ -19,9 +19,7 @@ export const AMOUNT_AT: ReadonlyMap<string, number> = new Map([
   ['destroy', 2],
 ])
 
-/**
- * Whether such receipts are records of their own unless an action owns them: token movements and sign-ups.
- */
+/** Whether receipts become records unless an action owns them: token movements and sign-ups. */
 export const isMovement = (contract: string, name: string): boolean =>
   contract === 'token.iost' ? AMOUNT_AT.has(name) : contract === 'auth.iost' && name === 'signUp'
 

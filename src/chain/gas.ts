@@ -31,9 +31,7 @@ const INT64_MAX = 2n ** 63n - 1n
 /** A number of value ÷ 10^scale. */
 export type Scaled = { readonly value: bigint; readonly scale: number }
 
-/**
- * Gas per second that a pledge (in 10^-8 IOST) earns; its scale is the one at which the node rounds growth.
- */
+/** Gas per second for a pledge in 10^-8 IOST; its scale is the one at which the node rounds growth. */
 export const gasRateOf = (pledge: bigint): Scaled => {
   let value = pledge
   let scale = IOST_SCALE
@@ -59,10 +57,7 @@ export const gasAt = (state: GasState, time: bigint): bigint => {
   return (limit < sum ? limit : sum) / 10n ** BigInt(scale - GAS_SCALE)
 }
 
-/**
- * The product as the node's double gives it, rounded to an integer; undefined if the node detects an
- * overflow.
- */
+/** The product as the node's double gives it, as an integer; undefined if the node detects an overflow. */
 const grownBy = (rate: bigint, seconds: number): bigint | undefined => {
   if (rate * BigInt(Math.ceil(seconds)) > INT64_MAX) return undefined
   return BigInt(Math.round(Number(rate) * seconds))

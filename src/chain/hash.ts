@@ -58,10 +58,7 @@ const NOT_ASCII = 0x80
 /** A UTF-16 code unit has at most three bytes in UTF-8. */
 const LETTER_BYTES = 3
 
-/**
- * The output buffer, shared because several encodings are hashed for every block. It grows to the largest
- * one.
- */
+/** The shared output buffer: several encodings are hashed for every block. It grows to the largest one. */
 let scratch = new Uint8Array(64 * 1024)
 let view = new DataView(scratch.buffer)
 let utf8 = Buffer.from(scratch.buffer)
@@ -150,10 +147,7 @@ export const merkleRoot = (leaves: readonly Uint8Array[]): Uint8Array => {
   return level[0] ?? new Uint8Array()
 }
 
-/**
- * The siblings of the leaf at `index`, level by level: the neighbour and its side; no neighbour: the node
- * itself.
- */
+/** The siblings of the leaf at `index`, by level: neighbour and side; no neighbour: the node itself. */
 export type MerklePath = readonly { readonly neighbour: Uint8Array | undefined; readonly isLeft: boolean }[]
 
 /** The path of one leaf. With it, the root for another leaf in the same place takes one hash per level. */

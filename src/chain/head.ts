@@ -120,10 +120,7 @@ const oldForms = (info: string): readonly string[] => {
   return mode === 0 && thread === 0 ? [...empty, ...PLAIN] : empty
 }
 
-/**
- * `orig_info` of a block whose node shows no `info`: the text in its head, unless that is one of the usual
- * forms.
- */
+/** `orig_info` of a block whose node shows no `info`: the text in its head, unless in a usual form. */
 export const origInfoOf = (bytes: Uint8Array): string => {
   const text = Buffer.from(bytes).toString()
   return (PLAIN as readonly string[]).includes(text) ? '' : text

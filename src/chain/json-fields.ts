@@ -47,9 +47,7 @@ export const bounded = (text: string, path: Path, bound: Bound): string => {
 /** The escapes of a JSON text: a surrogate pair, a lone surrogate (captured), any other. */
 const ESCAPE = /\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)/gs
 
-/**
- * The first escaped lone surrogate. No text of the chain has one, and bytes of another text could hide in it.
- */
+/** The first escaped lone surrogate. The chain's texts have none, and bytes of others could hide in it. */
 const halfLetter = (text: string): string | undefined => {
   if (!text.includes('\\ud') && !text.includes('\\uD')) return undefined
   for (const [, half] of text.matchAll(ESCAPE)) if (half !== undefined) return half

@@ -72,8 +72,7 @@ const afterValue = (text: string, from: number): number => {
 }
 
 /**
- * Positions of the members of the object at `from`, in written order; of a repeated key the last one, like
- * JSON.parse.
+ * Positions of the members of the object at `from`, as written; of a repeated key the last, like JSON.parse.
  */
 export const memberSpans = (text: string, from = 0): ReadonlyMap<string, Span> => {
   const members = new Map<string, Span>()
@@ -141,10 +140,7 @@ export const compactJson = (text: string, [from, to]: Span = [0, text.length]): 
   return pieces.join('')
 }
 
-/**
- * Whether a part of a JSON text equals this one except for space between tokens; the comparison allocates
- * nothing.
- */
+/** Whether a part of a JSON text equals this one except for space between tokens, without allocation. */
 export const isCompactedTo = (compact: string, text: string, [from, to]: Span): boolean => {
   let next = 0
   let isQuoted = false

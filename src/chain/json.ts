@@ -22,10 +22,7 @@ export class RawJson {
   }
 }
 
-/**
- * A JSON value whose unsafe numbers are `Exact`. Any text may be a key of an object, even `__proto__`, as an
- * own property.
- */
+/** A JSON value with `Exact` for unsafe numbers. Any text may be an object's own key, even `__proto__`. */
 export type ExactJson =
   | null
   | boolean
@@ -39,8 +36,7 @@ export type ExactJson =
 const RECURSIVE_DEPTH = 200
 
 /**
- * Only a long run of digits, an exponent, a fraction or −0 can lose digits; most texts have none outside
- * strings.
+ * Only long runs of digits, exponents, fractions and −0 can lose digits; few texts have any outside strings.
  */
 const LOSSY = /\d{16}|[\d.][eE]|\.\d|-0/
 const TEXTS = /"(?:[^"\\]|\\.)*"/gs
@@ -72,9 +68,7 @@ export type WriteOptions = {
 }
 
 const quotedKeys = new Map<string, string>()
-/**
- * Limits of the cache, above the keys of our own answers: keys in the chain's texts must not fill the memory.
- */
+/** Cache limits above the keys of our own answers: keys in the chain's texts must not fill the memory. */
 const MOST_KEYS = 1_000
 const MOST_KEY_LETTERS = 64
 
@@ -88,9 +82,7 @@ const quotedKey = (key: string): string => {
   return quoted
 }
 
-/**
- * A list or an object that is being written: its values, and for an object its keys in their written form.
- */
+/** A list or an object that is being written: its values, and an object's keys in their written form. */
 type Frame = {
   readonly begin: string
   readonly end: string

@@ -57,9 +57,6 @@ export const isPublicKey = (text: string): boolean => {
  */
 export const canHoldTokens = (name: string): boolean => HOLDER.test(name)
 
-/**
- * Names that can be parties of rows and have lists: an account, a contract, a public key, or `0` (witness of
- * genesis).
- */
+/** Names that can have rows and lists: accounts, contracts, public keys, and `0` (witness of genesis). */
 export const isPossibleName = (text: string): boolean =>
   isAccountName(text) || isContractId(text) || text === '0' || isPublicKey(text)

@@ -1,10 +1,10 @@
 /**
  * The proof levels of a block, from weak to strong; each level includes those before it.
  *
- * - `linked`: its head has its hash and names its parent, both Merkle roots are those of its transactions and receipts,
- *   and its base transaction matches its hash.
- * - `signed`: a witness's signature of its head, or of a descendant's, is valid. The level does not show whether the key
- *   belongs to a producer, which follows from the state of the chain.
+ * - `linked`: its head has its hash and names its parent, both Merkle roots are those of its transactions and
+ *   receipts, and its base transaction matches its hash.
+ * - `signed`: a witness's signature of its head, or of a descendant's, is valid. The level does not show
+ *   whether the key belongs to a producer, which follows from the state of the chain.
  * - `whole`: the text of every transaction matches the transaction's hash too.
  */
 export const PROOF_LEVELS = ['linked', 'signed', 'whole'] as const

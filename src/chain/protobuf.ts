@@ -6,10 +6,7 @@ const FIXED64 = 1
 const DELIMITED = 2
 const FIXED32 = 5
 
-/**
- * Length-delimited fields of a message in order, without other fields; undefined: the bytes are not a
- * message.
- */
+/** Length-delimited fields of a message in order, others skipped; undefined: the bytes are no message. */
 export const protobufFields = (message: Uint8Array): readonly ProtobufField[] | undefined => {
   const fields: ProtobufField[] = []
   for (let at = 0; at < message.length; ) {
@@ -40,9 +37,7 @@ const varintAt = (message: Uint8Array, from: number): Varint | undefined => {
   return undefined
 }
 
-/**
- * Position of a value of this kind, possibly beyond the end of the message; undefined for an unknown kind.
- */
+/** Position of a value of this kind, perhaps beyond the message's end; undefined for an unknown kind. */
 const valueSpan = (
   message: Uint8Array,
   from: number,

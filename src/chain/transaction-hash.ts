@@ -59,10 +59,7 @@ const gasOf = (text: string): bigint => {
   return units !== undefined && fromUnits(units, GAS_DECIMALS) === text ? units : -1n
 }
 
-/**
- * The hashed fields that a transaction in the node's JSON has: all except the signatures and the reserved
- * bytes.
- */
+/** The hashed fields of a transaction in the node's JSON, which lacks signatures and reserved bytes. */
 export const hashedPartOf = (tx: Transaction): HashedTransaction => ({
   time: tx.time,
   expiration: tx.expiration,

@@ -9,9 +9,7 @@ const ONE = 10n ** 50n
 /** Votes below which a producer is not a candidate: 2,100,000 IOST. */
 const CANDIDATE_VOTES = 210_000_000_000_000n
 
-/**
- * The growth of a coefficient when an amount is shared by some votes; without votes, nobody gets the amount.
- */
+/** The growth of a coefficient when some votes share an amount; without votes, nobody gets the amount. */
 export const gainedCoefficient = (amount: bigint, votes: bigint): bigint =>
   votes > 0n ? (amount * ONE) / votes : 0n
 

@@ -39,8 +39,7 @@ export const applyCode = (at: TxScope, name: string, position: number): string |
 }
 
 /**
- * Applies the deployment of a contract by another one; the publisher owns it. Returns the position of the
- * action and the id.
+ * Applies a deployment by another contract; the publisher owns it. Returns the action's position and the id.
  */
 export const applyCodeWithin = (at: TxScope): readonly [position: number, id: string] | undefined => {
   const within = contractWithin(at.tx)
@@ -56,10 +55,7 @@ const placeOf = ({ scope, position }: TxScope, action: number): NonNullable<Code
   action,
 ]
 
-/**
- * `returns` contains `["Contract…"]`. The id has the transaction's hash, except when a delayed transaction is
- * executed.
- */
+/** `returns` contains `["Contract…"]`. Unless a delayed transaction is executed, the id has the tx hash. */
 const newId = ({ tx }: TxScope, position: number): string => {
   try {
     const value = parseExact(tx.receipt.returns[position] ?? '')
@@ -72,10 +68,7 @@ const newId = ({ tx }: TxScope, position: number): string => {
 /** The metadata of a contract, and the position of its code in the chain. */
 type Code = Pick<ContractDoc, 'version' | 'language' | 'abis' | 'code_at'>
 
-/**
- * Code in the chain is the code valid at that time. The node reports today's code, used only if the chain has
- * none.
- */
+/** Code in the chain is that of the time; the node's, used where the chain has none, is today's. */
 const ofNode = ({ systemCode }: Scope, id: string): Code | undefined => systemCode.get(id)
 
 type Deployment = { readonly id: string; readonly code: Code | undefined; readonly owner: string }

@@ -22,10 +22,7 @@ export const countMovement = ({ day }: Scope, { token, amount, from, to }: Movem
   }
 }
 
-/**
- * Id of the day of a time. Nearly all calls are for the same day as the call before, so the last date is
- * cached.
- */
+/** Id of the day of a time. Nearly all calls are for the same day as the last one, whose date is cached. */
 export const dayId = (time: bigint): string => {
   const day = dayOf(time)
   if (day !== last.day) last = { day, id: dateOf(day) }
@@ -33,10 +30,7 @@ export const dayId = (time: bigint): string => {
 }
 let last = { day: Number.NaN, id: '' }
 
-/**
- * Writes the day of the block, after the chain's statistics were counted; `before`: those at the start of the
- * block.
- */
+/** Writes the day of the block after the statistics were counted; `before`: those at the block's start. */
 export const settleDay = (
   { state, block, day, statistics: now }: Pick<Scope, 'state' | 'block' | 'day' | 'statistics'>,
   before: StatisticsDoc,

@@ -1,7 +1,7 @@
 /**
  * The differences of the chain's earlier years, in one table (source: the history of the node's
- * `config/genesis/contract/vote_producer.js` and `vm/native/token_v*.go`). All other code in this folder is written for
- * today's chain and uses this file for the exceptions.
+ * `config/genesis/contract/vote_producer.js` and `vm/native/token_v*.go`). All other code in this folder is
+ * written for today's chain and uses this file for the exceptions.
  *
  * | When | Difference | Handling |
  * |---|---|---|
@@ -19,19 +19,18 @@
  * | genesis | no receipts of initSetCode, initProducer, ram.iost/issue | applied from the actions |
  * | early system contracts | code as base64 of protobuf instead of JSON | `chain/contract-code.ts` reads both |
  *
- * The handling of votes does not depend on a version, because a loader that starts today gets only today's version of
- * vote_producer.iost from the node. Since 1.0.6 each of these actions emits a receipt with its account (and voter)
- * whenever it changes anything, with two exceptions. So a successful action without its receipt is itself the sign of
- * the older contract. Votes that contracts cast from inside before 1.0.6 left no trace except token movements and cannot
- * be detected.
+ * The handling of votes does not depend on a version, because a loader that starts today gets only today's
+ * version of vote_producer.iost from the node. Since 1.0.6 each of these actions emits a receipt with its
+ * account (and voter) whenever it changes anything, with two exceptions. So a successful action without its
+ * receipt is itself the sign of the older contract. Votes that contracts cast from inside before 1.0.6 left
+ * no trace except token movements and cannot be detected.
  *
- * The exceptions are applyUnregister in status APPLY (no change since 1.0.1), and topupVoterBonus of a producer without
- * votes (returns false). Each follows the rules in its own file.
+ * The exceptions are applyUnregister in status APPLY (no change since 1.0.1), and topupVoterBonus of a
+ * producer without votes (returns false). Each follows the rules in its own file.
  */
 
 /**
- * Actions of vote_producer.iost that change documents, and the number of leading arguments that name their
- * parties.
+ * Actions of vote_producer.iost that change documents, and the number of leading arguments naming parties.
  */
 export const SILENT_ACTIONS: ReadonlyMap<string, number> = new Map([
   ['applyRegister', 1],
@@ -50,10 +49,7 @@ export const SILENT_ACTIONS: ReadonlyMap<string, number> = new Map([
   ['candidateWithdraw', 1],
 ])
 
-/**
- * Whether applyUnregister removes a producer in status APPLY: before vote_producer.iost 1.0.1. Unknown
- * versions are later.
- */
+/** Whether applyUnregister removes producers in status APPLY: before 1.0.1. Unknown versions are later. */
 export const removesOnApply = (version: string | undefined): boolean => version === '1.0.0'
 
 /** Owner of every contract that genesis deploys (go-iost `vm/native/native.go` AdminAccount). */

@@ -44,8 +44,7 @@ export const pledgedKey = (pledger: string, beneficiary: string): string =>
   pledger === beneficiary ? seriesOf.pledgedForItself(pledger) : seriesOf.pledgedForOthers(pledger)
 
 /**
- * Changes a pledge. Pairs are in the order of their first pledge; one that fell to zero comes last when it
- * returns.
+ * Changes a pledge. Pairs are in the order of their first pledge; one that fell to zero returns as the last.
  */
 const changePledge = (
   { scope }: TxScope,

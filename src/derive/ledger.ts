@@ -249,10 +249,7 @@ export type WealthDrafts = {
   touch(owner: string): void
   open(owner: string): void
   addVotes(voter: string, votes: bigint): void
-  /**
-   * Writes the rows that changed; returns the growth of the number of rows above zero. Balances must be
-   * written before.
-   */
+  /** Writes the changed rows; returns the growth of those above zero. Balances must be written before. */
   settle(): number
 }
 
@@ -262,10 +259,7 @@ const wealthDrafts = (state: State): WealthDrafts => {
   const touch = (owner: string): void => {
     if (!votes.has(owner)) votes.set(owner, 0n)
   }
-  /**
-   * Writes the owner's row if it changed. Returns 1 if it rose above zero, −1 if it fell to zero, otherwise
-   * 0.
-   */
+  /** Writes the owner's row if it changed. Returns 1 if it rose above zero, −1 if it fell to zero. */
   const settleOwner = (owner: string, more: bigint): number => {
     const before = state.get(wealth, owner)
     if (before === undefined && !opened.has(owner)) return 0

@@ -143,10 +143,7 @@ const needRow = (add: Add, tx: Transaction, { call, caller }: RowToCome): void =
   if (caller !== undefined) add(lists, listOf.called(caller, contract, action))
 }
 
-/**
- * Lists of a token movement. They are the same for a row of the receipt and for a row of the action that owns
- * it.
- */
+/** Lists of a token movement, the same for a row of the receipt and for one of the action that owns it. */
 const needMoved = (add: Add, said: Said, date: string): void => {
   const token = textAt(said.args, 0)
   if (token === undefined) return

@@ -56,10 +56,7 @@ export const partiesOf = ({ contract, name, args }: Call, publisher: string): Pa
   return subject === publisher && name !== 'signUp' ? plain : { from: publisher, to: subject }
 }
 
-/**
- * The accounts whose lists contain a row, each once: its parties, and the caller if the row is an action's
- * own.
- */
+/** The accounts whose lists contain a row, each once: its parties, and the caller of an action's own row. */
 export const accountsOf = ({ from, to }: Parties, caller: string | undefined): readonly string[] => {
   const names: string[] = []
   if (isPossibleName(from)) names.push(from)

@@ -105,10 +105,7 @@ const unregister = (scope: Scope, account: string): void => {
   changeProducer(scope, account, { registered: false, unregistered: scope.block.height })
 }
 
-/**
- * A producer's document. One that never registered (votes, awards and keys may come first) is not in the
- * table.
- */
+/** A producer's document. Without a registration (votes, awards and keys may precede it) it is not listed. */
 export const producerOf = (state: State, account: string): ProducerDoc =>
   state.get(producers, account) ?? {
     id: account,
@@ -202,20 +199,14 @@ export const awardByBonus = ({ scope }: TxScope, { token, from, to, amount }: Mo
   noteReward(scope, to, [amount, 'exchange'])
 }
 
-/**
- * Records a reward given to or taken by a producer and its voters, and its kind (`REWARDS` of
- * get-reward-history).
- */
+/** Records a reward given to or taken by a producer and its voters (`REWARDS` of get-reward-history). */
 const noteReward = (
   { series: past }: Pick<Scope, 'series'>,
   producer: string,
   [amount, ...more]: readonly [bigint, ...string[]],
 ): void => past.note(past.open(seriesOf.rewards(producer)), amount, { kind: 'tx', more })
 
-/**
- * Applies `voterWithdraw {producer: amount}`: a voter's payout from each producer. The next receipt pays the
- * voter and names it.
- */
+/** Applies `voterWithdraw {producer: amount}`: payouts to a voter, whom the next receipt pays and names. */
 export const applyWithdrawal = ({ scope, tx }: TxScope, said: Said, position: number): void => {
   for (const [producer, amount] of withdrawalsIn(said.value)) noteReward(scope, producer, [amount, 'voters'])
   const voter = paidByVotes(tx.receipt.receipts[position + 1])
@@ -267,9 +258,9 @@ const awardCandidate = (scope: Scope, producer: string, [own, voters]: readonly 
 }
 
 /**
- * Applies candidateWithdraw without a receipt (vote_producer.iost before 1.0.6) from its transfers: one to
- * the producer, and one to itself for the voters. Before token.iost 1.0.3 the second left no trace; it was as
- * large as the first.
+ * Applies candidateWithdraw without a receipt (vote_producer.iost before 1.0.6) by its transfers: to the
+ * producer, and to itself for the voters. Before token.iost 1.0.3 the second left no trace; it equalled the
+ * first.
  */
 export const awardByTransfers = (
   { scope }: TxScope,

@@ -12,9 +12,7 @@ const MARKET = 'ram.iost'
 const FEE_TAKER = 'deadaddr'
 const RAM = 'ram'
 const IOST = 'iost'
-/**
- * Price of a byte in IOST in an untouched market (go-iost `config/genesis/contract/ram.js` _getInitialPrice).
- */
+/** IOST per byte in an untouched market (go-iost `config/genesis/contract/ram.js` _getInitialPrice). */
 const FIRST_PRICE = 0.005
 /** Smallest units of IOST in 0.01 IOST: ram.iost trades in hundredths. */
 const UNITS_PER_CENT = 1_000_000n

@@ -112,9 +112,7 @@ const settleRanking = ({ state, sizes }: Segmented, ranking: Ranking, moves: Mov
   tree.settle()
 }
 
-/**
- * The total of the list, from its separate counter: segments that disagree with it would show wrong pages.
- */
+/** The total of the list, from its own counter: segments that disagree with it would show wrong pages. */
 const sizeOf = (state: State, { index, group = '' }: Ranking): number => {
   switch (index) {
     case balances:

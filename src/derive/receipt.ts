@@ -14,10 +14,7 @@ export type Said = {
   readonly value: ExactJson | undefined
 }
 
-/**
- * Cache of parsed texts. Parsing is the most expensive step, and `needsOf`, state and records all need the
- * result.
- */
+/** Cache: parsing is the most expensive step, and `needsOf`, state and records all need the result. */
 const said = new WeakMap<Receipt, Said>()
 const given = new WeakMap<Action, readonly ExactJson[] | undefined>()
 
@@ -66,10 +63,7 @@ export const digitsAt = (args: readonly ExactJson[], at: number): string | undef
   return value instanceof Exact ? value.text : undefined
 }
 
-/**
- * Makes a test for receipts that repeat an action. Most do; the action has then named all lists of the row
- * already.
- */
+/** Makes a test for receipts that repeat an action. Most do; the action has named the row's lists already. */
 export const repetitionsOf = ({ actions }: Transaction): ((said: Said, content: string) => boolean) => {
   const [only] = actions
   if (actions.length === 1 && only !== undefined)

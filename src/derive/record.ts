@@ -149,10 +149,7 @@ const listsOf = (at: TxScope, row: Row): readonly string[] => {
   return keys
 }
 
-/**
- * Adds the lists of an existing contract. A failed action cannot create the list of a contract it merely
- * names.
- */
+/** Adds a contract's lists if it exists: a failed action cannot create them by merely naming a contract. */
 const pushContract = (keys: string[], { scope }: TxScope, { contract, action_name, caller }: Row): void => {
   if (!isContractId(contract) || scope.state.get(contracts, contract) === undefined) return
   keys.push(listOf.contract(contract))
@@ -213,8 +210,7 @@ export const listCounts = (state: State, figures: { list_count: number }, partit
 }
 
 /**
- * The starts of a list before a new row. If the list has no row in the partition yet, the new one is its
- * first there.
+ * The starts of a list before a new row, which is the first in the partition if the list has none there yet.
  */
 const startsWith = (starts: ListDoc['starts'], partition: number, count: number): ListDoc['starts'] =>
   starts.at(-1)?.[0] === partition ? starts : [...starts, [partition, count + 1]]

@@ -1,10 +1,7 @@
 import type { Segment, SegmentSizes } from '#indices/segment.ts'
 import { beginsBefore, LAST_NAME, type Standing } from '#indices/standing.ts'
 
-/**
- * Index of the segment that contains a standing; `list` covers the whole ranking, or the run with that
- * standing.
- */
+/** Index of the segment with a standing; `list` covers the whole ranking, or the run with that standing. */
 export const segmentOf = (list: readonly Segment[], standing: Standing): number => {
   const amount = String(standing.amount)
   let low = 0
@@ -18,8 +15,7 @@ export const segmentOf = (list: readonly Segment[], standing: Standing): number 
 }
 
 /**
- * Cuts a run with these members, best first, into segments of half the maximum length; the first begins where
- * the run does.
+ * Cuts a run of members, best first, into segments of half the maximum; the first begins where the run does.
  */
 export const cutMembers = (
   [amount, name]: Segment,
@@ -49,10 +45,7 @@ export const joinSmall = (list: readonly Segment[], sizes: SegmentSizes): readon
   return joined
 }
 
-/**
- * Divides `length` elements into parts of at least about `target`, unless there are fewer in all: [from, to)
- * of each.
- */
+/** Divides `length` elements into parts of at least about `target`, or into one part: [from, to) of each. */
 export const evenly = (length: number, target: number): readonly (readonly [from: number, to: number])[] => {
   const parts = Math.max(1, Math.floor(length / target))
   const at = (part: number): number => Math.floor((part * length) / parts)

@@ -54,10 +54,7 @@ const numberAt = ({ root, ranking }: Draft, place: number): number => root[place
 
 const leafAt = (draft: Draft, place: number): Leaf => leafOf(draft, numberAt(draft, place))
 
-/**
- * Changes each segment's count by the entered members less those that left: most members stay in their
- * segment.
- */
+/** Adds entered members to the count of a segment and subtracts those that left: most stay in theirs. */
 const moveMembers = (draft: Draft, left: readonly Standing[], entered: readonly Standing[]): void => {
   const { root, leaves } = draft
   const placesOf = (standings: readonly Standing[]) => standings.map(each => segmentOf(root, each))

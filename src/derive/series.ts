@@ -5,10 +5,7 @@ import { numberIn, numberText } from '#indices/series-number.ts'
 import { balanceAfter, ballotsAfter } from '#indices/series-replay.ts'
 import type { State } from './state.ts'
 
-/**
- * The cause of a change. For a movement it is its row, whose number is known once the transaction has its
- * rows.
- */
+/** The cause of a change. That of a movement is its row, whose number is known after the transaction. */
 export type By = (Cause | { readonly movement: object; readonly until?: bigint }) & {
   readonly more?: readonly string[]
 }
@@ -30,10 +27,7 @@ export type SeriesDrafts = {
 
 export type OpenSeries = { readonly key: string; readonly isNew: boolean; newest: Draft | undefined }
 
-/**
- * Length of the entries' text, apart from the length of the opening, at which a part is full: some 30
- * changes.
- */
+/** Length of the entries' text, less that of the opening, at which a part is full: some 30 changes. */
 const FULL = 512
 
 type Draft = {
@@ -153,9 +147,7 @@ const nextPart = (key: string, height: number, before: Draft | undefined): Draft
   return { ...none, part: part + 1, first: first + count, opening, ...sumsOf(before) }
 }
 
-/**
- * The opening of the part after a full one. Series begin at zero, so it is usually the gains less the losses.
- */
+/** The opening of the part after a full one. Series begin at zero, so it is mostly gains less losses. */
 const openingAfter = (key: string, draft: Draft): readonly string[] => {
   const { height, opening, entries } = draft
   if (/^@[vmn]/.test(key)) return ballotsAfter(opening, entriesIn(entries, height))
@@ -191,9 +183,7 @@ const append = (key: string, draft: Draft, entry: Entry): void => {
   }
 }
 
-/**
- * Whether a series holds masks. They belong to several names, so their sum has no meaning, and has 60 digits.
- */
+/** Whether a series holds masks: their sum, over several names, has no meaning, and has 60 digits. */
 const isMasks = (key: string): boolean => /^@[mn]/.test(key)
 
 const docOf = (id: string, draft: Draft): SeriesDoc => {

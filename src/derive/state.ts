@@ -19,7 +19,7 @@ export type State = {
   publisherOf(hash: string): string | undefined
 }
 
-/** Documents, members of rankings, or publishers of transactions that must be fetched before the block can be derived. */
+/** Documents, members of rankings or publishers that must be fetched before the block can be derived. */
 export class Missing extends Error {
   readonly keys: readonly Key[]
   readonly ranges: readonly StandingRange[]
@@ -39,10 +39,7 @@ export class Missing extends Error {
   }
 }
 
-/**
- * Runs all functions; throws one `Missing` with everything that they missed, so that a block is derived again
- * only once.
- */
+/** Runs all; throws one `Missing` with everything they missed, so that a block is derived again only once. */
 export const missTogether = (asks: Iterable<() => unknown>): void => {
   const keys: Key[] = []
   const ranges: StandingRange[] = []

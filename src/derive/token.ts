@@ -6,10 +6,7 @@ import { seriesOf } from '#indices/series.ts'
 import { argumentsOf, digitsAt, type Said, textAt } from './receipt.ts'
 import type { TxScope } from './scope.ts'
 
-/**
- * A movement in a receipt of token.iost, in the token's smallest unit; `""`: no sender or receiver (issue,
- * destroy).
- */
+/** A movement of token.iost, in the token's smallest unit; `""`: no sender or receiver (issue, destroy). */
 export type Movement = {
   readonly token: string
   readonly from: string
@@ -103,8 +100,7 @@ type Config = {
 }
 
 /**
- * The receipt contains the configuration as base64 of JSON. Other keys (genesis has `can_transfer`) have no
- * effect.
+ * The receipt has the configuration as base64 of JSON. Other keys (genesis: `can_transfer`) have no effect.
  */
 const configOf = (text: string | undefined): Config => {
   try {
@@ -121,10 +117,7 @@ const wholeOf = (value: ExactJson | undefined): number | undefined => {
   return typeof value === 'number' ? Math.trunc(value) : undefined
 }
 
-/**
- * Multiplies like Go's int64: the node refuses a supply that is too large, but one far below zero wraps
- * around.
- */
+/** Multiplies like Go's int64: the node refuses supplies that are too large; those far below zero wrap. */
 const wholeUnits = (digits: string | undefined, decimals: number): bigint =>
   digits !== undefined && /^-?\d+$/.test(digits)
     ? BigInt.asIntN(64, BigInt(digits) * 10n ** BigInt(decimals))

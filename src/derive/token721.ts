@@ -38,7 +38,10 @@ export const needToken721 = (add: (index: StateIndex, id: string) => void, { nam
   }
 }
 
-/** Applies a receipt of token721.iost: `create [symbol, issuer, total]`, `issue [symbol, to, metadata]`, `transfer [symbol, from, to, id]`. */
+/**
+ * Applies a receipt of token721.iost: `create [symbol, issuer, total]`, `issue [symbol, to, metadata]` or
+ * `transfer [symbol, from, to, id]`.
+ */
 export const applyToken721 = (at: TxScope, said: Said): void => {
   switch (said.name) {
     case 'create':

@@ -45,9 +45,7 @@ export const applyTransaction = (at: TxScope): Effects => {
   return { movements, deployed }
 }
 
-/**
- * Applies effects that only actions show. They come before those of receipts, which rely on them in genesis.
- */
+/** Applies effects that only actions show. They precede those of receipts, which rely on them in genesis. */
 const applyActions = (at: TxScope, deployed: Map<number, string>): void => {
   const genesis = at.scope.block.height === 0
   at.tx.actions.forEach((action, position) => {
@@ -94,10 +92,7 @@ const applyReceipts = (at: TxScope, movements: Map<number, Movement>): void => {
   })
 }
 
-/**
- * Receipts that are written only by versions of vote_producer.iost with a receipt for every event about
- * votes.
- */
+/** Receipts only of those versions of vote_producer.iost that emit a receipt for every event about votes. */
 const TOLD: ReadonlySet<string> = new Set(['vote', 'unvote', 'topupVoterBonus', 'topupCandidateBonus'])
 
 const applyProducerEvent = (at: TxScope, event: ProducerEvent): void => {
@@ -108,10 +103,7 @@ const applyProducerEvent = (at: TxScope, event: ProducerEvent): void => {
   else applyProducer(at, name, args)
 }
 
-/**
- * Applies actions of vote_producer.iost without a receipt of their own, which an older contract executed
- * (`eras.ts`).
- */
+/** Applies actions of vote_producer.iost without their own receipt, made by an older contract (`eras.ts`). */
 const applySilentActions = (at: TxScope, movements: ReadonlyMap<number, Movement>): void => {
   const { actions, receipt } = at.tx
   if (

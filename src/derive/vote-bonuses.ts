@@ -13,15 +13,9 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] }
 /** A vote of a voter for a producer, in 10^-8 IOST; below zero for a vote that was withdrawn. */
 export type Vote = { readonly voter: string; readonly producer: string; readonly change: bigint }
 
-/**
- * Bonuses credited to voters and producers by vote_producer.iost, while a block is derived. Amounts in 10^-8
- * IOST.
- */
+/** Bonus credits of voters and producers at vote_producer.iost while a block is derived, in 10^-8 IOST. */
 export type VoteBonuses = {
-  /**
-   * Called before the producer's document has the vote. `isTold`: a receipt shows the vote, not only an
-   * action.
-   */
+  /** Called before the producer's document has the vote. `isTold`: shown by a receipt, not only an action. */
   vote(vote: Vote, isTold: boolean): void
   addForVoters(producer: string, amount: bigint): void
   addForCandidates(amount: bigint): void

@@ -50,9 +50,7 @@ const cellsOver = (lookup: Lookup) => {
     cells.set(index, ofIndex.set(id, cell))
     return cell
   }
-  /**
-   * A looked-up document is kept until the batch ends: it may be evicted elsewhere, and most are read again.
-   */
+  /** Looked-up documents are kept until the batch ends: others may evict them, and most are read again. */
   const lookUp = (index: StateIndex, id: string): Cell => {
     const known = find(index, id)
     if (known !== undefined) return known
@@ -63,10 +61,7 @@ const cellsOver = (lookup: Lookup) => {
   return { find, open, lookUp }
 }
 
-/**
- * A `State` over fetched documents: a document that was put is visible at once, and `rollback` undoes the
- * put.
- */
+/** A `State` over fetched documents: a put is visible at once, and `rollback` undoes it. */
 export const workingState = (
   lookup: Lookup,
   lookupRange: LookupRange = () => UNKNOWN,

@@ -66,16 +66,12 @@ type Course = {
   readonly partition?: number
   readonly msPerBlock?: number
   readonly lib?: number
-  /**
-   * Hooks that are awaited: `agreed` before the batch of this height goes to the store, `stored` after it.
-   */
+  /** Awaited hooks: `agreed` before the batch of this height goes to the store, `stored` after it. */
   readonly agreed?: (height: number) => Promise<void> | undefined
   readonly stored?: (height: number) => Promise<void> | undefined
 }
 
-/**
- * Adds a block for each number of rows, and records what reaches the store. Time passes only between blocks.
- */
+/** Adds a block per number of rows, and records what reaches the store. Time passes only between blocks. */
 const batchesOf = (rows: readonly number[], course: Course) => {
   let now = 0
   const events: string[] = []

@@ -1,5 +1,5 @@
 /**
- * Resident memory in bytes above which garbage is collected sooner than by the engine, which lets a heap
+ * Resident memory in bytes above which garbage is collected sooner than the engine would: it lets a heap
  * double.
  */
 const FROM = 200_000_000

@@ -35,10 +35,7 @@ export type Deriver = {
   derive(loaded: LoadedBlock, commitAll: () => Promise<void>): Promise<BlockDocuments>
   /** State after the blocks derived so far, in the order of `keys`. */
   read(keys: readonly Key[]): Promise<readonly (Change['doc'] | undefined)[]>
-  /**
-   * Producer keys that changed hands or became free in the last block, each with the producer that had it
-   * before.
-   */
+  /** Producer keys that changed hands or became free in the last block, and the former producer of each. */
   changedKeys(): Promise<readonly ChangedKey[]>
   /** Number of state documents written since the last `cut`. */
   changed(): number

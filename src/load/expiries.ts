@@ -1,9 +1,6 @@
 import type { BalanceDoc } from '#indices/balance.ts'
 
-/**
- * Chain time fetched ahead, in nanoseconds: an hour makes few documents to keep, and few queries to the
- * store.
- */
+/** Chain time fetched ahead, in nanoseconds: an hour has few documents to keep, and few queries. */
 const WINDOW_NS = 3_600_000_000_000n
 /** Documents per query. */
 const LIMIT = 10_000
@@ -19,9 +16,7 @@ export type DueRange = { readonly after?: bigint; readonly until: bigint; readon
 export type Expiries = {
   /** Adds the next release of a balance that changed. */
   learn(doc: BalanceDoc): void
-  /**
-   * Moves the horizon to at least `until`; `unwritten`: changed balances that the store does not have yet.
-   */
+  /** Moves the horizon to at least `until`; `unwritten`: changed balances not in the store yet. */
   extend(until: bigint, unwritten: Iterable<BalanceDoc>): Promise<void>
   /** Ids with a release at or before `until`, without removing them. */
   peek(until: bigint): readonly string[]

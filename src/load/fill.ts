@@ -103,9 +103,7 @@ const store = async (
   }
 }
 
-/**
- * Milliseconds that a load has spent: waiting for proved blocks, waiting for the store, and everything else.
- */
+/** Milliseconds that a load has spent: waiting for proved blocks, waiting for the store, and on the rest. */
 export type Spent = { readonly node: number; readonly deriving: number; readonly store: number }
 
 /** Measures the time that a load spends on each activity, one at a time. */

@@ -2,24 +2,16 @@ import { highestPossible } from '#chain/time.ts'
 import type { Log } from '#failure/log.ts'
 import type { BlockSource } from '#node/port.ts'
 
-/**
- * Consecutive looks, a tenth of a second apart, after which a chain that does not advance is logged: a
- * minute.
- */
+/** Consecutive looks, 0.1 s apart, after which a chain that does not advance is logged: a minute. */
 const STILL = 600
 
 /** Number of blocks accepted without a check of the chain's age, while no block time is known. */
 const FIRST_BLOCKS = 10_000
 
-/**
- * Progress of the load: height, and that block's time in nanoseconds since 1970; −1 and absent before the
- * first block.
- */
+/** Height and block time (nanoseconds since 1970) of the load; −1 and absent before the first block. */
 export type Loaded = { readonly height: number; readonly time: bigint | undefined }
 
-/**
- * The node's last irreversible block as currently reported: it may go back, stop advancing, or be wrong once.
- */
+/** The node's last irreversible block as reported now: it may go back, stop advancing, or be wrong once. */
 export type Irreversible = {
   /** undefined: the reported height is not true at the moment; the caller asks again. */
   look(loaded: Loaded, signal: AbortSignal): Promise<number | undefined>

@@ -14,9 +14,7 @@ export type Progress = {
   readonly target: number
   /** The node's last irreversible block. */
   readonly lib: number
-  /**
-   * Number of documents committed since the store was last locked; a load that restarts counts from 0 again.
-   */
+  /** Number of documents committed since the store was last locked; a load that restarts counts from 0. */
   readonly blocks: number
   readonly transactions: number
   readonly records: number

@@ -79,10 +79,7 @@ export const loadedHeight = async (store: Pick<Store, 'published'>): Promise<num
 /** Pauses before the store is locked again, varied by up to a quarter. */
 const PAUSE: Backoff = { firstMs: 250, longestMs: 15_000, part: { from: 0.75, to: 1.25 } }
 
-/**
- * Time to write the current batch after a stop, in milliseconds. A store that hangs is left; it has the batch
- * or not.
- */
+/** Time to write the current batch after a stop, in milliseconds. A store that hangs is abandoned. */
 const STOP_MS = 3_000
 
 /** The result of `work`; undefined if it has not ended some time after `signal` aborted. */
@@ -157,9 +154,7 @@ const waiting = (retry: Retry | undefined, signal: AbortSignal, clock: Pick<Cloc
   }
 }
 
-/**
- * The session, unless `signal` aborts first: the lock may have to wait until another loader's lease expires.
- */
+/** The session, unless `signal` aborts first: locking may wait until another loader's lease expires. */
 const orEnded = async (opening: Promise<Session>, signal: AbortSignal): Promise<Session> => {
   const aborted = (): Failure =>
     new Failure('deadline', 'Loading was stopped before it had locked the store.')

@@ -8,9 +8,7 @@ import { Refused } from '#node/call.ts'
  */
 export type Retry = { readonly waitMs: number } | 'always'
 
-/**
- * The node has a different block at the height where the store ends. It may recover; if not, `repair` helps.
- */
+/** The node has a different block at the store's last height. It may recover; if not, `repair` helps. */
 export class OtherEnd extends Failure {}
 
 /** Whether a retry may help. `retry` undefined: only temporary failures are retried. */
@@ -28,8 +26,7 @@ export const mayPass = (failed: unknown, retry: Retry | undefined): boolean => {
 const ALARM_AFTER = 7
 
 /**
- * Logs a pause: as a warning while a node or store is merely unavailable, as an error when that lasts and for
- * other reasons.
+ * Logs a pause: as a warning while a node or store is just unavailable; else, or if that lasts, as an error.
  */
 export const logPause = (
   log: Log,

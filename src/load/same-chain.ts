@@ -15,8 +15,7 @@ type Stored = {
 }
 
 /**
- * Requires the checkpoint's block to be the node's: a store continues only one chain. Throws 'unavailable'
- * and OtherEnd.
+ * Requires the checkpoint's block to be the node's, for one chain per store. Throws 'unavailable', OtherEnd.
  */
 export const requireSameChain = async (
   { checkpoint, store, identity }: Stored,

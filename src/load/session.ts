@@ -9,15 +9,9 @@ import { irreversible } from './irreversible.ts'
 import type { LoadOptions } from './load-options.ts'
 import { agreedOn, proving } from './proving.ts'
 
-/**
- * Polling interval in milliseconds, a fifth of the chain's block time: on average a block is seen after half
- * of it.
- */
+/** Polling interval in milliseconds, a fifth of the block time: on average a block waits half of it. */
 const POLL_MS = 100
-/**
- * Greatest number of new blocks that counts as following: the last irreversible block advances by a few, or
- * some dozens.
- */
+/** Most new blocks that count as following: the last irreversible block advances by a few, or some dozens. */
 const FOLLOWED = 50
 
 /** A period in which the store is locked: it ends when done, or with the first failure. */

@@ -13,10 +13,7 @@ export type StreamOptions = {
   readonly parent?: string
   /** Height of the node's last irreversible block; default: `to`. */
   readonly lib?: number
-  /**
-   * Ranges requested from one node at the same time. With the size limit of answers it bounds the bytes in
-   * memory.
-   */
+  /** Ranges requested from one node at the same time; with the size limit it bounds the bytes in memory. */
   readonly inFlight: number
   /**
    * The last block of the range that starts at `from`; absent: as many blocks as the size of answers allows.
@@ -66,10 +63,7 @@ const SEVERAL = 2
 
 type Wanted = Pick<StreamOptions, 'from' | 'to' | 'inFlight' | 'rangeEnd'>
 
-/**
- * The ranges of a stream. A single block, the usual case when following the chain, is requested when it is
- * taken.
- */
+/** The ranges of a stream. A single block, usual when following the chain, is requested when it is taken. */
 const rangesOf = (fetching: Fetching, wanted: Wanted): RangesAhead<FetchedRange> => {
   const { from, to, rangeEnd } = wanted
   if (from === to) {
@@ -141,8 +135,7 @@ function* untilAborted(blocks: readonly Proven[], signal: AbortSignal): Generato
 type Held = { readonly held: readonly Proven[]; readonly parent: string | undefined }
 
 /**
- * Joins a range to the held blocks, the last of which it names as parent. A block of either that does not fit
- * is replaced.
+ * Joins a range to the held blocks, whose last one it names. A block of either that does not fit is replaced.
  */
 const joined = async (
   fetching: Fetching,

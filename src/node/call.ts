@@ -25,9 +25,7 @@ export type Question<T> = HttpRequest & {
   readonly what: string
   /** Parses the answer; a Failure thrown here counts as a failed try. */
   readonly decode: (text: string) => T
-  /**
-   * Bytes that are not valid UTF-8 become lone surrogates (`bytesOfText`); otherwise the answer is refused.
-   */
+  /** Bytes that are not UTF-8 become lone surrogates (`bytesOfText`); otherwise the answer is refused. */
   readonly bytes?: true
   /** `block not found` is a valid answer and is not retried. */
   readonly mayBeAbsent?: true

@@ -17,8 +17,5 @@ export type ChainIdentity = { readonly chainId: number; readonly genesis: string
 export type Unfit =
   /** The node serves another chain: `genesis block 5gQ…, not 8Wx…`. */
   | { readonly is: 'foreign'; readonly why: string }
-  /**
-   * The node serves another branch of the same chain: its irreversible block at a stored height is a
-   * different one.
-   */
+  /** The node serves another branch of the same chain: its irreversible block at a stored height differs. */
   | { readonly is: 'apart'; readonly height: number; readonly stored: string; readonly there: string }

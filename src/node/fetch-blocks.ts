@@ -14,10 +14,7 @@ import { type BlockMessage, unpacked } from './threads/block-message.ts'
 /** Number of blocks fetched singly at the same time when a bulk answer does not help. */
 const SINGLES = 4
 
-/**
- * Fetches and proves one irreversible block, a child of `parent` if that is given. Throws Failure
- * 'bad_block'.
- */
+/** Fetches and proves one irreversible block, a child of any given `parent`. Throws Failure 'bad_block'. */
 export const fetchBlock = async (
   fetching: Fetching,
   height: number,
@@ -28,10 +25,7 @@ export const fetchBlock = async (
   return proven
 }
 
-/**
- * A range whose bulk answers have arrived as text. They are parsed at the range's turn and take little memory
- * until then.
- */
+/** A range whose bulk answers have arrived as text, to be parsed at its turn: text takes little memory. */
 export type FetchedRange = Range & {
   /** No range follows this one. */
   readonly ends: boolean

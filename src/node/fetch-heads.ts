@@ -34,10 +34,7 @@ export const headsQuestion = ({ from, to }: Range) => ({
   body: JSON.stringify({ start: from, end: to + 1 }),
 })
 
-/**
- * Throws Failure 'bad_block' unless the heads are those of the range and, above level `linked`, the last one
- * is signed.
- */
+/** Throws Failure 'bad_block' unless the heads fill the range and, above `linked`, the last is signed. */
 export const requireHeads = (heads: readonly RawHead[], range: Range, prove: ProofLevel): void => {
   requireRun(heads, range)
   const last = heads.at(-1)
@@ -87,10 +84,7 @@ export const fetchSignedHead = async (fetching: Fetching, height: number): Promi
   }
 }
 
-/**
- * The signed head from the raw block, for nodes without a call for heads; undefined: the node has no raw
- * block either.
- */
+/** The signed head from the raw block, for nodes without a call for heads; undefined: no raw block either. */
 const headOfRawBlock = async ({ asking }: Fetching, height: number): Promise<RawHead | undefined> => {
   try {
     return await ask(asking, {

@@ -49,10 +49,7 @@ export const fetchSingle = async (
     }
 }
 
-/**
- * Fetches the raw head of a block with a wrong hash: `info` may have a form that nodes do not show. Rethrows
- * other errors.
- */
+/** Fetches the raw head after a wrong hash, since nodes do not show every form of `info`; else rethrows. */
 const rawHeadAfter = async (
   error: unknown,
   fetching: Fetching,
@@ -106,9 +103,7 @@ const checkedBlock =
     }
   }
 
-/**
- * Fetches a block in raw form; `check` throws Failure 'bad_block' if it is wrong. Throws that, and `Refused`.
- */
+/** Fetches a raw block; `check` throws Failure 'bad_block' if it is wrong. Throws that, and `Refused`. */
 export const fetchRaw = (
   { asking }: Fetching,
   height: number,

@@ -6,10 +6,7 @@ import type { Provers } from './threads/provers.ts'
 export type BlockEvent =
   /** Receipts that had lost bytes in the node's JSON were proved by the raw block. */
   | { readonly type: 'lost_bytes'; readonly height: number; readonly receipts: number }
-  /**
-   * The texts of transactions near the head are not proved: the node does not return the raw block. Reported
-   * once.
-   */
+  /** Texts of transactions near the head are not proved: the node has no raw block. Reported once. */
   | { readonly type: 'no_raw'; readonly height: number; readonly reason: string }
   /** A proving thread has died; the other threads, or the main thread, do its work. */
   | { readonly type: 'thread_died'; readonly reason: string }
@@ -48,10 +45,7 @@ export type RangeSize = {
   bulk(): boolean
 }
 
-/**
- * Aims at answers of about `targetBytes`. Ranges shrink at once when blocks grow, and at most double per
- * answer.
- */
+/** Aims at answers of about `targetBytes`. Ranges shrink at once, and at most double per answer. */
 export const createRangeSize = (targetBytes: number): RangeSize => {
   let size = FIRST
   let bulk = true

@@ -27,10 +27,7 @@ export const healthOf = ({ members, head, heardAt, storedHeight }: Pool, now: nu
   heardAgeMs: heardAt === undefined ? undefined : now - heardAt,
 })
 
-/**
- * Applies another thread's probe results for the same nodes. Failures of this thread's own requests stay
- * recorded.
- */
+/** Applies another thread's probe results for the same nodes; failures of this thread's requests remain. */
 export const takeOverHealth = (
   pool: Pool,
   { members, head, storedHeight, heardAgeMs }: Health,

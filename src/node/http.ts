@@ -86,10 +86,7 @@ export const askOnce = async (
   }
 }
 
-/**
- * The outcome of a request to an archive of blocks: its chunks are limited in size, and no connection can
- * fail.
- */
+/** The outcome of a request to an archive: its chunks are limited in size, and no connection can fail. */
 const answerOf = async (
   answers: NonNullable<Endpoint['answers']>,
   request: HttpRequest,
@@ -224,9 +221,7 @@ const readBody = async (
   return told === undefined ? readParts(response.body, maxBytes, hold) : readInto(response.body, told, hold)
 }
 
-/**
- * Length of the body as it will be read; undefined: the header is missing, or applies to the compressed body.
- */
+/** Length of the body as it will be read; undefined: no header, or that of a compressed body. */
 const toldLength = ({ headers }: Response): number | undefined => {
   const text = headers.get('content-length')
   return text !== null && /^\d{1,15}$/.test(text) && !headers.has('content-encoding')

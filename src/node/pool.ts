@@ -7,10 +7,7 @@ import { whyForeign } from './judge.ts'
 /** A node and what is known of its health. */
 export type Member = {
   readonly endpoint: Endpoint
-  /**
-   * Its last accepted chain info and the time of that; undefined: none yet, or none since the node became
-   * silent.
-   */
+  /** Its last accepted chain info and the time of that; undefined: none, or none since it became silent. */
   heard: { readonly info: ChainInfo; readonly at: number } | undefined
   /** A report too far from the last accepted one to be accepted at once. */
   claim: ChainInfo | undefined
@@ -78,14 +75,9 @@ const LAG = 300
  * twice.
  */
 const JUMP = 5_000
-/**
- * Time without requests to a node that failed one, in milliseconds: about as long as a probe takes to check
- * it.
- */
+/** Milliseconds without requests to a node that failed one: about as long as a probe takes to check it. */
 const SHUN_MS = 3_000
-/**
- * Time after which a head that no node repeats expires, so that one absurd report does not count for ever.
- */
+/** Time after which a head that no node repeats expires: one absurd report must not count for ever. */
 const HEAD_KEPT_MS = 60_000
 /** Nodes whose answers take the same number of these steps count as equally fast. */
 const SPEED_STEP_MS = 250
@@ -162,8 +154,7 @@ const believe = (pool: Pool, member: Member, heard: NonNullable<Member['heard']>
 }
 
 /**
- * The reason why no node can be asked though one answers: another chain or branch. undefined: this is not the
- * reason.
+ * The reason why no node can be asked though one answers: another chain or branch; undefined: no such reason.
  */
 export const whyUnfit = (pool: Pool): (Unfit & { readonly node: string }) | undefined => {
   if (pool.ready().length > 0) return undefined
@@ -230,7 +221,5 @@ const byUse =
     b.lib - a.lib ||
     Math.floor(a.probeMs / SPEED_STEP_MS) - Math.floor(b.probeMs / SPEED_STEP_MS)
 
-/**
- * Rest periods of a node that does not answer: long enough to spare it, short enough to notice its return.
- */
+/** Rest periods of a node that does not answer: long enough to spare it, short enough to see its return. */
 export const REST: Backoff = { firstMs: 250, longestMs: 10_000 }

@@ -44,15 +44,9 @@ export type SaidHash = { readonly node: string; readonly hash: string }
 
 /** An answer that is passed on. */
 export type PassedOn = NodeAnswer & {
-  /**
-   * Whether the node that answered is known to have reached this height, and no other node to have a higher
-   * head.
-   */
+  /** Whether the node that answered has reached this height, and no other is known to have a higher head. */
   readonly reaches: (height: number) => boolean
-  /**
-   * Reads that node's current height, for `reaches`; callers that wait for the same node share a request.
-   * Never throws.
-   */
+  /** Reads that node's current height, for `reaches`; concurrent callers share a request. Never throws. */
   readonly lookAgain: (height: number) => Promise<void>
   /** Whether the answer is from the node that was asked first. */
   readonly isFirst: boolean
@@ -67,17 +61,14 @@ export type NodeEvent = {
   readonly type: 'silent' | 'heard' | 'foreign' | 'apart'
   /** URL without credentials. */
   readonly node: string
-  /**
-   * Its error, the chain that it serves, the height where its branch differs from the stored one, or its
-   * height.
-   */
+  /** Its error, its chain, the height where its branch differs from the stored one, or its height. */
   readonly detail: string
 }
 
 /**
- * Nodes of one chain over HTTP RPC. Every call has a time-out and a size limit, is retried with back-off where that can
- * help, and goes to the healthy node with the highest irreversible block. Failures: 'unavailable' (no node answers),
- * 'bad_block' (the answer cannot be true), 'deadline' (the caller's signal).
+ * Nodes of one chain over HTTP RPC. Every call has a timeout and a size limit, is retried with back-off where
+ * that can help, and goes to the healthy node with the highest irreversible block. Failures: 'unavailable'
+ * (no node answers), 'bad_block' (the answer cannot be true), 'deadline' (the caller's signal).
  */
 export type Node = {
   /** URLs without credentials, for messages. */
@@ -95,10 +86,7 @@ export type Node = {
     readonly from: number
     readonly to: number
     readonly parent?: string
-    /**
-     * The node's last irreversible block; below it, block `to` too waits for the block after it. Default:
-     * `to`.
-     */
+    /** The node's last irreversible block; below it, block `to` too waits for the next one. Default: `to`. */
     readonly lib?: number
     /** Proof level of these blocks, instead of the node's own. */
     readonly prove?: ProofLevel
@@ -153,15 +141,9 @@ export type Node = {
    * chain has answered lately.
    */
   heard(): ChainInfo | undefined
-  /**
-   * The reason why no watched node is used though one answers, and that node; undefined: one is used, or none
-   * answers.
-   */
+  /** The reason why no watched node is used though one answers, and its name; undefined: there is none. */
   whyUnfit(): (Unfit & { readonly node: string }) | undefined
-  /**
-   * Milliseconds since the last accepted report of a node of the chain; undefined: none yet, or nodes are not
-   * watched.
-   */
+  /** Milliseconds since the last accepted report of a node of the chain; undefined: none, or not watched. */
   heardAgo(): number | undefined
   close(): void
 }

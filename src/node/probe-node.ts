@@ -23,8 +23,7 @@ const firstBlock: Question<Block> = {
 }
 
 /**
- * Facts to check a node against: `most` is the greatest possible height now; without `chain`, nothing is
- * stored.
+ * Facts to check a node against: `most` is the greatest possible height; without `chain`, nothing is stored.
  */
 export type Known = { readonly most: number; readonly chain: StoredChain | undefined }
 
@@ -84,8 +83,7 @@ const infoOf = (asking: Asking, member: Member): Promise<ChainInfo | string> =>
   answerOf(asking, member, chainInfo)
 
 /**
- * Blocks that a node may advance between two probes, or its head exceed its last irreversible block, without
- * being doubted.
+ * Advance in blocks since the last report, or of a head over its last irreversible block, that is not doubted.
  */
 const FAR = 1_000
 

@@ -7,10 +7,7 @@ import type { Member, Pool } from './pool.ts'
 import type { NodeEvent, StoredBlocks } from './port.ts'
 import { LOOK_MS, lookAt, type Said } from './probe-node.ts'
 
-/**
- * Interval between probes in milliseconds: the time of two blocks, so a report is about as old as the next
- * block.
- */
+/** Interval between probes in milliseconds, the time of two blocks: a report is hardly older than a block. */
 const EVERY_MS = 1_000
 
 export type Watching = {
@@ -131,10 +128,7 @@ const note = (
   if (heard === undefined) tell('heard', `block ${look.info.libBlock}`)
 }
 
-/**
- * Records whether a node is on another branch than the stored one; its reported heights then do not apply to
- * ours.
- */
+/** Records whether a node is on another branch than ours; its reported heights then do not apply to it. */
 const isApart = (
   member: Member,
   { verdict }: Exclude<Look, { readonly silent: string }>,

@@ -62,9 +62,7 @@ const higher = (a: ChainInfo | undefined, b: ChainInfo): ChainInfo => {
   return b.libBlock === a.libBlock && b.headTime > a.headTime ? b : a
 }
 
-/**
- * Time limit in milliseconds. The answer of a slower node is dropped, because a batch waits for the result.
- */
+/** Time limit in milliseconds. A slower node's answer is dropped, because a batch waits for the result. */
 const TIMEOUT_MS = 2_000
 /** Size limit in bytes, for a block without its transactions. */
 const MAX_BYTES = 1024 * 1024
@@ -92,10 +90,7 @@ export const irreversibleHash = async (asking: Asking, height: number): Promise<
   }
 }
 
-/**
- * The hash reported by each node that serves our chain, is not known to be silent and does not rest; [] for a
- * single one.
- */
+/** The hash by each node of our chain that is neither silent nor at rest; [] for a single one. */
 export const hashesOf = async (asking: Asking, height: number): Promise<readonly SaidHash[]> => {
   const now = asking.clock.elapsed()
   const members = asking.pool.members.filter(

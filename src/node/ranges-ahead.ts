@@ -89,9 +89,7 @@ export const rangesAhead = <T>({ shares, after, fetch, most, signal }: Ahead<T>)
   }
 }
 
-/**
- * Asks a node for a range; `onOver` is called at the request's end, with true if it has returned the range.
- */
+/** Asks a node for a range; `onOver` is called at the end, with true if the request returned the range. */
 const asking = <T>(
   { shares, fetch, signal }: Pick<Ahead<T>, 'shares' | 'fetch' | 'signal'>,
   ahead: readonly Asked<T>[],

@@ -69,8 +69,7 @@ export type RpcNodeOptions = {
 }
 
 /**
- * Target size of bulk answers: large enough to make a request's overhead negligible, small enough to hold
- * many decoded ones.
+ * Target size of bulk answers: large enough to hide a request's overhead, small enough to hold many decoded.
  */
 const TARGET_BYTES = 1024 * 1024
 

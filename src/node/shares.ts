@@ -82,9 +82,7 @@ export const createShares = (pool: Pool, now: () => number, most: number): Share
   }
 }
 
-/**
- * The nodes that have the block and answer; if none is known to, those that may, and the request will show.
- */
+/** The nodes that have the block and answer; if none is known to, those that may: the request will show. */
 const fitFor = ({ members }: Pool, upTo: number, now: number): readonly Member[] => {
   const ours = members.filter(({ foreign, apart }) => foreign === undefined && apart === undefined)
   const awake = ours.filter(member => isAwake(member, now))

@@ -21,10 +21,7 @@ export type BlockMessage = {
 /** All fields of a block except its transactions. */
 type Fields = Omit<Block, 'time' | 'transactions'> & {
   readonly time: string
-  /**
-   * The base transaction if it follows the template: nearly always. In most blocks it is the only
-   * transaction.
-   */
+  /** The base transaction if it follows the template: nearly always, and mostly it is the only one. */
   readonly base?: readonly [hash: string, difference: Difference]
   /** Lengths of the texts of the other transactions. */
   readonly lengths: readonly number[]

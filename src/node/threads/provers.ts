@@ -27,10 +27,7 @@ export type ProvingThreads = {
 
 /** Threads that decode and prove the answers of bulk calls, in parallel with the thread that derives. */
 export type Provers = {
-  /**
-   * The packed parts of a range. undefined: no thread could prove them; the caller then finds the fault and
-   * asks again.
-   */
+  /** The packed parts of a range. undefined: no thread could prove them; the caller then asks again. */
   prove(answers: BulkAnswers): Promise<BlockMessage | undefined>
   close(): void
 }
