@@ -97,8 +97,7 @@ export const batching = (parts: Parts, onCommitted: (committed: Committed) => vo
       batch.add(documents)
       partitions.add(documents)
       collect(1 + documents.transactions.length + documents.records.length)
-      // While another batch is being committed, this one would only wait. On a busy machine batches would
-      // become small, and thus more expensive.
+      // During a commit this batch would only wait: a busy machine would make batches small and costly.
       const age = clock.elapsed() - begun
       const isOld = commits.isIdle() && age > oldestMs(lib - documents.block.height, isFirst)
       if (isOld || batch.full(deriver.changed()) || partitions.full()) return close(lib)
