@@ -40,7 +40,8 @@ const localFolder = (path: string): Folder => ({
   },
 })
 
-const isMissing = (cause: unknown): boolean => {
+/** Whether there is no such file, not even its folder. */
+export const isMissing = (cause: unknown): boolean => {
   const { code } = cause as { readonly code?: unknown }
   return code === 'ENOENT' || code === 'ENOTDIR'
 }
