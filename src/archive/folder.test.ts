@@ -34,6 +34,40 @@ test('folderAt: a server that gives more than the bytes that were asked for is r
   }
 })
 
+test.each([401, 403])(
+  'folderAt: a server that denies a file with %d is not said to have none',
+  async status => {
+    const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response(null, { status }) })
+    try {
+      const { text, bytes } = folderAt(server.url.href)
+      const says = (file: string) => ({
+        kind: 'usage',
+        message: `${server.url.href}${file}: the server answers with status ${status}.`,
+        help: expect.stringContaining('user and password'),
+      })
+      expect(await text('manifest.json').catch(error => error)).toMatchObject(says('manifest.json'))
+      expect(await bytes('a.blocks', 0, 1).catch(error => error)).toMatchObject(says('a.blocks'))
+    } finally {
+      await server.stop(true)
+    }
+  },
+)
+
+test('folderAt: only a file that is not there is said to be none', async () => {
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch: ({ url }) => new Response(null, { status: url.endsWith('/gone') ? 410 : 400 }),
+  })
+  try {
+    const { text } = folderAt(server.url.href)
+    expect(String(await text('gone').catch(error => error))).toContain('it has no gone')
+    expect(String(await text('other').catch(error => error))).toContain('answers with status 400')
+  } finally {
+    await server.stop(true)
+  }
+})
+
 test('folderAt: a text without an end is refused, and read no further', async () => {
   const { server, cancelled } = endless(200)
   try {

@@ -46,7 +46,8 @@ const localFolder = (path: string): Folder => ({
   },
 })
 
-const isMissing = (cause: unknown): boolean => {
+/** Whether there is no such file, not even its folder. */
+export const isMissing = (cause: unknown): boolean => {
   const { code } = cause as { readonly code?: unknown }
   return code === 'ENOENT' || code === 'ENOTDIR'
 }
@@ -65,6 +66,14 @@ const unreadable = (where: string, cause: unknown): Failure =>
       cause,
     },
   )
+
+/** Some servers answer 401 or 403 for a file that they do not have. */
+const denied = (where: string, status: number): Failure =>
+  new Failure('usage', `${where}: the server answers with status ${status}.`, {
+    help: 'Check that the file is there, and the user and password in the address (https://USER:PASSWORD@HOST/PATH).',
+  })
+
+const isGone = ({ status }: Response): boolean => status === 404 || status === 410
 
 /** Timeout for reading one part of a file, some megabytes. */
 const TIMEOUT_MS = 60_000
@@ -92,6 +101,7 @@ const remoteFolder = (location: string): Folder => {
       })
       if (response.status >= 500 || response.status === 429)
         throw new Failure('unavailable', `${where}: the server answers with status ${response.status}.`)
+      if (response.status === 401 || response.status === 403) throw denied(where, response.status)
       return response
     } catch (cause) {
       throw cause instanceof Failure ? cause : unreadable(where, cause)
@@ -103,8 +113,10 @@ const remoteFolder = (location: string): Folder => {
       const before = known.get(file)
       const response = await ask(file, before === undefined ? {} : { 'if-none-match': before.etag })
       if (before !== undefined && response.status === 304) return before.text
-      if (response.status !== 200) throw noArchive(name, file, response.status)
       const where = `${name}/${file}`
+      if (isGone(response)) throw noArchive(name, file, response.status)
+      if (response.status !== 200)
+        throw new Failure('usage', `${where}: the server answers with status ${response.status}.`)
       const body = await bodyOf(response, MOST_FILE_BYTES, where)
       if (body === undefined) throw damagedFile(where, `it has more than ${MOST_FILE_BYTES} bytes`)
       const text = body.toString()
@@ -115,7 +127,7 @@ const remoteFolder = (location: string): Folder => {
     bytes: async (file, from, to) => {
       const where = `${name}/${file}`
       const response = await ask(file, { range: `bytes=${from}-${to - 1}` })
-      if (response.status === 404 || response.status === 410) throw damagedFile(where, 'it is missing')
+      if (isGone(response)) throw damagedFile(where, 'it is missing')
       if (response.status === 416) throw damagedFile(where, `it ends before byte ${to}`)
       if (response.status !== 206)
         throw new Failure(

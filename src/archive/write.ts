@@ -8,6 +8,7 @@ import { Failure } from '#failure/failure.ts'
 import { type ArchivedBlock, type BlockLines, linesOf, NO_SIGN } from './block-lines.ts'
 import { CHUNK_BLOCKS, CHUNK_CHARACTERS } from './chunk.ts'
 import { type FileWriter, fileWriter, PART } from './file-writer.ts'
+import { isMissing } from './folder.ts'
 import { FORMAT, MANIFEST, type Manifest, manifestText, readManifest } from './manifest.ts'
 
 /** Identity of an archive's chain, and the division into files. */
@@ -29,14 +30,15 @@ export type Writing = {
  * Appends blocks to an archive. A file gets its name, and the manifest its entry, only when the whole file is
  * on the disk, so the process may be killed at any time. Two writers of the same blocks write the same
  * content. Throws Failure 'conflict' when the archive is of another chain or divided in another way,
- * 'damaged' when its manifest is. Resolves with the manifest, or undefined when no file is complete.
+ * 'damaged' when its manifest is, 'usage' when the folder cannot be made. Resolves with the manifest, or
+ * undefined when no file is complete.
  */
 export const writeArchive = async (
   folder: string,
   of: ArchiveOf,
   { source, from, to, onWritten }: Writing,
 ): Promise<Manifest | undefined> => {
-  await mkdir(folder, { recursive: true })
+  await makeFolder(folder)
   await removeParts(folder)
   let manifest = await manifestIn(folder)
   if (manifest !== undefined) requireSame(folder, manifest, of)
@@ -65,13 +67,31 @@ export const writeArchive = async (
   return manifest
 }
 
+const makeFolder = async (folder: string): Promise<void> => {
+  try {
+    await mkdir(folder, { recursive: true })
+  } catch (cause) {
+    throw new Failure('usage', `${folder} cannot be made a folder: ${(cause as Error).message}.`, {
+      help: 'Name a folder for the archive, new or existing, that may be written.',
+      cause,
+    })
+  }
+}
+
+/**
+ * Number of blocks in a complete file of the archive in a folder; undefined when it has none. Throws as
+ * `readManifest`.
+ */
+export const blocksPerFileIn = async (folder: string): Promise<number | undefined> =>
+  (await manifestIn(folder))?.blocks_per_file
+
 /** The manifest of the archive in a folder; undefined when it has none. Throws as `readManifest`. */
 const manifestIn = async (folder: string): Promise<Manifest | undefined> => {
   const path = join(folder, MANIFEST)
   try {
     return readManifest(await readFile(path, 'utf8'), path)
   } catch (error) {
-    if ((error as { readonly code?: unknown }).code === 'ENOENT') return undefined
+    if (isMissing(error)) return undefined
     throw error
   }
 }
@@ -80,7 +100,7 @@ const requireSame = (folder: string, known: Manifest, of: ArchiveOf): void => {
   for (const name of ['chain_id', 'genesis_hash', 'proof', 'blocks_per_file'] as const)
     if (known[name] !== of[name])
       throw new Failure('conflict', `The archive in ${folder} has ${name} ${known[name]}, not ${of[name]}.`, {
-        help: 'Write this chain into another folder, or set the same node and level of proof as before.',
+        help: 'Write this chain into another folder, or set the same node, --prove and --blocks-per-file as before.',
       })
 }
 

@@ -247,11 +247,11 @@ export const settings = {
       'First block of a new archive. One that does not begin with block 0 can only be used beside a node.',
     fallback: '0',
   }),
-  'blocks-per-file': given({
+  'blocks-per-file': maybe({
     reader: count(100, 1_000_000),
     value: 'N',
-    about: 'Number of blocks in a complete file of an archive; a multiple of 100.',
-    fallback: '10000',
+    about:
+      'Number of blocks in a complete file of an archive; a multiple of 100. Default: as in the archive that is there, 10000 for a new one.',
   }),
   once: flag('End at the last irreversible block instead of following the chain.'),
   wait: given({

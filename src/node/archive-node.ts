@@ -55,7 +55,10 @@ export const archiveNode = (location: string, live: Node | undefined, options: A
     const rest = { ...range, from, ...(parent === undefined ? {} : { parent }) }
     yield* live.blocks(rest)
   }
-  if (live === undefined) return { ...own, blocks, close }
+  /** An archive that begins later says which chain it is of. Whoever then asks it for block 0 is told that it has none. */
+  const blockHash: Node['blockHash'] = async (height, signal) =>
+    height === 0 && !(await has(0)) ? (await opened()).manifest.genesis_hash : own.blockHash(height, signal)
+  if (live === undefined) return { ...own, blocks, close, blockHash }
   return {
     ...live,
     name: `${name}, ${live.name}`,

@@ -41,16 +41,22 @@ export const whole = ({ description, example, elsewhere }: Named) =>
     }),
   )
 
+/**
+ * Nanoseconds since 1970. Seconds, milliseconds and microseconds of our time have 10 to 16 digits: as nanoseconds they would
+ * be in the first days of 1970, and a range would silently have all rows, or none.
+ */
+const NANOSECONDS = '(?:0|[0-9]{17,19})'
+
 export const time = (end: 'first' | 'last', { description, example, elsewhere }: Named) =>
   Type.Optional(
     word<bigint>({
       type: 'string',
       description,
       rule: {
-        en: 'a UTC time such as 2026-11-21T08:25:32Z with at most 9 fractional digits, or nanoseconds since 1970 with at most 19 digits',
-        zh: 'UTC 时间，例如 2026-11-21T08:25:32Z，秒的小数不超过 9 位；或自 1970 年起的纳秒数，不超过 19 位',
+        en: 'a UTC time such as 2026-11-21T08:25:32Z with at most 9 fractional digits, or nanoseconds since 1970 (17 to 19 digits, or 0)',
+        zh: 'UTC 时间，例如 2026-11-21T08:25:32Z，秒的小数不超过 9 位；或自 1970 年起的纳秒数（17 至 19 位，或 0）',
       },
-      pattern: `^(?:${ISO_PATTERN}|${WHOLE_NUMBER})$`,
+      pattern: `^(?:${ISO_PATTERN}|${NANOSECONDS})$`,
       example,
       elsewhere,
       read: text => (text.endsWith('Z') ? fromIso(text)?.[end] : BigInt(text)),

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { ArchivedBlock } from '#archive/block-lines.ts'
 import { CHUNK_BLOCKS } from '#archive/chunk.ts'
-import { type ArchiveOf, writeArchive } from '#archive/write.ts'
+import { type ArchiveOf, blocksPerFileIn, writeArchive } from '#archive/write.ts'
 import { requireStored } from '#audit/node-chain.ts'
 import { USUAL_LEVEL } from '#chain/proof.ts'
 import { Failure } from '#failure/failure.ts'
@@ -32,7 +32,7 @@ export const archiveWrite: Command = {
   run: async call => {
     const { values, log } = call
     const { prove = USUAL_LEVEL } = values
-    const each = values['blocks-per-file']
+    const { 'blocks-per-file': each = CHUNK_BLOCKS } = values
     if (each % CHUNK_BLOCKS !== 0)
       throw new Failure('usage', `--blocks-per-file ${each} is not a multiple of ${CHUNK_BLOCKS}.`)
     if (prove === 'whole')
@@ -49,6 +49,9 @@ export const archiveWrite: Command = {
     }
   },
 }
+
+/** Blocks in a complete file of a new archive. */
+const BLOCKS_PER_FILE = 10_000
 
 type Level = ArchiveOf['proof']
 
@@ -98,10 +101,7 @@ const fromStore = async (store: Store, { node, proof }: Means, { signal }: Call)
   }
 }
 
-/**
- * The name of the chain, which a store does not contain. A node that is an archive may have no block 0, since
- * an archive may begin at a later block.
- */
+/** The name of the chain, which a store does not keep. */
 const netNameOf = async (node: Node, stored: Identity, signal: AbortSignal): Promise<string> => {
   const { chainId, netName } = await node.chainInfo(signal)
   const genesis = (await node.blockHash(0, signal)) ?? stored.genesis
@@ -109,13 +109,19 @@ const netNameOf = async (node: Node, stored: Identity, signal: AbortSignal): Pro
   return netName
 }
 
+/** The last block of the file that a block is in. */
+const endOfFile = (height: number, each: number): number => (Math.floor(height / each) + 1) * each - 1
+
 const written = async ({ values, words, signal, out, screen, log }: Call, from: From): Promise<0> => {
   const [folder = ''] = words
   const path = resolve(folder)
-  const each = values['blocks-per-file']
+  const each = values['blocks-per-file'] ?? (await blocksPerFileIn(path)) ?? BLOCKS_PER_FILE
   const of = { ...from.of, blocks_per_file: each }
   // Only complete files by default: a shorter last file would have to be changed later.
-  const to = heightOf(values) ?? Math.floor((from.last + 1) / each) * each - 1
+  const asked = heightOf(values)
+  const to = asked ?? Math.floor((from.last + 1) / each) * each - 1
+  if (asked !== undefined && asked < values.from)
+    throw new Failure('usage', `--from ${values.from} is above --to ${asked}.`)
   if (to > from.last)
     throw new Failure('usage', `--to ${to} is above the last irreversible block, ${from.last}.`)
   const look = stageProgress({
@@ -138,7 +144,7 @@ const written = async ({ values, words, signal, out, screen, log }: Call, from: 
     throw new Failure('deadline', 'Stopped before everything was written; run it again to go on.')
   out(
     manifest === undefined
-      ? `No file is complete yet: the first one needs block ${each - 1}. --to HEIGHT writes a shorter one.`
+      ? `No file is complete yet: the first one needs block ${endOfFile(values.from, each)}. --to HEIGHT writes a shorter one.`
       : `The archive ${path} has blocks ${manifest.files[0]?.from} to ${manifest.height} in ${manifest.files.length} files.`,
   )
   return 0

@@ -86,9 +86,15 @@ const formOf =
     opened.book === undefined
       ? {
           written: writtenAs[format](opened, options),
-          fileName: `${opened.action.action}-${opened.at.height}.${format}`,
+          fileName: `${opened.action.action}-${heightsOf(opened).join('-')}.${format}`,
         }
       : bookForm(opened.book)
+
+/** The blocks that its rows are of: those that were asked for, else the height. A file of the past must not seem to be of now. */
+const heightsOf = ({ at, beside = {} }: Export): readonly unknown[] => {
+  const named = Object.entries(beside).filter(([name]) => name.endsWith('_block'))
+  return named.length === 0 ? [at.height] : named.map(([, height]) => height)
+}
 
 const headersOf = (
   { at, total }: Export,
@@ -125,20 +131,21 @@ const textsOf = async function* (
   yield text + tail(sent)
 }
 
-type Listed = Pick<Export, 'action' | 'columns' | 'at'>
+type Listed = Pick<Export, 'action' | 'columns' | 'at' | 'beside'>
 
-/** The last line of NDJSON says that the list is complete. CSV cannot express that. */
+/** The last line of NDJSON says that the list is complete, and of which block it is. CSV cannot express that. */
 const writtenAs: Readonly<
   Record<ExportFormat, (listed: Listed, options: Pick<Options, 'numbers'>) => Written>
 > = {
-  ndjson: ({ at }, options) => ({
+  ndjson: ({ at, beside }, options) => ({
     type: 'application/x-ndjson; charset=utf-8',
     head: '',
     rows: rows =>
       linesOf(rows, options)
         .map(line => `${line}\n`)
         .join(''),
-    tail: rows => `${writeJson({ complete: true, rows, block_height: String(at.height) })}\n`,
+    tail: rows =>
+      `${writeJson({ complete: true, rows, block_height: String(at.height), ...beside }, options)}\n`,
   }),
   csv: ({ action, columns }) => ({
     type: 'text/csv; charset=utf-8; header=present',

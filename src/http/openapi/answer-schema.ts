@@ -29,6 +29,17 @@ export const rowSchema = (action: Action, form: Form): Json => {
   return { ...row, anyOf: anyOf.map((each, at) => (at === 0 ? irreversible(each, columns) : each)) }
 }
 
+/** The fields that every list has, or those of pages. */
+const OF_PAGES: readonly string[] = ['page', 'size', 'total', 'total_reason', 'next']
+
+/** The schemas of what the answer of a list has beside its rows. */
+export const besideSchemas = (action: Action, form: Form): Json => {
+  const { properties = {} } = dataSchema(action, form) as { readonly properties?: Json }
+  return Object.fromEntries(
+    Object.entries(properties).filter(([name]) => name !== action.list && !OF_PAGES.includes(name)),
+  )
+}
+
 /**
  * A row of a whole list. It has no field that requires `head=1`. It always has its number if the list has
  * numbers and is never searched.

@@ -1,6 +1,6 @@
 import type { Action } from '#actions/define.ts'
 import { FEED_FORMAT } from '#actions/request/options.ts'
-import { rowName, rowSchema } from './answer-schema.ts'
+import { besideSchemas, rowName, rowSchema } from './answer-schema.ts'
 import type { Form, Json } from './described.ts'
 import { headersNamed, RATE_HEADERS } from './headers.ts'
 import { closedObject } from './responses.ts'
@@ -59,14 +59,19 @@ const COMPLETE = 'Complete'
 /** The schemas of lines. */
 export const exportSchemas = (actions: readonly Action[], form: Form): Json => ({
   ...Object.fromEntries(actions.map(action => [rowName(action), rowSchema(action, form)])),
-  ...(form.export === FEED_FORMAT ? {} : { [COMPLETE]: complete }),
+  ...(form.export === FEED_FORMAT ? {} : { [COMPLETE]: completeOf(actions, form) }),
 })
 
 const complete: Json = {
-  description: 'The last line of a whole list in NDJSON.',
-  ...closedObject({
-    complete: { type: 'boolean', const: true },
-    rows: { type: 'integer', minimum: 0, description: 'Number of rows before this line.' },
-    block_height: { type: 'string', pattern: '^[0-9]+$', description: 'Block height the rows are of.' },
-  }),
+  complete: { type: 'boolean', const: true },
+  rows: { type: 'integer', minimum: 0, description: 'Number of rows before this line.' },
+  block_height: { type: 'string', pattern: '^[0-9]+$', description: 'Block height of the answer.' },
+}
+
+const completeOf = (actions: readonly Action[], form: Form): Json => {
+  const beside = Object.assign({}, ...actions.map(action => besideSchemas(action, form)))
+  return {
+    description: 'The last line of a whole list in NDJSON, with what its answer has beside the rows.',
+    ...closedObject({ ...beside, ...complete }, Object.keys(complete)),
+  }
 }
