@@ -31,6 +31,7 @@ export const headsQuestion = ({ from, to }: Range) => ({
   what: from === to ? `head ${from}` : `heads ${from} … ${to}`,
   path: '/getBlockHeaderByRange',
   body: JSON.stringify({ start: from, end: to + 1 }),
+  splits: to > from,
 })
 
 /** Throws Failure 'bad_block' unless the heads are those of the range, and the last one is signed if that is to be proved. */
