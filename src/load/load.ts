@@ -31,6 +31,7 @@ export const load = async (
   let height = await loadedHeight(store)
   let failures = 0
   let last: unknown
+  let isDone = false
   const time = waiting(retry, options.signal, clock)
   const listeners: Listeners = {
     onStart: checkpoint => {
@@ -39,6 +40,8 @@ export const load = async (
     onProgress: progress => {
       height = progress.height
       failures = 0
+      // The last batch may be on its way when the time is over.
+      isDone = time.over() && height >= progress.target
       time.progress()
       options.onProgress(progress)
     },
@@ -58,7 +61,7 @@ export const load = async (
       logPause(log, failed, { attempt: failures, height, pauseMs })
       await clock.sleep(pauseMs, time.signal)
     }
-    if (time.over() && !options.signal.aborted) throw gaveUp(last)
+    if (time.over() && !isDone && !options.signal.aborted) throw gaveUp(last)
     return { height }
   } finally {
     time.end()
