@@ -182,7 +182,8 @@ const utf8 = (bytes: Uint8Array): string | undefined => {
   }
 }
 
-const refusalIn = (answer: NodeAnswer): Refusal | undefined => {
+/** A node's own refusal: status 400 with code and message. undefined: the answer is none, whatever its text says. */
+export const refusalIn = (answer: NodeAnswer): Refusal | undefined => {
   if (answer.status !== 400) return undefined
   try {
     const { code, message } = JSON.parse(Buffer.from(answer.body).toString()) as Record<

@@ -1,4 +1,5 @@
 import { Failure } from '#failure/failure.ts'
+import { refusalIn } from '#node/call.ts'
 import type { Node, PassedOn } from '#node/port.ts'
 import type { Published } from '#store/port.ts'
 import { within } from '#time/deadline.ts'
@@ -6,8 +7,8 @@ import type { Context } from '../define.ts'
 
 /** HTTP. */
 export const OK = 200
-/** The node's words for what it does not know; it answers them with status 400. */
-const NOT_FOUND = /"message":\s*"(?:tx|block) not found"/
+/** The node's words for what it does not know (go-iost rpc). */
+const NOT_FOUND: ReadonlySet<string> = new Set(['tx not found', 'block not found'])
 
 /** No caller waits longer for a node that may know what is not stored. */
 export const WITHIN_MS = 2_000
@@ -44,11 +45,14 @@ export const askNode = (
   })
 
 /** undefined: the node does not know the thing. */
-const textIn = ({ status, body, release }: PassedOn): string | undefined => {
-  const text = new TextDecoder().decode(body)
-  release()
+const textIn = (answer: PassedOn): string | undefined => {
+  const { status } = answer
+  const text = new TextDecoder().decode(answer.body)
+  // The same words with another status are those of a proxy, which may have lost its node.
+  const refusal = refusalIn(answer)
+  answer.release()
   if (status === OK) return text
-  if (NOT_FOUND.test(text)) return undefined
+  if (refusal !== undefined && NOT_FOUND.has(refusal.message)) return undefined
   throw new Failure(
     'unavailable',
     `The node returned status ${status} to a query for a block or transaction.`,
