@@ -1,6 +1,7 @@
 /** @jsxImportSource @kitajs/html */
 import { getBlockDetail } from '#actions/get-block-detail.ts'
 import { getBlockTx } from '#actions/get-block-tx.ts'
+import { counted } from '../format/counted.ts'
 import { ownTransactions } from '../format/own-transactions.ts'
 import { isoOf } from '../format/time.ts'
 import { hrefTo, pathOf } from '../links.ts'
@@ -32,7 +33,7 @@ export const blockPage: Page = {
       title,
       isMinor: isNarrowed(visit, ['page']),
       description: say({
-        en: `Block ${block.number} of the IOST chain: producer, time, gas and its ${count} transactions.`,
+        en: `Block ${block.number} of the IOST chain: producer, time, gas and its ${counted(count, 'transaction')}.`,
         zh: `IOST 区块 ${block.number}：生产者、时间、gas 以及其中的 ${count} 笔交易。`,
       }),
       body: (

@@ -5,6 +5,7 @@ import { getProducerDetail } from '#actions/get-producer-detail.ts'
 import { getProducerVoter } from '#actions/get-producer-voter.ts'
 import { getProducerVotes } from '#actions/get-producer-votes.ts'
 import { percentOf } from '../format/amount.ts'
+import { counted } from '../format/counted.ts'
 import { profileText } from '../format/profile.ts'
 import { visible } from '../format/visible.ts'
 import { ifFound } from '../found.ts'
@@ -47,7 +48,7 @@ export const producerPage: Page = {
     return {
       title: `${kind} ${titleOf(visit, detail.account)}`,
       description: say({
-        en: `IOST block producer ${name}: rank ${detail.ranking}, votes, ${total} voters, rewards and blocks made.`,
+        en: `IOST block producer ${name}: rank ${detail.ranking}, votes, ${counted(total, 'voter')}, rewards and blocks made.`,
         zh: `IOST 生产者 ${name}：排名第 ${detail.ranking}，票数、${total} 个投票者、奖励与出块数。`,
       }),
       isMinor: isNarrowed(visit, ['page']),
