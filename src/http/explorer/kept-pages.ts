@@ -1,5 +1,6 @@
 import type { Asked, Document } from '#explorer/show.tsx'
 import type { Clock } from '#time/clock.ts'
+import { within } from '#time/deadline.ts'
 
 /** A page is kept as long as a browser may keep it (`max-age=1`). */
 const KEPT_MS = 1_000
@@ -57,7 +58,7 @@ export const keptPages = (clock: Pick<Clock, 'elapsed'>) => {
       return known.page
     let isLater = false
     for (let other = making.get(key); other !== undefined; other = making.get(key)) {
-      const end = await other
+      const end = await within(other, { signal: own.signal })
       // A visitor whose page cannot be made takes no other one's page away.
       if (end === 'failed') break
       // A page that was begun since is as new as one's own would be, however high the height that was asked for.
