@@ -119,16 +119,32 @@ const Choice = ({ visit, field: { name, label, choices = [], words } }: FilterFi
   )
 }
 
-/** The fields of a range of blocks and days. */
-export const rangeFields = ({ say }: Pick<Visit, 'say'>): readonly Field[] => [
-  { name: 'from', label: say({ en: 'From day (UTC)', zh: '起始日期（UTC）' }), type: 'date' },
-  { name: 'to', label: say({ en: 'To day (UTC)', zh: '结束日期（UTC）' }), type: 'date' },
-  { name: 'start_block', label: say({ en: 'From block', zh: '起始区块' }), type: 'number' },
-  { name: 'end_block', label: say({ en: 'To block', zh: '结束区块' }), type: 'number' },
-]
+/** The fields of a range of days and blocks, each with the parameter of the API that it becomes. */
+export const RANGE_FIELDS = [
+  {
+    ...({ name: 'from', parameter: 'start_date', type: 'date' } as const),
+    label: { en: 'From day (UTC)', zh: '起始日期（UTC）' },
+  },
+  {
+    ...({ name: 'to', parameter: 'end_date', type: 'date' } as const),
+    label: { en: 'To day (UTC)', zh: '结束日期（UTC）' },
+  },
+  {
+    ...({ name: 'start_block', parameter: 'start_block', type: 'number' } as const),
+    label: { en: 'From block', zh: '起始区块' },
+  },
+  {
+    ...({ name: 'end_block', parameter: 'end_block', type: 'number' } as const),
+    label: { en: 'To block', zh: '结束区块' },
+  },
+] as const
 
-/** The fields of `rangeFields`. */
-export const RANGE = ['from', 'to', 'start_block', 'end_block'] as const
+/** The same in the visitor's language. */
+export const rangeFields = ({ say }: Pick<Visit, 'say'>): readonly Field[] =>
+  RANGE_FIELDS.map(({ name, label, type }) => ({ name, label: say(label), type }))
+
+/** The names of those fields. */
+export const RANGE = RANGE_FIELDS.map(({ name }) => name)
 
 /** Parameters of the API for the filled fields of an address; the API refuses an invalid day or number. */
 export const filtersGiven = (
@@ -139,8 +155,7 @@ export const filtersGiven = (
   const add = (parameter: string, text: string | null): void => {
     if (text !== null && text !== '') given.push([parameter, text])
   }
-  for (const name of [...names, 'start_block', 'end_block']) add(name, query.get(name))
-  add('start_date', query.get('from'))
-  add('end_date', query.get('to'))
+  for (const name of names) add(name, query.get(name))
+  for (const { name, parameter } of RANGE_FIELDS) add(parameter, query.get(name))
   return Object.fromEntries(given)
 }
