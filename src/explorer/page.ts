@@ -61,6 +61,10 @@ export type Shown = {
   /** A sentence for search engines; absent: the title. */
   readonly description?: string
   readonly body: Html
+  /** The path that names its thing as the chain does, where another one may have been given; absent: the one that was asked. */
+  readonly path?: string
+  /** What the data are of, for the foot, where a node gave them; absent: they are stored, and of the published height. */
+  readonly asOf?: Text | undefined
   /** The page is one of very many that nobody looks for, such as page 7,341 of a list. */
   readonly isMinor?: boolean
   /** The body is all there is, and of this type: a page for programs, such as the script of other pages. */

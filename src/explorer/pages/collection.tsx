@@ -33,6 +33,7 @@ export const collectionPage: Page = {
     const detail = await visit.ask(getCollectionDetail, { collection })
     const name = visible(detail.collection)
     return {
+      path: pathOf('nft', detail.collection),
       title: say({ en: `NFT collection ${name}`, zh: `NFT 合集 ${name}` }),
       description: say({
         en: `NFT collection ${name} on IOST: ${counted(detail.issued, 'NFT')} of ${counted(detail.owner_count, 'owner')}, issuer and maximum supply.`,

@@ -10,6 +10,7 @@ import { profileText } from '../format/profile.ts'
 import { visible } from '../format/visible.ts'
 import { ifFound } from '../found.ts'
 import { titleOf } from '../known-names.ts'
+import { pathOf } from '../links.ts'
 import { isNarrowed } from '../narrowed.ts'
 import type { Html, Page, Visit } from '../page.ts'
 import { Amount, Count } from '../part/amount.tsx'
@@ -47,6 +48,7 @@ export const producerPage: Page = {
     const name = visible(detail.account)
     return {
       title: `${kind} ${titleOf(visit, detail.account)}`,
+      path: pathOf('producer', detail.account),
       description: say({
         en: `IOST block producer ${name}: rank ${detail.ranking}, votes, ${counted(total, 'voter')}, rewards and blocks made.`,
         zh: `IOST 生产者 ${name}：排名第 ${detail.ranking}，票数、${total} 个投票者、奖励与出块数。`,

@@ -43,6 +43,7 @@ export const tokenPage: Page = {
     ])
     const name = visible(detail.symbol)
     return {
+      path: pathOf('token', detail.symbol),
       title: say({ en: `Token ${name}`, zh: `代币 ${name}` }),
       description: say({
         en: `Token ${name} on IOST: supply ${detail.current_supply}, ${counted(detail.holder_count, 'holder')}, issuer, movements.`,

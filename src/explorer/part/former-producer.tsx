@@ -2,6 +2,7 @@
 import { getProducerRegistration } from '#actions/get-producer-registration.ts'
 import { counted } from '../format/counted.ts'
 import { visible } from '../format/visible.ts'
+import { pathOf } from '../links.ts'
 import { isNarrowed } from '../narrowed.ts'
 import type { Html, Shown, Visit } from '../page.ts'
 import { Amount, Count } from './amount.tsx'
@@ -20,6 +21,7 @@ export const formerProducer = async (visit: Visit): Promise<Shown> => {
   ])
   const name = visible(former.account)
   return {
+    path: pathOf('producer', former.account),
     title: say({ en: `Former producer ${name}`, zh: `前生产者 ${name}` }),
     description: say({
       en: `Former IOST block producer ${name}: when it was unregistered, and its ${counted(voting.total, 'voter')}.`,
