@@ -3,12 +3,12 @@ import { DERIVATION } from '#indices/registry.ts'
 import type { ChainInfo } from '#node/chain-info.ts'
 import type { BlockSource } from '#node/port.ts'
 import type { Identity, Store } from '#store/port.ts'
-import { type Backoff, backoffMs } from '#time/backoff.ts'
+import { backoffMs } from '#time/backoff.ts'
 import { type Clock, systemClock } from '#time/clock.ts'
 import { within, withinAfterAbort } from '#time/deadline.ts'
 import { joinSignals } from '#time/signals.ts'
 import type { LoadOptions, Progress } from './load-options.ts'
-import { gaveUp, logPause, mayPass, type Retry } from './retry.ts'
+import { gaveUp, logPause, mayPass, PAUSE, type Retry } from './retry.ts'
 import { reasonFor, requireSameChain } from './same-chain.ts'
 import { type Session, session } from './session.ts'
 
@@ -77,9 +77,6 @@ export const loadedHeight = async (store: Pick<Store, 'published'>): Promise<num
     throw error
   }
 }
-
-/** Pauses before the store is taken over again; varied by a quarter either way. */
-const PAUSE: Backoff = { firstMs: 250, longestMs: 15_000, part: { from: 0.75, to: 1.25 } }
 
 /** On stop the batch under way gets this long to be written. A store that hangs is left; it has the batch or not. */
 const STOP_MS = 3_000

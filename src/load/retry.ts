@@ -1,12 +1,16 @@
 import { Failure } from '#failure/failure.ts'
 import type { Log } from '#failure/log.ts'
 import { Refused } from '#node/call.ts'
+import type { Backoff } from '#time/backoff.ts'
 
 /**
  * How long a load retries. `waitMs`: failures of the node or the store that may pass are retried until no block was loaded
  * for that time. `always`: every failure is retried, because a service must go on.
  */
 export type Retry = { readonly waitMs: number } | 'always'
+
+/** Pauses before a failed load is tried again; varied by a quarter either way. */
+export const PAUSE: Backoff = { firstMs: 250, longestMs: 15_000, part: { from: 0.75, to: 1.25 } }
 
 /** The node has another block at the height where the store ends. It may correct itself; if not, `repair` helps. */
 export class OtherEnd extends Failure {}
@@ -29,11 +33,19 @@ const ALARM_AFTER = 7
 export const logPause = (
   log: Log,
   failed: unknown,
-  fields: { readonly attempt: number; readonly height: number; readonly pauseMs: number },
+  {
+    doing = 'Loading',
+    ...fields
+  }: {
+    readonly doing?: 'Loading' | 'Writing'
+    readonly attempt: number
+    readonly height: number
+    readonly pauseMs: number
+  },
 ): void => {
   const passing = failed instanceof Failure && failed.retryable && failed.kind !== 'conflict'
   const help = failed instanceof Failure ? failed.help : undefined
-  log(passing && fields.attempt < ALARM_AFTER ? 'warn' : 'error', 'Loading paused, trying again.', {
+  log(passing && fields.attempt < ALARM_AFTER ? 'warn' : 'error', `${doing} paused, trying again.`, {
     reason: failed instanceof Error ? failed.message : String(failed),
     ...(help === undefined ? {} : { help }),
     height: fields.height,
@@ -41,11 +53,11 @@ export const logPause = (
   })
 }
 
-/** The Failure of a load that has waited long enough; `last` is what it waited for. */
-export const gaveUp = (last: unknown): Failure =>
+/** The Failure of what has waited long enough for a block; `last` is what it waited for. */
+export const gaveUp = (last: unknown, done: 'loaded' | 'written' = 'loaded'): Failure =>
   new Failure(
     'unavailable',
-    `No block could be loaded within the time of --wait: ${last instanceof Error ? last.message : 'no response'}`,
+    `No block could be ${done} within the time of --wait: ${last instanceof Error ? last.message : 'no response'}`,
     {
       help:
         last instanceof Failure && last.help !== undefined
