@@ -1,4 +1,5 @@
 import { type Failure, PublicFailure } from '#failure/failure.ts'
+import { once } from './once.ts'
 
 /** The caller closed the connection, so no one reads the answer. */
 export class ClientGone extends Error {
@@ -78,15 +79,6 @@ export const startDeadline = ({ ms, client, running }: Limits): Deadline => {
       client.removeEventListener('abort', gone)
       running?.delete(stop)
     },
-  }
-}
-
-/** What may be called again, and then does nothing. */
-const once = (work: () => void): (() => void) => {
-  let isDone = false
-  return () => {
-    if (!isDone) work()
-    isDone = true
   }
 }
 

@@ -102,16 +102,19 @@ const withBody = ({ status, type, sent }: Reply, headers: Record<string, string>
   if (sent === undefined) return new Response(body, { status, headers })
   // Bun names a type for bytes that have none, not for a stream.
   if (typeof body !== 'string' && (bytes > PIECE_BYTES || (type === undefined && bytes > 0)))
-    return new Response(inPieces(body, sent), { status, headers })
+    return new Response(asTaken(body, sent), { status, headers })
   sent()
   return new Response(body, { status, headers })
 }
 
-/** Bytes of an answer that the system accepts at once; a shorter answer is sent before backpressure could show. */
-const PIECE_BYTES = 64 * 1024
+/**
+ * Bytes of an answer that are handed out at once: the system accepts them, so a shorter answer is sent before backpressure
+ * could show.
+ */
+export const PIECE_BYTES = 64 * 1024
 
 /** A body that is handed out as the client takes it, so that it is known when it needs no room any more. */
-const inPieces = (body: Uint8Array<ArrayBuffer>, sent: () => void): ReadableStream<Uint8Array> => {
+const asTaken = (body: Uint8Array<ArrayBuffer>, sent: () => void): ReadableStream<Uint8Array> => {
   let at = 0
   return new ReadableStream<Uint8Array>(
     {

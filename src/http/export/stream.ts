@@ -1,14 +1,11 @@
 import { type Failure, failureOf } from '#failure/failure.ts'
 import type { Clock } from '#time/clock.ts'
-import type { StreamEnd, Streamed } from '../reply.ts'
-
-/** Bytes handed out at once: the client must take all of them before `stallMs` are over. */
-const PIECE_BYTES = 64 * 1024
+import { PIECE_BYTES, type StreamEnd, type Streamed } from '../reply.ts'
 
 type Options = {
   /** Aborts when the client goes away. */
   readonly client: AbortSignal
-  /** Time after which a client that takes nothing is cut off. */
+  /** Time after which a client that has not taken all of a piece is cut off. */
   readonly stallMs: number
   readonly clock: Pick<Clock, 'after'>
   /** Called once, when the body has ended in whatever way: frees what it is made of. */
