@@ -188,7 +188,7 @@ describe('a node that is not to be trusted', () => {
     let calls = 0
     await using node = await startFaultyNode(() => {
       // What comes no further than this has begun anew many times.
-      if (calls > 2_000) controller.abort()
+      if (calls > 10_000) controller.abort()
       return ++calls % 5 === 0 ? wrong() : undefined
     })
     const { sleep } = idleClock()
