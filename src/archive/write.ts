@@ -16,8 +16,8 @@ export type ArchiveOf = Pick<Manifest, 'chain_id' | 'net_name' | 'genesis_hash' 
 
 /** The blocks to write. */
 export type Writing = {
-  /** The blocks from a height on, in order. */
-  readonly source: (from: number) => AsyncIterable<ArchivedBlock>
+  /** The blocks from a height on, in order. `parent`: hash of the block before; undefined for the first one of an archive. */
+  readonly source: (from: number, parent: string | undefined) => AsyncIterable<ArchivedBlock>
   /** First block of a new archive. */
   readonly from: number
   /** The last block. Its file may be shorter than the others. */
@@ -46,7 +46,7 @@ export const writeArchive = async (
   if (first > to) return manifest
   let file: FileWriter | undefined
   try {
-    for await (const { lines, last, endsFile } of chunksOf(source(first), of, to)) {
+    for await (const { lines, last, endsFile } of chunksOf(source(first, manifest?.hash), of, to)) {
       file ??= await fileWriter(folder, lines[0]?.height ?? first)
       await file.add(lines)
       if (!endsFile) continue

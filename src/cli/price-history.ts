@@ -1,9 +1,9 @@
 import type { PriceHistory } from '#actions/define.ts'
 import { dayOfDate } from '#chain/time.ts'
+import { isPrice } from './prices.ts'
 import { shownLine } from './shown-line.ts'
 
 const DATE = /^\d{4}-\d\d-\d\d$/
-const PRICE = /^(?:0|[1-9]\d{0,17})(?:\.\d{1,18})?$/
 const CURRENCY = /^[A-Z]{3}$/
 const CURRENCY_DEFAULT = 'USD'
 
@@ -35,7 +35,7 @@ export const parsePriceHistory = (text: string): NonNullable<ReturnType<PriceHis
 const faultOf = (date: string, price: string, earlier: ReadonlyMap<string, string>): string | undefined => {
   if (!DATE.test(date) || dayOfDate(date) === undefined)
     return 'does not begin with a day that exists, such as 2026-11-21'
-  if (!PRICE.test(price))
+  if (!isPrice(price))
     return 'has no decimal price of at most 18 digits on each side of a point, such as 0.0051'
   return earlier.has(date) ? 'has the day of an earlier line' : undefined
 }

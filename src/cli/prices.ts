@@ -20,9 +20,11 @@ export const parsePrices = (text: string): NonNullable<ReturnType<Prices['get']>
   return { usd, cny, rank: Number(rank), time: new Date(time).toISOString() }
 }
 
+/** Whether a text is a price as operators give it: a decimal of at most 18 digits on each side of its point. */
+export const isPrice = (text: string): boolean => /^(?:0|[1-9]\d{0,17})(?:\.\d{1,18})?$/.test(text)
+
 const decimal = (name: string, text: string): string => {
-  if (!/^(?:0|[1-9]\d{0,17})(?:\.\d{1,18})?$/.test(text))
-    throw new RangeError(`${name} ${text} is not a decimal number`)
+  if (!isPrice(text)) throw new RangeError(`${name} ${text} is not a decimal number`)
   return text
 }
 

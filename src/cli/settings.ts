@@ -257,7 +257,7 @@ export const settings = {
   wait: given({
     reader: duration(100, DAY_MS),
     value: 'TIME',
-    about: 'With --once: time without progress after which loading ends with exit code 75.',
+    about: 'Time without progress after which load --once and archive write end with exit code 75.',
     fallback: '5m',
   }),
   all: flag('Check every stored block instead of a sample.'),

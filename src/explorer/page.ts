@@ -63,6 +63,10 @@ export type Shown = {
   /** A sentence for search engines; absent: the title. */
   readonly description?: string
   readonly body: Html
+  /** The canonical path of the page's thing, if another path may lead to it; absent: the requested path. */
+  readonly path?: string
+  /** Origin of the data, for the footer, if a node provided them; absent: they are stored, as of the published height. */
+  readonly asOf?: Text | undefined
   /** Whether the page is one of many that are not worth indexing, such as page 7,341 of a list. */
   readonly isMinor?: boolean
   /** Media type of a page without header and footer, for programs such as the script of other pages. */

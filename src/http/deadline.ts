@@ -1,4 +1,5 @@
 import { type Failure, PublicFailure } from '#failure/failure.ts'
+import { once } from './once.ts'
 
 /** The client closed the connection, so the answer has no reader. */
 export class ClientGone extends Error {
@@ -84,15 +85,6 @@ export const startDeadline = ({ ms, client, running }: Limits): Deadline => {
       client.removeEventListener('abort', gone)
       running?.delete(stop)
     },
-  }
-}
-
-/** Makes a function that does its work at the first call only. */
-const once = (work: () => void): (() => void) => {
-  let isDone = false
-  return () => {
-    if (!isDone) work()
-    isDone = true
   }
 }
 

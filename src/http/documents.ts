@@ -7,6 +7,7 @@ import type { Site } from '#explorer/page.ts'
 import type { Assets } from './assets.ts'
 import { clientScript, clientText } from './client/client-text.ts'
 import type { Handler } from './exchange.ts'
+import { once } from './once.ts'
 import { FORM_NAMES, type Form } from './openapi/described.ts'
 import { openapiFor } from './openapi/document.ts'
 import type { Lang } from './reference/action.ts'
@@ -159,11 +160,3 @@ export const textOf = (query: Query): string =>
   query.length === 0
     ? ''
     : `?${new URLSearchParams(query.map(([name, value]): [string, string] => [name, value]))}`
-
-const once = <T>(make: () => T): (() => T) => {
-  let made: T | undefined
-  return () => {
-    made ??= make()
-    return made
-  }
-}

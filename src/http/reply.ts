@@ -107,16 +107,16 @@ const withBody = ({ status, type, sent }: Reply, headers: Record<string, string>
   if (sent === undefined) return new Response(body, { status, headers })
   // For bytes without a type, Bun would set one; for a stream it sets none.
   if (typeof body !== 'string' && (bytes > PIECE_BYTES || (type === undefined && bytes > 0)))
-    return new Response(inPieces(body, sent), { status, headers })
+    return new Response(asTaken(body, sent), { status, headers })
   sent()
   return new Response(body, { status, headers })
 }
 
 /** Bytes of an answer that the system accepts at once. Below that, backpressure has no effect. */
-const PIECE_BYTES = 64 * 1024
+export const PIECE_BYTES = 64 * 1024
 
 /** A body that is handed out as the client reads it, so that the end of its memory use is known. */
-const inPieces = (body: Uint8Array<ArrayBuffer>, sent: () => void): ReadableStream<Uint8Array> => {
+const asTaken = (body: Uint8Array<ArrayBuffer>, sent: () => void): ReadableStream<Uint8Array> => {
   let at = 0
   return new ReadableStream<Uint8Array>(
     {

@@ -3,12 +3,12 @@ import { DERIVATION } from '#indices/registry.ts'
 import type { ChainInfo } from '#node/chain-info.ts'
 import type { BlockSource } from '#node/port.ts'
 import type { Identity, Store } from '#store/port.ts'
-import { type Backoff, backoffMs } from '#time/backoff.ts'
+import { backoffMs } from '#time/backoff.ts'
 import { type Clock, systemClock } from '#time/clock.ts'
 import { within, withinAfterAbort } from '#time/deadline.ts'
 import { joinSignals } from '#time/signals.ts'
 import type { LoadOptions, Progress } from './load-options.ts'
-import { gaveUp, logPause, mayPass, type Retry } from './retry.ts'
+import { gaveUp, logPause, mayPass, PAUSE, type Retry } from './retry.ts'
 import { reasonFor, requireSameChain } from './same-chain.ts'
 import { type Session, session } from './session.ts'
 
@@ -32,6 +32,7 @@ export const load = async (
   let height = await loadedHeight(store)
   let failures = 0
   let last: unknown
+  let isDone = false
   const time = waiting(retry, options.signal, clock)
   const listeners: Listeners = {
     onStart: checkpoint => {
@@ -40,6 +41,8 @@ export const load = async (
     onProgress: progress => {
       height = progress.height
       failures = 0
+      // The last batch may be on its way when the time is over.
+      isDone = time.over() && height >= progress.target
       time.progress()
       options.onProgress(progress)
     },
@@ -59,7 +62,7 @@ export const load = async (
       logPause(log, failed, { attempt: failures, height, pauseMs })
       await clock.sleep(pauseMs, time.signal)
     }
-    if (time.over() && !options.signal.aborted) throw gaveUp(last)
+    if (time.over() && !isDone && !options.signal.aborted) throw gaveUp(last)
     return { height }
   } finally {
     time.end()
@@ -75,9 +78,6 @@ export const loadedHeight = async (store: Pick<Store, 'published'>): Promise<num
     throw error
   }
 }
-
-/** Pauses before the store is locked again, varied by up to a quarter. */
-const PAUSE: Backoff = { firstMs: 250, longestMs: 15_000, part: { from: 0.75, to: 1.25 } }
 
 /** Time to write the current batch after a stop, in milliseconds. A store that hangs is abandoned. */
 const STOP_MS = 3_000

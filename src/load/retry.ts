@@ -1,12 +1,16 @@
 import { Failure } from '#failure/failure.ts'
 import type { Log } from '#failure/log.ts'
 import { Refused } from '#node/call.ts'
+import type { Backoff } from '#time/backoff.ts'
 
 /**
  * The retry policy of a load. `waitMs`: failures of the node or the store that may pass are retried until no
  * block was loaded for that time. `always`: every failure is retried, because a service must go on.
  */
 export type Retry = { readonly waitMs: number } | 'always'
+
+/** Pauses before a failed load is tried again, varied by up to a quarter. */
+export const PAUSE: Backoff = { firstMs: 250, longestMs: 15_000, part: { from: 0.75, to: 1.25 } }
 
 /** The node has a different block at the store's last height. It may recover; if not, `repair` helps. */
 export class OtherEnd extends Failure {}
@@ -31,11 +35,19 @@ const ALARM_AFTER = 7
 export const logPause = (
   log: Log,
   failed: unknown,
-  fields: { readonly attempt: number; readonly height: number; readonly pauseMs: number },
+  {
+    doing = 'Loading',
+    ...fields
+  }: {
+    readonly doing?: 'Loading' | 'Writing'
+    readonly attempt: number
+    readonly height: number
+    readonly pauseMs: number
+  },
 ): void => {
   const passing = failed instanceof Failure && failed.retryable && failed.kind !== 'conflict'
   const help = failed instanceof Failure ? failed.help : undefined
-  log(passing && fields.attempt < ALARM_AFTER ? 'warn' : 'error', 'Loading paused, trying again.', {
+  log(passing && fields.attempt < ALARM_AFTER ? 'warn' : 'error', `${doing} paused, trying again.`, {
     reason: failed instanceof Error ? failed.message : String(failed),
     ...(help === undefined ? {} : { help }),
     height: fields.height,
@@ -43,11 +55,11 @@ export const logPause = (
   })
 }
 
-/** The Failure of a load whose waiting time is over; `last` is its last failure. */
-export const gaveUp = (last: unknown): Failure =>
+/** The Failure of a load or an archive whose waiting time is over; `last` is its last failure. */
+export const gaveUp = (last: unknown, done: 'loaded' | 'written' = 'loaded'): Failure =>
   new Failure(
     'unavailable',
-    `No block could be loaded within the time of --wait: ${last instanceof Error ? last.message : 'no response'}`,
+    `No block could be ${done} within the time of --wait: ${last instanceof Error ? last.message : 'no response'}`,
     {
       help:
         last instanceof Failure && last.help !== undefined

@@ -29,6 +29,8 @@ export type Question<T> = HttpRequest & {
   readonly bytes?: true
   /** `block not found` is a valid answer and is not retried. */
   readonly mayBeAbsent?: true
+  /** Who asks makes a smaller question of one whose answer is too large: the same one is not asked again. */
+  readonly splits?: boolean
 }
 
 /** gRPC status UNIMPLEMENTED: the node does not have the call. */
@@ -51,7 +53,7 @@ export class Refused extends Failure {
   }
 }
 
-/** An answer over the size limit. A smaller range may succeed; the same question would fail again. */
+/** An answer over the size limit. A smaller range may succeed. */
 export class TooLarge extends Failure {
   constructor(what: string, node: string, maxBytes: number) {
     super('bad_block', `${node}: the response to ${what} is over ${maxBytes} bytes.`, {
@@ -131,8 +133,12 @@ export const tryOnce = async <T>(
 ): Promise<Try<T>> => {
   const { name } = member.endpoint
   const outcome = await askOnce(member.endpoint, question, { limits, clock, signal, onCall, isRetry })
-  if (outcome.tag === 'too_large')
-    return { tag: 'elsewhere', failure: new TooLarge(question.what, name, limits.maxBytes) }
+  if (outcome.tag === 'too_large') {
+    const failure = new TooLarge(question.what, name, limits.maxBytes)
+    return question.splits === true
+      ? { tag: 'elsewhere', failure }
+      : { tag: 'again', detail: failure.message, bad: failure }
+  }
   if (outcome.tag !== 'answer') return { tag: 'again', detail: outcome.detail }
   const { answer, retryAfterMs } = outcome
   if (answer.status !== 200) return refused(name, question, { answer, retryAfterMs })
@@ -158,14 +164,11 @@ const refused = (
   if (isTrouble(answer.status))
     return { tag: 'again', detail, ...(retryAfterMs === undefined ? {} : { restMs: retryAfterMs }) }
   const refusal = refusalIn(answer)
-  if (refusal === undefined)
-    return {
-      tag: 'elsewhere',
-      failure: new Failure(
-        'unavailable',
-        `${name} responds to ${question.what} with ${detail}, which no node does.`,
-      ),
-    }
+  if (refusal === undefined) {
+    // Something between us and the node has answered, perhaps only for a moment.
+    const message = `${name} responds to ${question.what} with ${detail}, which no node does.`
+    return { tag: 'again', detail: message, bad: new Failure('unavailable', message) }
+  }
   const failure = new Refused(question.what, name, refusal)
   return refusal.message === NOT_FOUND_YET && question.mayBeAbsent !== true
     ? { tag: 'again', detail: refusal.message, bad: failure }
@@ -180,7 +183,8 @@ const utf8 = (bytes: Uint8Array): string | undefined => {
   }
 }
 
-const refusalIn = (answer: NodeAnswer): Refusal | undefined => {
+/** A node's own refusal: status 400 with code and message. undefined: the answer is none, whatever its text says. */
+export const refusalIn = (answer: NodeAnswer): Refusal | undefined => {
   if (answer.status !== 400) return undefined
   try {
     const { code, message } = JSON.parse(Buffer.from(answer.body).toString()) as Record<

@@ -179,6 +179,7 @@ const fetchLists = <T>(
     what: `transactions of blocks ${from} … ${to}`,
     path: '/getBlockTxsByContract',
     body: JSON.stringify({ from_block: from, to_block: to }),
+    splits: to > from,
     decode: text => {
       const decoded = decode(text)
       size.note(to - from + 1, text.length)

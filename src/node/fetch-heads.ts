@@ -32,6 +32,7 @@ export const headsQuestion = ({ from, to }: Range) => ({
   what: from === to ? `head ${from}` : `heads ${from} … ${to}`,
   path: '/getBlockHeaderByRange',
   body: JSON.stringify({ start: from, end: to + 1 }),
+  splits: to > from,
 })
 
 /** Throws Failure 'bad_block' unless the heads fill the range and, above `linked`, the last is signed. */

@@ -130,3 +130,17 @@ test('storage: keys, values and fields may be anything, and do nothing', async (
     expect(page.links.some(({ href }) => href.endsWith('field=__proto__'))).toBe(true)
   }
 })
+
+test("storage: the foot names the node's block where a node gave the value, and the published one elsewhere", async () => {
+  const [call] = await recorded('/getContractStorage')
+  const behind = await explorerWith(async ({ path }, truth) =>
+    path === '/getContractStorage'
+      ? new Response((await truth()).replace(/"block_number":"\d+"/, '"block_number":"5120"'))
+      : undefined,
+  )
+  const footOf = async (path: string) => /<footer.*?<p>(.*?)<\/p>/s.exec((await behind.visit(path)).html)?.[1]
+  if (call === undefined) throw new Error('No storage is recorded.')
+  expect(await footOf(pathOf(call.asked))).toBe('From a node, as of irreversible block 5120.')
+  expect(await footOf(`/zh${pathOf(call.asked)}`)).toBe('数据来自全节点，截至不可逆区块 5120。')
+  expect(await footOf(`/contract/${call.asked.id}/storage`)).toStartWith('As of irreversible block 4851, ')
+})

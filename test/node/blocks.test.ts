@@ -40,7 +40,7 @@ test('blocks: a redirect is not followed', async () => {
       single(path) ? new Response(null, { status: 302, headers: { location: elsewhere } }) : undefined,
     { from: 1201, to: 1201 },
   )
-  expect(asked).toEqual(['/getBlockHeaderByRange', '/getBlockByNumber/1201/true'])
+  expect(new Set(asked)).toEqual(new Set(['/getBlockHeaderByRange', '/getBlockByNumber/1201/true']))
 })
 
 test('blocks: ranges whose answers are too large are halved until they fit', async () => {

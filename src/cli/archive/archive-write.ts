@@ -14,17 +14,18 @@ import { heightOf } from '../height-of.ts'
 import { LOGGING, NODE, STORE } from '../setting-groups.ts'
 import { stageProgress } from '../stage-progress.ts'
 import { nodeBlocks, storeBlocks } from './archived-blocks.ts'
+import { askedAgain } from './asked-again.ts'
 
 export const archiveWrite: Command = {
   name: 'archive write',
   words: ['FOLDER'],
   summary: 'write blocks into files that prove themselves',
   about: [
-    'Writes irreversible blocks into FOLDER: files of --blocks-per-file blocks each, and manifest.json, which names them with their hashes. Run again, it goes on behind the last file; what is written is never changed. Complete files are written only, unless --to names the last block.',
+    'Writes irreversible blocks into FOLDER: files of --blocks-per-file blocks each, and manifest.json, which names them with their hashes. Run again, it goes on behind the last file; what is written is never changed. While the node or the store is out of reach it waits and tries again; it gives up with exit code 75 when no block came for --wait. Complete files are written only, unless --to names the last block.',
     'Blocks come from --node, or with --store from a store; signatures, which a store does not keep, then come from the node. Without signatures (--prove linked) an archive is for test networks: whoever loads it must accept that.',
     'The same blocks make the same content, regardless of the writer. Load an archive with --node archive:FOLDER, or archive:URL where a web server publishes it.',
   ],
-  settings: [...NODE, ...STORE, 'from', 'to', 'blocks-per-file', ...LOGGING],
+  settings: [...NODE, ...STORE, 'from', 'to', 'blocks-per-file', 'wait', ...LOGGING],
   examples: [
     'iostlens archive write /archive --node http://127.0.0.1:30001',
     'iostlens archive write /archive --store sqlite:data/iostlens.sqlite --node http://127.0.0.1:30001',
@@ -62,11 +63,7 @@ type Means = { readonly node: Node | undefined; readonly proof: Level }
 type From = {
   readonly of: Omit<ArchiveOf, 'blocks_per_file'>
   readonly last: number
-  readonly blocks: (range: {
-    readonly from: number
-    readonly to: number
-    readonly signal: AbortSignal
-  }) => AsyncIterable<ArchivedBlock>
+  readonly blocks: (range: Parameters<typeof nodeBlocks>[1]) => AsyncIterable<ArchivedBlock>
 }
 
 const fromNode = async (node: Node | undefined, proof: Level, { signal }: Call): Promise<From> => {
@@ -128,12 +125,18 @@ const written = async ({ values, words, signal, out, screen, log }: Call, from: 
     ...{ screen, log, now: systemClock.elapsed },
     doing: { bar: 'Writing', log: 'Wrote blocks into the archive.' },
   })
+  const patient = askedAgain((next, parent) => from.blocks({ from: next, to, parent, signal }), {
+    waitMs: values.wait,
+    clock: systemClock,
+    log,
+    signal,
+  })
   const manifest = await writeArchive(path, of, {
     from: values.from,
     to,
     onWritten: ({ height, name }) => log('debug', 'Wrote a file of the archive.', { name, height }),
-    source: async function* (first) {
-      for await (const archived of from.blocks({ from: first, to, signal })) {
+    source: async function* (first, parent) {
+      for await (const archived of patient(first, parent)) {
         look({ stage: 'blocks', done: archived.block.height - first + 1, of: to - first + 1 })
         yield archived
       }

@@ -13,7 +13,13 @@ import type { Store } from '#store/port.ts'
 /** Number of blocks whose signatures are fetched in one request. */
 const RUN = 100
 
-type Range = { readonly from: number; readonly to: number; readonly signal: AbortSignal }
+type Range = {
+  readonly from: number
+  readonly to: number
+  /** Hash of the block before the first one; undefined: any. */
+  readonly parent?: string | undefined
+  readonly signal: AbortSignal
+}
 
 /**
  * Blocks of a node in their archived form, proved at the level of the node. With `signed` they include the
@@ -21,10 +27,11 @@ type Range = { readonly from: number; readonly to: number; readonly signal: Abor
  */
 export const nodeBlocks = async function* (
   node: Node,
-  { from, to, signal }: Range,
+  { from, to, parent, signal }: Range,
   { lib, signed }: { readonly lib: number; readonly signed: boolean },
 ): AsyncGenerator<ArchivedBlock> {
-  const blocks = node.blocks({ from, to, lib, signal, prove: signed ? 'signed' : 'linked' })
+  const after = parent === undefined ? {} : { parent }
+  const blocks = node.blocks({ from, to, ...after, lib, signal, prove: signed ? 'signed' : 'linked' })
   yield* archived(blocks, { node, signed, signal, isLost: ({ proof }) => proof.lost !== undefined })
 }
 
@@ -33,7 +40,7 @@ export const nodeBlocks = async function* (
  */
 export const storeBlocks = async function* (
   store: Store,
-  { from, to, signal }: Range,
+  { from, to, parent, signal }: Range,
   { node, signed }: { readonly node: Node | undefined; readonly signed: boolean },
 ): AsyncGenerator<ArchivedBlock> {
   const unproved = new Set<number>()
@@ -45,7 +52,7 @@ export const storeBlocks = async function* (
     onUnproved: (height: number) => void unproved.add(height),
   }
   const blocks = async function* (): AsyncGenerator<LoadedBlock> {
-    for await (const run of storedBlocks(source, { from, to, parent: undefined })) yield* run
+    for await (const run of storedBlocks(source, { from, to, parent })) yield* run
   }
   yield* archived(blocks(), { node, signed, signal, isLost: ({ block }) => unproved.has(block.height) })
 }
@@ -119,7 +126,8 @@ const rawBlock = async (node: Node | undefined, block: Block, signal: AbortSigna
     `Block ${height} can only be proved by its raw form, which is not to be had.`,
     {
       help: 'Set a node that returns raw blocks with --node.',
-      retryable: false,
+      // A node refuses what it cannot give with 400; any other status may pass.
+      retryable: answer !== undefined && answer.status !== 400,
     },
   )
 }

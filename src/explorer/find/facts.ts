@@ -7,6 +7,7 @@ import { getProducerDetail } from '#actions/get-producer-detail.ts'
 import { getTokenDetail } from '#actions/get-token-detail.ts'
 import { getTransactionDetail } from '#actions/get-transaction-detail.ts'
 import type { Text } from '#actions/text.ts'
+import { nounFor } from '../format/counted.ts'
 import { isoOf } from '../format/time.ts'
 import { ifFound } from '../found.ts'
 import type { Visit } from '../page.ts'
@@ -50,15 +51,15 @@ const factOf = async (
 ): Promise<Fact | undefined> => {
   if (type === 'token') {
     const { holder_count } = await ask(getTokenDetail, { token: id })
-    return { amount: String(holder_count), of: { en: 'holders', zh: '个持有者' } }
+    return { amount: String(holder_count), of: { en: nounFor(holder_count, 'holder'), zh: '个持有者' } }
   }
   if (type === 'producer') {
     const { votes } = await ask(getProducerDetail, { producer: id })
-    return { amount: votes, of: { en: 'votes', zh: '票' } }
+    return { amount: votes, of: { en: nounFor(votes, 'vote'), zh: '票' } }
   }
   if (type === 'collection') {
     const { issued } = await ask(getCollectionDetail, { collection: id })
-    return { amount: String(issued), of: { en: 'NFTs', zh: '个 NFT' } }
+    return { amount: String(issued), of: { en: nounFor(issued, 'NFT'), zh: '个 NFT' } }
   }
   if (type === 'contract') return { iso: (await ask(getContractDetail, { contract: id })).created_at }
   if (type === 'block') return { iso: await timeOfBlock(ask, id) }

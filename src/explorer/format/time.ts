@@ -1,4 +1,5 @@
 import type { Lang } from '../page.ts'
+import { counted } from './counted.ts'
 
 /** An ISO-8601 time in UTC as `2026-11-22 13:04:05`. */
 export const absolute = (iso: string): string => iso.slice(0, 19).replace('T', ' ')
@@ -29,6 +30,6 @@ export const relative = (iso: string, now: number, lang: Lang): string => {
   const [unit, en, zh] = UNITS.find(([unit]) => size >= unit) ?? [1_000, 'second', '秒']
   const count = Math.floor(size / unit)
   if (lang === 'zh') return `${count} ${zh}${ms < 0 ? '后' : '前'}`
-  const text = `${count} ${en}${count === 1 ? '' : 's'}`
+  const text = counted(count, en)
   return ms < 0 ? `in ${text}` : `${text} ago`
 }

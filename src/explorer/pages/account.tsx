@@ -77,7 +77,7 @@ export const accountPage: Page = {
     const kind = say(ownerKind(account, detail !== undefined))
     return {
       title: `${kind} ${titleOf(visit, account)}`,
-      isMinor: isOfRecords,
+      ...{ isMinor: isOfRecords, path: pathOf('account', account) },
       description: say({
         en: `${name} on IOST: balance, tokens, votes, gas, RAM, permissions and all records.`,
         zh: `IOST 上的 ${name}：余额、代币、投票、gas、RAM、权限与全部记录。`,

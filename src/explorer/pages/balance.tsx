@@ -6,6 +6,7 @@ import { exactOwner } from '../exact-owner.ts'
 import { decimalsOf } from '../format/amount.ts'
 import { visible } from '../format/visible.ts'
 import { titleOf } from '../known-names.ts'
+import { pathOfBalance } from '../links.ts'
 import { isNarrowed } from '../narrowed.ts'
 import type { Html, Page, Visit } from '../page.ts'
 import { Amount, Change, Count } from '../part/amount.tsx'
@@ -38,6 +39,7 @@ export const balancePage: Page = {
     const history = first === undefined || !isWhole ? undefined : await balanceSince(visit, of, first)
     const [owner, token] = [titleOf(visit, account), visible(visit.part)]
     return {
+      path: pathOfBalance(account, visit.part),
       title: say({ en: `${token} of ${owner}`, zh: `${owner} 的 ${token}` }),
       description: say({
         en: `How much ${token} ${owner} has on IOST, since when, and every change of it.`,

@@ -2,6 +2,7 @@
 import type { Asking } from '#actions/ask.ts'
 import { getContractDetail } from '#actions/get-contract-detail.ts'
 import { Failure } from '#failure/failure.ts'
+import { ofNode } from '../format/of-node.ts'
 import { cut, visible } from '../format/visible.ts'
 import { titleOf } from '../known-names.ts'
 import { hrefTo, pathOfStorage } from '../links.ts'
@@ -29,6 +30,8 @@ export const contractStoragePage: Page = {
     const kind = say({ en: 'Contract storage', zh: '合约存储' })
     return {
       title: `${kind} ${titleOf(visit, contract)}`,
+      path: pathOfStorage(contract),
+      asOf: given && ofNode(given.height),
       isMinor: isNarrowed(visit, ['key', 'field']),
       description: say({
         en: `Storage of the contract ${name} on IOST: any value by its key, from a node.`,

@@ -73,6 +73,7 @@ export const contractPage: Page = {
     const kind = say({ en: 'Contract', zh: '合约' })
     return {
       title: `${kind} ${titleOf(visit, contract)}`,
+      path: pathOf('contract', contract),
       isMinor: isNarrowed(visit, [...CONTRACT_FILTERS, ...RANGE, ...PAGING]),
       description: say({
         en: `Contract ${name} on IOST: publisher, ABI, code, tokens and all records.`,

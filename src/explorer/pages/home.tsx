@@ -6,6 +6,7 @@ import { getOverview } from '#actions/get-overview.ts'
 import { getTransactionList } from '#actions/get-transaction-list.ts'
 import { toIso } from '#chain/time.ts'
 import { grouped } from '../format/amount.ts'
+import { counted } from '../format/counted.ts'
 import { chainDays, type Daily, seriesOf } from '../format/daily.ts'
 import { rateOf } from '../format/rate.ts'
 import { hrefTo } from '../links.ts'
@@ -97,7 +98,7 @@ const factsOf = (visit: Visit, overview: Overview, tps: string | undefined): rea
           <Count value={overview.head_block} />
           <small safe>
             {say({
-              en: `${blocks} ${ahead === 1n ? 'block' : 'blocks'} ahead`,
+              en: `${counted(String(ahead), 'block')} ahead`,
               zh: `领先 ${blocks} 个区块`,
             })}
           </small>

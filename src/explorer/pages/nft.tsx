@@ -3,6 +3,7 @@ import type { AnswerOf } from '#actions/ask.ts'
 import { getNftDetail } from '#actions/get-nft-detail.ts'
 import { getNftHistory } from '#actions/get-nft-history.ts'
 import { visible } from '../format/visible.ts'
+import { pathOfNft } from '../links.ts'
 import { isNarrowed } from '../narrowed.ts'
 import type { Html, Page, Visit } from '../page.ts'
 import { Card } from '../part/card.tsx'
@@ -29,6 +30,7 @@ export const nftPage: Page = {
     const { movements, total } = await visit.ask(getNftHistory, { ...given, ...pageGiven(visit) })
     return {
       title,
+      path: pathOfNft(detail.collection, detail.token_id),
       description: say({
         en: `NFT ${name} on IOST: owner, metadata, and each of its movements.`,
         zh: `IOST 上的 NFT ${name}：持有者、元数据与全部转移记录。`,

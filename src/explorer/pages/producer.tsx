@@ -5,10 +5,12 @@ import { getProducerDetail } from '#actions/get-producer-detail.ts'
 import { getProducerVoter } from '#actions/get-producer-voter.ts'
 import { getProducerVotes } from '#actions/get-producer-votes.ts'
 import { percentOf } from '../format/amount.ts'
+import { counted } from '../format/counted.ts'
 import { profileText } from '../format/profile.ts'
 import { visible } from '../format/visible.ts'
 import { ifFound } from '../found.ts'
 import { titleOf } from '../known-names.ts'
+import { pathOf } from '../links.ts'
 import { isNarrowed } from '../narrowed.ts'
 import type { Html, Page, Visit } from '../page.ts'
 import { Amount, Count } from '../part/amount.tsx'
@@ -46,8 +48,9 @@ export const producerPage: Page = {
     const name = visible(detail.account)
     return {
       title: `${kind} ${titleOf(visit, detail.account)}`,
+      path: pathOf('producer', detail.account),
       description: say({
-        en: `IOST block producer ${name}: rank ${detail.ranking}, votes, ${total} voters, rewards and blocks made.`,
+        en: `IOST block producer ${name}: rank ${detail.ranking}, votes, ${counted(total, 'voter')}, rewards and blocks made.`,
         zh: `IOST 生产者 ${name}：排名第 ${detail.ranking}，票数、${total} 个投票者、奖励与出块数。`,
       }),
       isMinor: isNarrowed(visit, ['page']),

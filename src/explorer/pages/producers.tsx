@@ -4,6 +4,7 @@ import { getOverview } from '#actions/get-overview.ts'
 import { getProducerList } from '#actions/get-producer-list.ts'
 import { producerFile } from '../download/states.ts'
 import { decimalsOf } from '../format/amount.ts'
+import { counted } from '../format/counted.ts'
 import { profileText } from '../format/profile.ts'
 import { cut, visible } from '../format/visible.ts'
 import { isNarrowed } from '../narrowed.ts'
@@ -33,7 +34,7 @@ export const producersPage: Page = {
     return {
       title,
       description: say({
-        en: `The ${total} registered block producers of IOST by rank, with votes, blocks made and location.`,
+        en: `The ${counted(total, 'registered block producer')} of IOST by rank, with votes, blocks made and location.`,
         zh: `IOST 的 ${total} 个已注册生产者（出块节点）：排名、票数、出块数与地区。`,
       }),
       isMinor: isNarrowed(visit, ['page', 'by']),

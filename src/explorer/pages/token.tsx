@@ -6,6 +6,7 @@ import { getTokenTx } from '#actions/get-token-tx.ts'
 import { TOKEN_FILTERS, tokenMovements } from '../download/records.ts'
 import { holderFile } from '../download/states.ts'
 import { decimalsOf } from '../format/amount.ts'
+import { counted } from '../format/counted.ts'
 import { transferabilityOf } from '../format/transferability.ts'
 import { visible } from '../format/visible.ts'
 import { hrefTo, pathOf } from '../links.ts'
@@ -45,9 +46,10 @@ export const tokenPage: Page = {
     ])
     const name = visible(detail.symbol)
     return {
+      path: pathOf('token', detail.symbol),
       title: say({ en: `Token ${name}`, zh: `代币 ${name}` }),
       description: say({
-        en: `Token ${name} on IOST: supply ${detail.current_supply}, ${detail.holder_count} holders, issuer, movements.`,
+        en: `Token ${name} on IOST: supply ${detail.current_supply}, ${counted(detail.holder_count, 'holder')}, issuer, movements.`,
         zh: `IOST 代币 ${name}：供应量 ${detail.current_supply}，${detail.holder_count} 个持有者，发行者与变动记录。`,
       }),
       isMinor: isOfList,

@@ -4,6 +4,7 @@ import { getOverview, NOT_CIRCULATING } from '#actions/get-overview.ts'
 import { getWealthList } from '#actions/get-wealth-list.ts'
 import { wealthFile } from '../download/states.ts'
 import { decimalsOf } from '../format/amount.ts'
+import { counted } from '../format/counted.ts'
 import { isNarrowed } from '../narrowed.ts'
 import type { Html, Page, Visit } from '../page.ts'
 import { Amount, Count, Place } from '../part/amount.tsx'
@@ -31,7 +32,7 @@ export const wealthPage: Page = {
     return {
       title,
       description: say({
-        en: `The ${total} owners of IOST by what they have in all: available, voted and frozen.`,
+        en: `The ${counted(total, 'owner')} of IOST by what they have in all: available, voted and frozen.`,
         zh: `全部 ${total} 个 IOST 持有者，按总额（可用、投票与冻结）排列。`,
       }),
       isMinor: isNarrowed(visit, ['page']),

@@ -119,16 +119,32 @@ const Choice = ({ visit, field: { name, label, choices = [], words } }: FilterFi
   )
 }
 
-/** The fields for a range of blocks and days. */
-export const rangeFields = ({ say }: Pick<Visit, 'say'>): readonly Field[] => [
-  { name: 'from', label: say({ en: 'From day (UTC)', zh: '起始日期（UTC）' }), type: 'date' },
-  { name: 'to', label: say({ en: 'To day (UTC)', zh: '结束日期（UTC）' }), type: 'date' },
-  { name: 'start_block', label: say({ en: 'From block', zh: '起始区块' }), type: 'number' },
-  { name: 'end_block', label: say({ en: 'To block', zh: '结束区块' }), type: 'number' },
-]
+/** The fields for a range of days and blocks, each with its parameter of the API. */
+export const RANGE_FIELDS = [
+  {
+    ...({ name: 'from', parameter: 'start_date', type: 'date' } as const),
+    label: { en: 'From day (UTC)', zh: '起始日期（UTC）' },
+  },
+  {
+    ...({ name: 'to', parameter: 'end_date', type: 'date' } as const),
+    label: { en: 'To day (UTC)', zh: '结束日期（UTC）' },
+  },
+  {
+    ...({ name: 'start_block', parameter: 'start_block', type: 'number' } as const),
+    label: { en: 'From block', zh: '起始区块' },
+  },
+  {
+    ...({ name: 'end_block', parameter: 'end_block', type: 'number' } as const),
+    label: { en: 'To block', zh: '结束区块' },
+  },
+] as const
+
+/** The same fields in the visitor's language. */
+export const rangeFields = ({ say }: Pick<Visit, 'say'>): readonly Field[] =>
+  RANGE_FIELDS.map(({ name, label, type }) => ({ name, label: say(label), type }))
 
 /** The field names of `rangeFields`. */
-export const RANGE = ['from', 'to', 'start_block', 'end_block'] as const
+export const RANGE = RANGE_FIELDS.map(({ name }) => name)
 
 /**
  * The filled filter fields of an address, as parameters of the API. The API refuses an invalid day or number.
@@ -141,8 +157,7 @@ export const filtersGiven = (
   const add = (parameter: string, text: string | null): void => {
     if (text !== null && text !== '') given.push([parameter, text])
   }
-  for (const name of [...names, 'start_block', 'end_block']) add(name, query.get(name))
-  add('start_date', query.get('from'))
-  add('end_date', query.get('to'))
+  for (const name of names) add(name, query.get(name))
+  for (const { name, parameter } of RANGE_FIELDS) add(parameter, query.get(name))
   return Object.fromEntries(given)
 }

@@ -1,6 +1,8 @@
 /** @jsxImportSource @kitajs/html */
 import { getProducerRegistration } from '#actions/get-producer-registration.ts'
+import { counted } from '../format/counted.ts'
 import { visible } from '../format/visible.ts'
+import { pathOf } from '../links.ts'
 import { isNarrowed } from '../narrowed.ts'
 import type { Html, Shown, Visit } from '../page.ts'
 import { Amount, Count } from './amount.tsx'
@@ -22,9 +24,10 @@ export const formerProducer = async (visit: Visit): Promise<Shown> => {
   ])
   const name = visible(former.account)
   return {
+    path: pathOf('producer', former.account),
     title: say({ en: `Former producer ${name}`, zh: `前生产者 ${name}` }),
     description: say({
-      en: `Former IOST block producer ${name}: when it was unregistered, and its ${voting.total} voters.`,
+      en: `Former IOST block producer ${name}: when it was unregistered, and its ${counted(voting.total, 'voter')}.`,
       zh: `IOST 前生产者 ${name}：注销时间与 ${voting.total} 个投票者。`,
     }),
     isMinor: isNarrowed(visit, ['page']),

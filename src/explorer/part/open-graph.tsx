@@ -7,13 +7,15 @@ import type { Frame } from './frame.ts'
 
 type OpenGraphProps = {
   readonly frame: Frame
+  /** Of the page. */
+  readonly path: string
   readonly title: string
   readonly description: string
 }
 
 /** The Open Graph tags of a page, for messengers and other sites: title, description and language. */
-export const OpenGraph = ({ frame, title, description }: OpenGraphProps): Html => {
-  const { say, lang, path, isOriginKnown } = frame
+export const OpenGraph = ({ frame, path, title, description }: OpenGraphProps): Html => {
+  const { say, lang, isOriginKnown } = frame
   return (
     <>
       <meta property="og:type" content="website" />

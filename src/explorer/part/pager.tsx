@@ -2,6 +2,7 @@
 import type { CallParameters } from '#actions/ask.ts'
 import type { Text } from '#actions/text.ts'
 import { grouped } from '../format/amount.ts'
+import { counted } from '../format/counted.ts'
 import { hrefTo } from '../links.ts'
 import type { Html, Visit } from '../page.ts'
 
@@ -124,5 +125,5 @@ const countOf = ({ page, last, total }: Readonly<Record<'page' | 'last' | 'total
   const [at, of] = [grouped(String(page)), grouped(String(last))]
   const pages =
     last === 1 ? { en: '', zh: '' } : { en: `Page ${at} of ${of} · `, zh: `第 ${at} / ${of} 页 · ` }
-  return { en: `${pages.en}${rows} ${total === 1 ? 'row' : 'rows'}`, zh: `${pages.zh}共 ${rows} 条` }
+  return { en: `${pages.en}${counted(total, 'row')}`, zh: `${pages.zh}共 ${rows} 条` }
 }

@@ -4,6 +4,7 @@ import { DAYS_OF_CHANGE } from '#actions/find/votes-by-day.ts'
 import type { getProducerVotes } from '#actions/get-producer-votes.ts'
 import type { Text } from '#actions/text.ts'
 import { decimalsOf, signed, sumOf } from '../format/amount.ts'
+import { counted } from '../format/counted.ts'
 import type { Html, Visit } from '../page.ts'
 import { Change, Count } from './amount.tsx'
 import { Card } from './card.tsx'
@@ -115,7 +116,7 @@ const ChangePlot = ({ visit, title, series }: ChangePlotProps): Html => {
   if (told.length === 0)
     return (
       <p class="none" safe>
-        {say({ en: `No change in ${series.length} days.`, zh: `${series.length} 天内没有变化。` })}
+        {say({ en: `No change in ${counted(series.length, 'day')}.`, zh: `${series.length} 天内没有变化。` })}
       </p>
     )
   return (

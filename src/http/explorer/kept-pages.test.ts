@@ -112,6 +112,18 @@ test('keptPages: when a visitor for whom a page is made goes away, one of those 
   expect(made).toEqual([0, 1, 10])
 })
 
+test("keptPages: who waits for another one's page is let go when it goes away itself", async () => {
+  const kept = keptPagesBy({ elapsed: () => 0 })
+  const [first, visitor] = [Promise.withResolvers<Document>(), new AbortController()]
+  const one = kept(visit('/blocks'), { make: () => first.promise, signal: new AbortController().signal })
+  const make = async () => ({ text: 'made twice' })
+  const two = kept(visit('/blocks'), { make, signal: visitor.signal })
+  visitor.abort(new Error('too late'))
+  await expect(two).rejects.toThrow('too late')
+  first.resolve({ text: 'made' })
+  expect(await one).toEqual({ text: 'made' })
+})
+
 test('keptPages: the oldest page gives way, and a very long one is not kept', async () => {
   const kept = keptPages({ elapsed: () => 0 })
   let made = 0

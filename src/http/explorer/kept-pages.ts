@@ -1,5 +1,6 @@
 import type { Asked, Document } from '#explorer/show.tsx'
 import type { Clock } from '#time/clock.ts'
+import { within } from '#time/deadline.ts'
 
 /** Lifetime of a cached page: that of a browser's cache (`max-age=1`). */
 const KEPT_MS = 1_000
@@ -57,7 +58,7 @@ export const keptPages = (clock: Pick<Clock, 'elapsed'>) => {
       return known.page
     let isLater = false
     for (let other = making.get(key); other !== undefined; other = making.get(key)) {
-      const end = await other
+      const end = await within(other, { signal: own.signal })
       // A failure of one visitor's page is not a failure for the others.
       if (end === 'failed') break
       // A page begun after the wait is as new as a page made now, even if its height is below the requested

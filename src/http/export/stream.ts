@@ -1,9 +1,6 @@
 import { type Failure, failureOf } from '#failure/failure.ts'
 import type { Clock } from '#time/clock.ts'
-import type { StreamEnd, Streamed } from '../reply.ts'
-
-/** Bytes per chunk. The client must read a whole chunk within `stallMs`. */
-const PIECE_BYTES = 64 * 1024
+import { PIECE_BYTES, type StreamEnd, type Streamed } from '../reply.ts'
 
 type Options = {
   /** Aborts when the client goes away. */
