@@ -106,7 +106,7 @@ describe('a node that is not to be trusted', () => {
     signal = new AbortController().signal,
   ) => {
     // Its own time: no test waits for a back-off.
-    const node = createNode({ urls: [url], clock: idleClock(), timeoutMs: 1_000 })
+    const node = createNode({ urls: [url], clock: idleClock() })
     try {
       await store.create()
       return await loadOnce(node, store, { to: HEIGHT, signal, clock: { ...systemClock, random: () => 0 } })
@@ -197,7 +197,7 @@ describe('a node that is not to be trusted', () => {
     }, 300)
     const controller = new AbortController()
     const lines: string[] = []
-    const source = createNode({ urls: [node.url], clock: idleClock(), timeoutMs: 1_000 })
+    const source = createNode({ urls: [node.url], clock: idleClock() })
     const told = loadTold(store, source, controller, lines)
     await until(async () => looks > 8)
     node.setHeight(HEIGHT)
