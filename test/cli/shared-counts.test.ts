@@ -66,7 +66,7 @@ const cases = (open: () => Promise<Place>): void => {
       expect([(await two.service.ended).code, (await three.service.ended).code]).toEqual([0, 0])
       expect(await used()).toBe(10 + asked)
     },
-    300_000,
+    600_000,
   )
 }
 

@@ -165,5 +165,5 @@ test.each(['error', 'rejection', 'exit'] as const)(
     // One line for each answer, whole.
     expect(lines.filter(line => !/^\d{4}-\d\d-\d\dT\S+ \w+ +[A-Z].*$/.test(line))).toEqual([])
   },
-  300_000,
+  600_000,
 )

@@ -33,7 +33,7 @@ test.each(THREADS)(
     const again = folder.start(['serve', '--listen', '127.0.0.1:0', '--threads', threads])
     expect(await ask(`${await again.firstLine}/rpc/getNodeInfo?apikey=${key}`)).toBe(429)
   },
-  300_000,
+  600_000,
 )
 
 test.each(THREADS)(
@@ -51,7 +51,7 @@ test.each(THREADS)(
     })
     expect((await fetch(`http://${address}/health`)).status).toBe(200)
   },
-  300_000,
+  600_000,
 )
 
 test.each(THREADS)(
@@ -110,5 +110,5 @@ test.each(THREADS)(
       [],
     )
   },
-  300_000,
+  600_000,
 )

@@ -35,5 +35,5 @@ test.each([1, 2])(
     await store.close()
     await destroy()
   },
-  300_000,
+  600_000,
 )
