@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { createNode } from '#node/create-node.ts'
+import { patientClock } from '#test/support/clocks/patient-clock.ts'
 import { type Fault, startFaultyNode } from '../support/nodes/faulty-node.ts'
 import { rpcCalls } from '../support/nodes/recording.ts'
 import { foreignIn } from './parts.ts'
@@ -16,7 +17,7 @@ afterAll(async () => {
 /** The explorer with a node that answers as the recorded one but for `fault`. */
 const explorerWith = async (fault?: Fault): Promise<Explorer> => {
   const faulty = await startFaultyNode(fault)
-  const node = createNode({ urls: [faulty.url] })
+  const node = createNode({ urls: [faulty.url], clock: patientClock })
   open.push(
     () => node.close(),
     () => faulty[Symbol.asyncDispose](),

@@ -117,7 +117,7 @@ describe('a node that is not to be trusted', () => {
     sleep = systemClock.sleep,
   ) => {
     // Its own time: no test waits for a back-off.
-    const node = createNode({ urls: [url], clock: idleClock(), timeoutMs: 1_000, maxBytes: MOST_BYTES })
+    const node = createNode({ urls: [url], clock: idleClock(), maxBytes: MOST_BYTES })
     try {
       await store.create()
       return await loadOnce(node, store, {
@@ -227,7 +227,7 @@ describe('a node that is not to be trusted', () => {
     }, 300)
     const controller = new AbortController()
     const lines: string[] = []
-    const source = createNode({ urls: [node.url], clock: idleClock(), timeoutMs: 1_000 })
+    const source = createNode({ urls: [node.url], clock: idleClock() })
     const told = loadTold(store, source, controller, lines)
     await until(async () => looks > 8)
     node.setHeight(HEIGHT)
