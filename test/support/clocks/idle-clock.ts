@@ -1,6 +1,9 @@
 import { type Clock, systemClock } from '#time/clock.ts'
 
-/** Time that passes only by sleeping, without waiting; remembers how long was slept. Time-outs are the machine's. */
+/**
+ * A clock that advances by the slept time without waiting, and records the sleeps. Time-outs use the
+ * machine's clock.
+ */
 export const idleClock = (): Clock & { readonly slept: readonly number[] } => {
   let now = 0
   const slept: number[] = []

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { edition } from './edition.ts'
 
-/** One file of each kind that decides what is stored, as far from the project's folder as there are any. */
+/** One file of each kind that determines what is stored. */
 const DECISIVE = [
   'src/store/sqlite/writer.ts',
   'src/load/deriver.ts',
