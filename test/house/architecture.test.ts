@@ -4,7 +4,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 import ts from 'typescript'
 import { ROOT } from '../support/root.ts'
 
-/** Rows of the table in src/README.md: folder → folders it may import. */
+/** Rows of the table in src/README.md: folder → folders from which it may import. */
 const layers = (): ReadonlyMap<string, ReadonlySet<string>> => {
   const rows = readFileSync(join(ROOT, 'src/README.md'), 'utf8').matchAll(
     /^\| `(\w+)`[^|]*\|[^|]*\|([^|]*)\|$/gm,
@@ -33,14 +33,16 @@ const importsOf = (file: string): readonly string[] =>
     .preProcessFile(readFileSync(join(ROOT, file), 'utf8'), true, true)
     .importedFiles.map(({ fileName }) => fileName)
 
-/** Folder of the table a file belongs to: `indices`, or the first one under src; undefined elsewhere. */
+/**
+ * The folder of the table that contains a file: `indices`, or the first one under src. undefined elsewhere.
+ */
 const folderOf = (path: string): string | undefined => {
   const [top, folder, ...rest] = path.split('/')
   if (top === 'indices') return 'indices'
   return top === 'src' && rest.length > 0 ? folder : undefined
 }
 
-/** Path an import leads to, from the project's root; undefined for packages. */
+/** The path of an imported file from the project's root. undefined for packages. */
 const targetOf = (file: string, specifier: string): string | undefined => {
   if (specifier.startsWith('.')) return relative(ROOT, resolve(ROOT, dirname(file), specifier))
   const alias = /^#(\w+)\/(.*)$/.exec(specifier)
@@ -76,13 +78,13 @@ test('layers: no file imports what the table does not allow', () => {
   expect(wrong).toEqual([])
 })
 
-/** Groups of files of which each leads to each of the others by its imports, those of types included. */
+/** Groups of files that import each other in a circle, including type imports (Tarjan's algorithm). */
 const circlesOf = (imports: ReadonlyMap<string, readonly string[]>): readonly (readonly string[])[] => {
   const circles: (readonly string[])[] = []
   const order = new Map<string, number>()
   const open: string[] = []
   const isOpen = new Set<string>()
-  /** The earliest open file that a file leads to, by its place in the order of visits. */
+  /** The earliest file on the stack that a file reaches, by its visiting order. */
   const visit = (file: string): number => {
     const own = order.size
     order.set(file, own)
@@ -173,7 +175,7 @@ test('pages of the explorer name what makes them: a program that is started else
 })
 
 test('every source file loads', async () => {
-  // Programs of their own act when they are loaded.
+  // Loading a program would run it.
   const isProgram = (file: string): boolean => /(main|crash-loader)\.ts$/.test(file)
   const files = sources.filter(file => /^(src|indices)\//.test(file) && !isTest(file) && !isProgram(file))
   for (const file of files) await import(join(ROOT, file))

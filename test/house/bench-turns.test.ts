@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { inTurns } from '../../scripts/benchmarks/in-turns.ts'
 import type { Client } from '../../scripts/benchmarks/lean-client.ts'
 
-/** A client whose loads have these rates, one after the other; `asked` gets the paths. */
+/** A client whose loads have these rates, in order. `asked` collects the requested paths. */
 const clientWith = (rates: readonly number[], asked: string[]): Client => {
   let next = 0
   return {

@@ -27,7 +27,7 @@ test.skipIf(url === undefined)(
     const { code, out, err } = await spawnIn(folder.path, [BENCH, '--blocks', '20', '--out', 'report.md'], {
       ELASTICSEARCH_URL: url ?? '',
     }).ended
-    // A section that fails says why there.
+    // When a section fails, stderr says why.
     expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' })
     expect([...out.matchAll(/^## (.*)$/gm)].map(([, title]) => title)).toEqual(SECTIONS)
     expect(await Bun.file(join(folder.path, 'report.md')).text()).toBe(out)

@@ -41,7 +41,7 @@ describe('the compiled binary, started from an empty folder', () => {
     const id = /^(\S+) .* revoked$/m.exec(await run('keys', 'list'))?.[1] ?? ''
     await run('keys', 'revoke', id)
     keys = { key, revoked, expired: expired.key }
-    // The cases are those of a service whose metrics have an address of their own.
+    // The contract cases expect a service whose metrics have a separate address.
     const listen = ['--listen', '127.0.0.1:0', '--metrics-listen', '127.0.0.1:0']
     service = spawnIn(folder, [BINARY, 'serve', ...listen])
     url = urlIn(await service.firstLine)

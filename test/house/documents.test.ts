@@ -18,13 +18,13 @@ const DOCUMENTS = [
   'docs/wallets-first-screen.md',
   'docs/years-statement.md',
 ]
-/** Flags of other programs and of scripts that the documents call. */
+/** Flags of other programs and of scripts in the documents. */
 const OTHERS = [
   ...['only', 'wait', 'from', 'quick', 'against', 'live', 'readers', 'unix-socket'],
   ...['blocks', 'transactions', 'holders', 'minutes'],
 ]
 
-/** What stands as code: spans in backticks, lines of fenced and of indented blocks. */
+/** The code in a text: spans in backticks, and lines of fenced and of indented blocks. */
 const codeIn = (text: string): readonly string[] => [
   ...fences(text).flatMap(commandsIn),
   ...[...text.matchAll(/`([^`\n]+)`|^ {4}(\S.*)$/gm)].map(([, span, line]) => span ?? line ?? ''),

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import ts from 'typescript'
 import { ROOT } from '../support/root.ts'
 
-/** Raw lines, comments and blank ones among them: more does not fit on a screen. */
+/** Maximum number of raw lines, including comments and blank lines: a screen does not show more. */
 const MOST = 60
 
 const lengthsIn = (file: string, text: string): readonly string[] => {

@@ -20,7 +20,7 @@ const STEPS = [
 
 const rehearsed = async (folder: string, words: readonly string[]) => {
   const { code, out, err } = await spawnIn(folder, [REHEARSE, ...SMALL, ...words]).ended
-  // What failed says why there.
+  // When a step fails, stderr says why.
   expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' })
   const rows = [...out.matchAll(/^\| ([a-z].*?) +\|/gm)].map(([, step]) => step)
   for (const step of STEPS) expect(rows).toContain(step)

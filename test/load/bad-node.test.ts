@@ -9,11 +9,11 @@ import { type Asked, type Fault, startFaultyNode } from '../support/nodes/faulty
 import { type Dump, differences, dumpSqlite } from '../support/stores/dump.ts'
 import { loadFrom, loadOnce, replayed, temporarySqlite } from '../support/stores/loading.ts'
 
-/** Enough for several answers of the bulk calls; what is wrong is wrong in block BAD. */
+/** Several answers of the bulk calls. Only block BAD has faults. */
 const HEIGHT = 900
 const BAD = 777
 
-/** Whether a call's answer holds block BAD. */
+/** Whether the answer to a call contains block BAD. */
 const holdsBad = ({ path, body }: Asked): boolean => {
   if (path.startsWith(`/getBlockByNumber/${BAD}/`)) return true
   if (!body.startsWith('{')) return false
@@ -22,7 +22,7 @@ const holdsBad = ({ path, body }: Asked): boolean => {
   return first <= BAD && BAD <= last
 }
 
-/** Changes the text of every answer that holds the block. */
+/** Changes the text of every answer that contains block BAD. */
 const changing =
   (change: (text: string) => string): Fault =>
   async (asked, truth) => {
@@ -45,7 +45,7 @@ const withoutLast = (text: string): string => {
   return JSON.stringify(answer)
 }
 
-/** Faults a load must stop at, with what it says. */
+/** Faults at which a load must stop, and its messages. */
 const LIES: readonly (readonly [name: string, fault: Fault, says: RegExp])[] = [
   [
     'another number',
@@ -87,7 +87,7 @@ const LIES: readonly (readonly [name: string, fault: Fault, says: RegExp])[] = [
 
 describe('a node that is not to be trusted', () => {
   let clean: Dump
-  /** Loaded up to some blocks before the bad one: no lie is about those. */
+  /** A store loaded up to some blocks before the bad one. Those blocks have no fault. */
   let begun: Awaited<ReturnType<typeof temporarySqlite>>
   beforeAll(async () => {
     await using node = await replayed()
@@ -105,7 +105,7 @@ describe('a node that is not to be trusted', () => {
     store: Parameters<typeof loadFrom>[1],
     signal = new AbortController().signal,
   ) => {
-    // Its own time: no test waits for a back-off.
+    // A separate clock, so that no test waits for a back-off.
     const node = createNode({ urls: [url], clock: idleClock(), timeoutMs: 1_000 })
     try {
       await store.create()
@@ -126,7 +126,7 @@ describe('a node that is not to be trusted', () => {
             () => undefined,
             (error: unknown) => error,
           ),
-          // What may pass by itself is tried for ever: seen often enough, it is ended from here.
+          // Passing faults are retried without end. The test stops the load after enough retries.
           until(() => node.asked.filter(holdsBad).length > 15).then(() => 'retried'),
         ])
         controller.abort()
@@ -239,7 +239,7 @@ describe('a node that is not to be trusted', () => {
   })
 })
 
-/** Follows a node until aborted; what is logged. */
+/** Follows a node until aborted. Returns the log. */
 const loadTold = async (
   store: Parameters<typeof loadFrom>[1],
   node: ReturnType<typeof createNode>,

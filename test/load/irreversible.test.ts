@@ -2,7 +2,9 @@ import { expect, test } from 'bun:test'
 import { irreversible } from '#load/irreversible.ts'
 import { spokenNode } from '#test/support/nodes/spoken-node.ts'
 
-/** What is made of each thing a node says, one after the other, with `loaded` blocks; and what is logged. */
+/**
+ * The accepted value of each reported height, in order, with `loaded` blocks in the store; and the log lines.
+ */
 const heard = async (said: readonly number[], { has, loaded }: { has: number; loaded: number }) => {
   const lines: string[] = []
   let at = 0
@@ -63,10 +65,10 @@ test('irreversible: a node that makes up a far block is believed no further than
       },
       new AbortController().signal,
     )
-  // An hour after block 100 there are 7,200 more at most.
+  // At two blocks a second, an hour after block 100 there are at most 7,200 more.
   expect(await lookAt(10 ** 15, { height: 100, after: 0 }, 3_600)).toBe(100 + 7_200 + 1_000)
   expect(await lookAt(7_300, { height: 100, after: 0 }, 3_600)).toBe(7_300)
-  // Nothing is loaded: the first blocks are, then there is a time to go by.
+  // With an empty store there is no time to compare with until the first blocks are loaded.
   expect(await lookAt(10 ** 15, { height: -1 }, 0)).toBe(9_999)
   expect(lines).toEqual([
     'The node reports a last irreversible block that is too high for the age of the chain. {"lib":1000000000000000,"most":8300}',

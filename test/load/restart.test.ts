@@ -6,16 +6,16 @@ import { elasticsearchUrl } from '../support/stores/elasticsearch.ts'
 import { ARCHIVED, loadFrom } from '../support/stores/loading.ts'
 import { elasticPlace, type Place, sqlitePlace } from '../support/stores/place.ts'
 
-/** Enough of the recorded chain for every kind of document, and for many batches. */
+/** Enough of the recorded chain for every kind of document and for many batches. */
 const HEIGHT = 860
-/** Some dozen partitions of history, so that batches and kills meet their openings. */
+/** Some dozens of history partitions, so that batches and kills coincide with their openings. */
 const PARTITION = 500
 const UNBOUNDED = Number.MAX_SAFE_INTEGER
 
 type Course = {
-  /** Loads in any number of runs. */
+  /** Number of repetitions, each with random runs and batches. */
   readonly courses: number
-  /** Most documents of a batch of the loaders that are killed: some dozens of batches in all. */
+  /** Maximum documents per batch of the loaders that are killed: several dozen batches in all. */
   readonly documents: number
 }
 

@@ -25,7 +25,7 @@ const registers = (account: string, key: string) =>
   says('applyRegister', account, key, 'loc', 'url', 'net', true)
 const changesKey = (account: string, key: string) => says('updateProducer', account, key, 'loc', 'url', 'net')
 
-/** A signed chain: `signs` says whose key signs a height; a block that changes producers must have one. */
+/** A signed chain. `signs` gives the signer of a height. A block that changes producers must have one. */
 const signedChain = (
   lists: readonly (readonly Transaction[])[],
   signs: Readonly<Record<number, string>>,
@@ -37,7 +37,7 @@ const signedChain = (
 
 let store: Store
 let path: string
-/** As an earlier version wrote it. */
+/** Removes the record of proofs, as an earlier version of the store had none. */
 const forget = (published: string): void => {
   const database = new Database(path)
   database.run(`UPDATE "meta" SET "value" = ? WHERE "key" = 'published'`, [published])
@@ -84,7 +84,7 @@ describe('whose signatures count', () => {
 
   test('a key that a forged block registers does not count for that block, nor for those behind it', async () => {
     const forged = [[], [registers('forger0', 'FORGED'), says('approveRegister', 'forger0')], [], []]
-    // Whether the whole run or each block is a batch, and whatever the forger signs.
+    // The whole run is one batch, or each block is, with any forged signatures.
     for (const signs of [
       { 2: 'FORGED', 4: 'FORGED' },
       { 1: 'KEY1', 2: 'FORGED', 4: 'FORGED' },

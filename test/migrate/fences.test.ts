@@ -8,9 +8,9 @@ import { elasticsearchUrl, openTestElastic, type TestElastic } from '../support/
 import { loadFrom, replayed } from '../support/stores/loading.ts'
 
 const HEIGHT = 60
-/** It signs so seldom that it is taken for dead at once. */
+/** The renewal interval is so long that another loader regards it as dead at once. */
 const ASLEEP_MS = 3_600_000
-/** Runs `work` with a store that is loaded up to `HEIGHT`, and its node. */
+/** Runs `work` with a store loaded up to `HEIGHT` and with its node. */
 const withLoaded = async (work: (target: TestElastic, node: Replay) => Promise<void>): Promise<void> => {
   await using node = await replayed(HEIGHT)
   const target = openTestElastic()

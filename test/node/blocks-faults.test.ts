@@ -84,7 +84,7 @@ test.each(ONCE)('blocks: %s is overcome', async (_, fault) => {
   expect(blocks).toEqual(await slice(range))
 })
 
-/** Faults of the raw heads that last: without them no signature is to be had. */
+/** Permanent faults of the raw headers, without which no signature is available. */
 const HEADLESS: readonly (readonly [string, Fault])[] = [
   [
     'bulk calls unknown',
@@ -157,7 +157,7 @@ test.each(SIGNS)('blocks: %s as a signature is refused with what to do', async (
   }
 })
 
-/** Faults that last, of block 1201 alone; blocks before it are handed on. */
+/** Permanent faults of block 1201 alone. The blocks before it are returned. */
 const ALWAYS: readonly (readonly [string, Fault, string, string])[] = [
   [
     'cut JSON',

@@ -11,7 +11,8 @@ test('blocks: built from bulk answers, every block equals the one decoded by its
   expect(failure).toBeUndefined()
   expect(blocks.length).toBe(expected.length)
   expect(blocks.findIndex((block, height) => !Bun.deepEquals(block, expected[height], true))).toBe(-1)
-  // One by one only where a transaction has no action, and where a range would hold one block.
+  // Single block calls are made only where a transaction has no action, and where a range would have one
+  // block.
   const zeroAction = expected.filter(({ block }) =>
     block.transactions.some(({ actions }) => actions.length === 0),
   )

@@ -29,7 +29,7 @@ const ready = async ({
 const passedOn = async ({ service }: ForkStand): Promise<number> =>
   (await service.ask(`/rpc/getChainInfo?apikey=${service.key}`)).status
 
-/** A store that has ten blocks of one branch, and two nodes that stand there. */
+/** A store with ten blocks of one branch, and two nodes. */
 const standing = async (stand: ForkStand) => {
   const [own, rival] = [grown(stand, 10, 1), grown(stand, 20, 2)]
   for (const node of [stand.node, stand.other]) node.stand = { head: own, lib: 50 }
@@ -124,7 +124,7 @@ test('a node of another chain: /ready, status and doctor say so', () =>
         expect.objectContaining({ node: 'foreign', reason: expect.stringMatching(why) }),
       ])
       node.close()
-      // A file of its own: the store of this process stays open.
+      // A separate file, because this process keeps its store open.
       expect((await folder.run(['load', '--once', '--node', stand.node.url])).code).toBe(0)
       const said = await folder.run(['status', '--node', foreign.url])
       expect([said.code, said.out]).toEqual([3, expect.stringMatching(why)])

@@ -3,7 +3,7 @@ import { createNode } from '#node/create-node.ts'
 
 const MIB = 1024 * 1024
 
-/** A server that answers with what `answer` makes of the number of the request, from 1. */
+/** A server whose answers `answer` makes from the number of the request, from 1. */
 const serverOf = (answer: (request: number) => Response | Promise<Response>) => {
   let requests = 0
   return Bun.serve({

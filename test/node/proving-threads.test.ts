@@ -8,13 +8,13 @@ import type { Fault } from '../support/nodes/faulty-node.ts'
 import { at, changed, isBulk, read, slice } from '../support/nodes/read-blocks.ts'
 import { recordedBlocks } from '../support/nodes/recording.ts'
 
-/** Long enough for threads. */
+/** A range long enough for threads. */
 const RANGE = { from: 1000, to: 3500 }
 const open = workersOf<Asked, Proved>(new URL('../../src/proving-thread.ts', import.meta.url))
 const threads = { open, count: 2, least: 2_000 }
 const honest: Fault = () => undefined
 
-/** Threads that end by themselves: each is ended when it is given its answers of this number. */
+/** Threads that die: each ends when it receives its answers with this number. */
 const mortal =
   (last: number): OpenProvingThread =>
   listener => {
@@ -46,7 +46,7 @@ test('threads: the same blocks with the same proofs as without them', async () =
   expect(unsigned.filter(({ block }) => changesProducers(block))).toEqual([])
   expect(given.proofs.at(-1)?.signedBy).toBe(given.blocks.at(-1)?.block.witness ?? '')
   const alone = await read(honest, RANGE)
-  // What a thread has proved is not asked for again.
+  // Answers that a thread has proved are not requested again.
   expect(given.asked.filter(path => !isBulk(path)).sort()).toEqual(
     alone.asked.filter(path => !isBulk(path)).sort(),
   )
@@ -93,7 +93,7 @@ test.each([
 ] as const)('threads: a node that lies (%s) ends as without threads', async (_, match, change) => {
   const lie = at(match, changed(change))
   const [given, alone] = [await read(lie, RANGE, { threads }), await read(lie, RANGE)]
-  // Which of the blocks that are asked for at once fails first is chance.
+  // Several blocks are requested at once, and which of them fails first is random.
   const said = ({ failure }: typeof given) => ({
     ...failure,
     message: failure?.message.replace(/[1-9A-HJ-NP-Za-km-z]{43,44}|\d+/g, '#'),

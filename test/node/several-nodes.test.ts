@@ -5,11 +5,11 @@ import { idleClock } from '#test/support/clocks/idle-clock.ts'
 import { type Fault, startFaultyNode } from '#test/support/nodes/faulty-node.ts'
 import { isBulk, slice } from '#test/support/nodes/read-blocks.ts'
 
-/** No time-out helps. */
+/** The time-out is so long that it never fires. */
 const PATIENT_MS = 3_600_000
 const RANGE = { from: 1000, to: 4851 }
 
-/** Reads from two nodes, each with its fault; the bulk calls of each. */
+/** Reads from two nodes, each with its fault. Returns the bulk calls of each. */
 const readOf = async (faults: readonly [Fault, Fault]) => {
   await using one = await startFaultyNode(faults[0])
   await using other = await startFaultyNode(faults[1])

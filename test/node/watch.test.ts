@@ -41,7 +41,7 @@ test.each([
   await nodes.clock.awaited(700)
   await nodes.clock.pass(700)
   expect([await asked, nodes.passed()]).toEqual([200, [1, 1]])
-  // For the next requests it stands behind.
+  // The next requests prefer the other node.
   expect([await statusOf(nodes.node.get(PATH)), nodes.passed()]).toEqual([200, [1, 2]])
 })
 
@@ -78,7 +78,7 @@ test.each([
   nodes.become(fault)
   const watched = nodes.node.watch(async () => OURS)
   if (fault === hangs) {
-    // The other one has answered.
+    // The other node has answered.
     await nodes.clock.awaited(1_500, 1)
     await nodes.clock.pass(1_500)
   }
@@ -196,7 +196,7 @@ test('heard: a last irreversible block above the head is not so', async () => {
   expect(node.heard()?.headBlock).toBe(4851)
 })
 
-/** Two nodes, of which the sick one makes up block 90,000; `seconds` since the stored block. */
+/** Two nodes, of which the sick one makes up block 90,000. `seconds`: time since the stored block. */
 const makingUp = async (seconds: number) => {
   const START = 1_600_000_000
   const nodes = await pair({ start: (START + seconds) * 1_000 })

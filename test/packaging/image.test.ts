@@ -28,8 +28,8 @@ test('image: it is built with the pinned Bun, from files that .dockerignore lets
 })
 
 /**
- * What a container engine does with the image's root folder, as far as root can without one: mounts of its own, root
- * read-only, /data writable, the image's user, no further privileges.
+ * Imitates a container engine on the image's root folder, as far as root can do without an engine: separate
+ * mounts, root file system read-only, /data writable, the image's user, no further privileges.
  */
 const INSIDE = `
 set -e

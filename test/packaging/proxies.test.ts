@@ -8,12 +8,15 @@ import { type Service, serviceOn } from '../support/processes/service.ts'
 import { loadedStore } from '../support/stores/loaded.ts'
 import { bodyOf, PATH_NAME, PROXIES, type RunningProxy, startProxy } from './proxies.ts'
 
-/** The examples for nginx and Caddy, run by these programs before services of the recorded chain. */
+/**
+ * The example configurations for nginx and Caddy, run by these programs in front of services of the recorded
+ * chain.
+ */
 
 type Listening = Service & {
-  /** Its port, or the path of its Unix socket. */
+  /** The port, or the path of the Unix socket. */
   readonly place: number | string
-  /** Called before each read of records; a test may hold them up. */
+  /** Called before each read of records. A test may delay it. */
   onRecords: () => Promise<void>
 }
 
@@ -60,7 +63,7 @@ describe.each([...PROXIES.map(name => [name, 'a port'] as const), ['nginx', 'a U
       await own.app.stop(true)
       await path.app.stop(true)
     })
-    /** What the service logged of a client; it logs an answer when its body has ended. */
+    /** The service's log lines of a client. An answer is logged when its body has ended. */
     const linesOf = (client: string) => own.lines.filter(({ fields }) => fields['client'] === client)
     const endedFor = async (client: string): Promise<void> => {
       await until(() => linesOf(client).length > 0)
@@ -72,7 +75,7 @@ describe.each([...PROXIES.map(name => [name, 'a port'] as const), ['nginx', 'a U
 
     test('answers over TLS as the service does, also long queries and refusals', async () => {
       const page = '/api/account/get-account-tx?account=busyhub&size=50&page=2'
-      // With this profile the links of a page repeat all of these, four times.
+      // With this profile the links of a page repeat all of these parameters four times.
       const many = Array.from({ length: 25 }, (_, at) => `&u${at}=${'a'.repeat(110)}`).join('')
       const links = `${page}&compat=iostabc${many}`
       const tooLong = `${page}&x=${'a'.repeat(9_000)}`
@@ -168,14 +171,15 @@ describe.each([...PROXIES.map(name => [name, 'a port'] as const), ['nginx', 'a U
     test('an export: its first rows come while the service still reads the others', async () => {
       const gate = Promise.withResolvers<void>()
       let reads = 0
-      // Reads of a thousand rows are held up from the second one on, until the client has all rows of the first one.
+      // Reads of a thousand rows are held from the second one on, until the client has all rows of the first
+      // one.
       own.onRecords = async () => {
         reads += 1
         if (reads > 1) await gate.promise
       }
       const answer = await askedBy('127.0.0.5')(
         '/api/account/get-account-tx?account=busyhub&end_seq=2500&format=ndjson',
-        // Caddy would ask for it packed.
+        // Caddy would request it compressed.
         { 'accept-encoding': 'identity' },
       )
       answer.setEncoding('utf8')

@@ -37,7 +37,7 @@ describe('scripts/release', () => {
     const purls: readonly string[] = JSON.parse(text).components.map(({ purl }: { purl: string }) => purl)
     for (const [name, version] of Object.entries({ ...dependencies, bun: engines.bun }))
       expect(purls).toContain(`pkg:npm/${name.replace('@', '%40')}@${version}`)
-    // Tools of the tests are in no program.
+    // No program contains the tools of the tests.
     expect(purls.filter(purl => /biome|typescript|redocly/.test(purl))).toEqual([])
   })
 

@@ -17,10 +17,15 @@ import { loadOnce, replayed, temporarySqlite } from '../support/stores/loading.t
 import { repairedEnd } from '../support/stores/repaired-end.ts'
 
 const END = 60
-/** Each of them alone: whatever the ranges of a load are, several end there. */
+/**
+ * Each height is forged by itself: however a load divides its ranges, several of them end at these heights.
+ */
 const HEIGHTS = Array.from({ length: 34 }, (_, at) => at + 2)
 
-/** The recorded chain in which one block alone is made up: it has all its own hashes, and the next one does not name it. */
+/**
+ * The recorded chain with one block made up: its own hashes are right, and the next block does not name it as
+ * parent.
+ */
 const withForged = async (height: number, isForged: () => boolean = () => true): Promise<Recording> => {
   const all = await recording()
   const alter = (block: object) => Object.assign(block, { version: '7' })
@@ -44,7 +49,7 @@ const loadLinked = async (url: string, store: Store, to?: number): Promise<unkno
 }
 
 let made: Dump | undefined
-/** What the recorded chain gives. */
+/** The documents from the recorded chain. */
 const clean = async (): Promise<Dump> => {
   if (made !== undefined) return made
   const { store, path, destroy } = await temporarySqlite()
@@ -90,7 +95,7 @@ test('linked: a block that is made up in bulk answers only is asked for again, a
   }
 })
 
-/** Where the node's own last block is made up, while it is the last. */
+/** Height of the node's last block, which is made up as long as it is the last. */
 const TAIL = 40
 
 const suite = (open: () => Promise<Damageable>): void => {
@@ -110,7 +115,7 @@ const suite = (open: () => Promise<Damageable>): void => {
       let isForged = true
       await using replay = serveReplay({ recording: await withForged(TAIL, () => isForged), to: TAIL })
       const node = linkedNode(replay.url)
-      // Once it is stored, the chain grows, and its blocks name another one.
+      // After it is stored, the chain grows, and the next block names another parent.
       const found = await loadOnce(node, place.store, {
         once: false,
         onProgress: ({ height }) => {

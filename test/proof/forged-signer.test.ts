@@ -15,7 +15,7 @@ import { loadOnce, temporarySqlite } from '../support/stores/loading.ts'
 const END = 60
 const OWN = signingKey(1, 1)
 
-/** The recorded chain whose last block is the forger's, signed with a key of its own. */
+/** A node with the recorded chain whose last block is forged and signed with the forger's key. */
 const startForger = async (alter: (block: Written) => void) => {
   const forgery = {
     height: END,

@@ -8,10 +8,10 @@ import { forgedChain } from '../support/nodes/forged-chain.ts'
 import { recording, rpcAnswers } from '../support/nodes/recording.ts'
 
 const HEIGHT = 1201
-/** The first two of three bytes of a letter. */
+/** The first two of the three bytes of a character. */
 const CUT = Buffer.from([0xe6, 0x96])
 
-/** The raw form of the block, the message of one receipt ending within a letter. */
+/** The raw form of the block, with the message of one receipt cut within a character. */
 const rawAnswer = async (message: string, bytes: Uint8Array): Promise<Uint8Array> => {
   const text = (await rpcAnswers()).get(`GET /getRawBlockByNumber/${HEIGHT}/true`) ?? ''
   const answer = JSON.parse(text) as { block: { receipts: { status: { message: string } }[] } }
@@ -23,7 +23,7 @@ const rawAnswer = async (message: string, bytes: Uint8Array): Promise<Uint8Array
 
 type Told = { readonly shown: (text: string) => string; readonly raw: Uint8Array }
 
-/** Reads blocks 1200 … 1202 of a chain in which a receipt of 1201 holds bytes that are no UTF-8. */
+/** Reads blocks 1200 … 1202 of a chain in which a receipt of 1201 has bytes that are not UTF-8. */
 const read = async ({ shown, raw }: Told) => {
   const chain = forgedChain(
     await recording(),
@@ -55,7 +55,7 @@ const read = async ({ shown, raw }: Told) => {
   const node = createNode({
     urls: [`http://127.0.0.1:${server.port}`],
     clock: idleClock(),
-    // Nobody can sign a chain that is made up.
+    // A made-up chain cannot be signed.
     prove: 'linked',
     onBlockEvent: event => events.push(event),
   })

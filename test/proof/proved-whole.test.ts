@@ -13,7 +13,7 @@ import { differences, dumpSqlite } from '../support/stores/dump.ts'
 import { loadFrom, temporarySqlite } from '../support/stores/loading.ts'
 
 const END = 240
-/** Behind the last block of a load that does not follow yet. */
+/** Above the last block of a load that does not follow the head yet. */
 const BEFORE = END - 10
 
 let node: Generated
@@ -85,7 +85,7 @@ for (const position of ['bulk', 'single', 'tip'] as const)
       const refused = `Block ${height}: ${field} of transaction`
       await expect(readFrom(forger.url, 'whole', asked)).rejects.toThrow(refused)
       await expect(readFrom(forger.url, 'signed', { ...asked, following: true })).rejects.toThrow(refused)
-      // All else of the forged block fits: what does not look at texts believes it.
+      // All other fields of the forged block fit, so a level that does not check texts accepts it.
       const believed = (await readFrom(forger.url, 'signed', asked)).map(({ block }) => block)
       const [real] = await readFrom(node.url, 'whole', { from: height, to: height, end: END })
       const forged = believed.find(block => block.height === height)
@@ -141,7 +141,7 @@ test("whole: nothing of a forged block is stored, and loading goes on with the h
     [0, 0, 'signed'],
     [1, END, 'whole'],
   ])
-  // Loaded as far as it is signed, then followed: the end is whole without being asked for.
+  // Loaded as far as it is signed, then followed: near the head blocks are proved whole by default.
   node.setHeight(BEFORE)
   await loadFrom(node.url, other.store)
   node.setHeight(END)
@@ -160,7 +160,7 @@ test('whole: status shows it; a node without raw blocks is refused, and by defau
   await using folder = await cliFolder()
   const load = ['load', '--to', '20', '--node']
   const refused = folder.start([...load, poor.url, '--prove', 'whole'])
-  // Another node may come: it asks again, and says what helps.
+  // Another node may appear. The loader retries and names the remedies.
   await refused.logs('cannot be proved')
   await refused.logs('Use a node that returns raw blocks, or --prove signed, which does not need them.')
   refused.kill('SIGKILL')

@@ -12,9 +12,9 @@ import { elasticsearchUrl } from '../support/stores/elasticsearch.ts'
 import { ARCHIVED, loadFrom } from '../support/stores/loading.ts'
 import { elasticPlace, type Place, sqlitePlace } from '../support/stores/place.ts'
 
-/** The last blocks up to here have transactions. */
+/** The blocks just below this height have transactions. */
 const HEIGHT = 760
-/** Documents of a partition: several of them. */
+/** Documents per partition: the copy has several partitions. */
 const PARTITION = 450
 const SEED = seedOf(37)
 
@@ -73,7 +73,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('copy', () => {
           },
         )
         expect(kills).toBeGreaterThan(2)
-        // Where the same kind of store was loaded, nothing differs, down to where its partitions begin.
+        // A copy to the same kind of store does not differ from a load, including where its partitions begin.
         expect(await target.dump()).toEqual(await loaded[to].dump())
         expect(await target.store.published()).toEqual(await loaded[from].store.published())
         expect((await target.store.keys.list()).map(({ name }) => name)).toEqual(['wallet'])
@@ -83,7 +83,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('copy', () => {
       }
     })
 
-  /** A copy that has not come to its end answers nothing, unless it is whole. */
+  /** An incomplete copy does not answer. A complete one may. */
   const requireNothingFalse = async (store: Store): Promise<void> => {
     const answer = await store.read(async view => view.at.height).catch((error: Error) => error.message)
     expect([
@@ -162,7 +162,7 @@ test('copy: a copy that differs is refused with the name of its index, and stays
     let isDone = false
     const spoil = async (store: Store): Promise<Store> => ({
       ...store,
-      // What was written is spoilt before it is compared.
+      // A written document is damaged before the comparison.
       audit: async () => {
         if (!isDone) await target.change(balances, id, 'amount', 1n)
         isDone = true

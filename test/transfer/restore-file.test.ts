@@ -51,7 +51,7 @@ const clear = (): void => {
   for (const end of ['', '-wal', '-shm', '.partial']) rmSync(`${place}${end}`, { force: true })
 }
 
-/** A copy of the copy, damaged, with the true manifest beside it. */
+/** A damaged copy of the backup, with the true manifest next to it. */
 const damaged = (damage: (path: string) => void): string => {
   const path = join(folder.path, 'damaged.sqlite')
   copyFileSync(copy, path)
@@ -105,7 +105,7 @@ test('restore: a place that is taken by something else is refused', async () => 
   expect(readFileSync(place, 'utf8')).toBe('something else')
 })
 
-/** Restores without a process of its own; what it throws. */
+/** Restores in this process. Returns the thrown Failure. */
 const refusal = async (from: string): Promise<Failure> => {
   const node = createNode({ urls: [ARCHIVED] })
   try {
@@ -137,7 +137,7 @@ const hasDocuments = ({ name }: AnyIndex): boolean =>
     ({ index, documents }) => index === name && documents > 0,
   )
 
-/** Condition of the last row of an index. */
+/** SQL condition for the last row of an index. */
 const last = (index: AnyIndex): string => {
   const { name, key } = tableOf(index)
   const columns = key.map(column => `"${column}"`).join(', ')
@@ -197,7 +197,7 @@ test('restore: any byte of the copy or of its manifest changed, either of them c
       const of = round % 2 === 1 ? `${file}.manifest.json` : file
       const bytes = readFileSync(of)
       const at = Math.floor(random() * bytes.length)
-      // Of the manifest all but the space between its members counts.
+      // Of the manifest, all but whitespace between its members is significant.
       if (round % 10 === 0) return writeFileSync(of, bytes.subarray(0, at))
       bytes[at] = (bytes[at] ?? 0) ^ (1 << Math.floor(random() * 3))
       writeFileSync(of, bytes)

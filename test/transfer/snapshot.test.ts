@@ -24,10 +24,10 @@ const SEED = seedOf(29)
 
 const url = elasticsearchUrl()
 
-/** Bytes that are changed, one after the other: the server takes some seconds to give each shard up. */
+/** Number of bytes that are changed, one after the other. The server takes seconds to give up each shard. */
 const CHANGED_BYTES = 3
 
-/** Lists the files of a repository; undefined: the server is on another machine. */
+/** Lists the files of a repository. undefined: the server is on another machine. */
 const filesBelow = async (location: string) => {
   type Nodes = {
     readonly nodes: Readonly<
@@ -123,11 +123,11 @@ describe.skipIf(url === undefined)('snapshots of Elasticsearch', () => {
     await loseAll()
     expect(await read()).toEqual([])
     expect(await place.dump()).toEqual(whole)
-    // The indices are there, and nobody can tell whether they are those that the server restored.
+    // The indices exist, but nothing proves that they are those that the server restored.
     expect(await read()).toContain('transactions')
     await loseAll()
     await onServer()
-    // Written again as it was: the same documents by another operation.
+    // Rewritten without a change: the same document by another operation.
     const path = `${url}/${prefix}-transactions-000000/_doc/${transactionId(0, 0)}`
     const { _source } = await ask<{ readonly _source: object }>('GET', path)
     await ask('PUT', `${path}?refresh=true`, _source)
@@ -194,7 +194,7 @@ describe.skipIf(url === undefined)('snapshots of Elasticsearch', () => {
 
   test('indices that are there already and have other API keys are refused', async () => {
     const refused = expect.stringContaining('its API keys are not those of the manifest')
-    // Of a run that was killed, and of one that came to its end.
+    // After a killed run, and after a completed one.
     await loseAll()
     await onServer()
     await ask('POST', `${url}/${prefix}-keys-0/_update/key?refresh=true`, { doc: { revoked: 2 } })
@@ -208,7 +208,7 @@ describe.skipIf(url === undefined)('snapshots of Elasticsearch', () => {
     expect((await place.store.keys.list()).map(({ id, revoked }) => [id, revoked])).toEqual([
       ['key', undefined],
     ])
-    // A second run finds all there.
+    // A second run finds everything in place.
     expect(await restored()).toBe(HEIGHT)
   })
 
@@ -249,7 +249,7 @@ describe.skipIf(url === undefined)('snapshots of Elasticsearch', () => {
     await onServer()
     const first = (index: AnyIndex): string | undefined =>
       [...whole.keys()].find(key => key.startsWith(`${index.name}/`))?.slice(index.name.length + 1)
-    // From the last one on: of several that differ the first one is named.
+    // Damaged from the last index on: of several differing indices the first one is named.
     for (const index of [...historyIndices, ...stateIndices].toReversed()) {
       const id = first(index)
       if (id === undefined) continue
