@@ -23,11 +23,11 @@ test.each([1, 2])(
     for (let times = 0; times < 110; times++) statuses.push((await ask('198.51.100.1', 'wrong')).status)
     expect(statuses.slice(0, 100)).toEqual(Array(100).fill(401))
     expect(statuses).toContain(429)
-    // One more is let through each 600 ms, so most of a burst are refused.
+    // One more request is accepted each 600 ms, so most of a burst are refused.
     const burst = await Promise.all(Array.from({ length: 40 }, () => ask('198.51.100.1', 'wrong')))
     expect(burst.filter(({ status, wait }) => status === 429 && wait === 1).length).toBeGreaterThan(0)
     expect((await ask('198.51.100.1', 'wrong', { method: 'HEAD' })).status).not.toBe(200)
-    // The same network with a good key, and another network with a wrong one.
+    // The same network with a valid key, and another network with a wrong one.
     expect((await ask('198.51.100.1', key)).status).toBe(503)
     expect((await ask('198.51.100.2', 'wrong')).status).toBe(401)
     service.kill('SIGTERM')

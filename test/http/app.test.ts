@@ -260,7 +260,7 @@ describe('trouble', () => {
     const waiting = [ask(path)]
     await begun.promise
     waiting.push(ask(path), ask(path))
-    // Those two have taken their places by now.
+    // By now those two wait in the queue.
     await ask('/api/?apikey=unknown')
     const before = lines.length
     const refused = await ask(`${path}&lang=zh`)
@@ -269,7 +269,7 @@ describe('trouble', () => {
       code: 5030,
       message: '服务繁忙：排队等待的请求过多。',
     })
-    // HEAD goes the long way.
+    // HEAD does not take the fast path of the refusal.
     const long = await ask(`${path}&lang=zh`, { method: 'HEAD' })
     const { 'x-request-id': _, ...headers } = refused.headers.toJSON()
     expect(long.headers.toJSON()).toMatchObject(headers)
@@ -318,7 +318,7 @@ describe('language', () => {
     const { ask } = serviceOn(store)
     for (const path of ['/', '/docs', '/docs/']) {
       const response = await ask(path, { headers: { 'Accept-Language': 'zh' } })
-      // Relative, so that it is right behind any path.
+      // A relative location is right behind any base path.
       const { pathname } = new URL(response.headers.get('location') ?? '', `http://host${path}`)
       expect([response.status, pathname]).toEqual([302, '/docs/zh'])
       expect(response.headers.get('location')).not.toStartWith('/')

@@ -9,13 +9,15 @@ import { clientOf } from '../support/processes/client.ts'
 import { type Service, serviceOn } from '../support/processes/service.ts'
 import { fillFromRecording, loadedStore } from '../support/stores/loaded.ts'
 
-/** A service behind a path: every address of it is there, and whatever it names leads to another address of it. */
+/**
+ * A service behind a base path: all its addresses are below that path, and so are all links in its answers.
+ */
 
 const ORIGIN = 'http://127.0.0.1:8080'
 const PREFIXES = ['/iost', '/a/b-c', '']
 
 const pathOf = (url: string): string => url.slice(ORIGIN.length)
-/** Where a reference in an answer of this address leads. */
+/** The target of a reference in an answer of this address. */
 const resolved = (reference: string, at: string): string => pathOf(new URL(reference, `${ORIGIN}${at}`).href)
 const okAt = async ({ ask, key }: Service, path: string): Promise<void> =>
   expect([path, (await ask(path, { headers: { 'x-api-key': key } })).status]).toEqual([path, 200])
@@ -55,7 +57,7 @@ for (const prefix of PREFIXES) {
     const { message } = (await (await served.ask('/health')).json()) as { readonly message: string }
     expect(message).toContain(` ${prefix}/docs, `)
     expect(await (await served.ask(`${prefix}/robots.txt`)).text()).toContain(`Disallow: ${prefix}/api/\n`)
-    // The gateway has no node here: its own refusal, not that of an unknown path.
+    // The gateway has no node here, so it refuses with its own error, not with that of an unknown path.
     expect(
       (await served.ask(`${prefix}/rpc/getNodeInfo`, { headers: { 'x-api-key': served.key } })).status,
     ).toBe(503)
@@ -127,7 +129,7 @@ test('serve: with --base-path its first line is the address that holds', async (
   expect(url).toMatch(/:\d+\/iost$/)
   expect((await fetch(`${url}/health`)).status).toBe(200)
   expect((await fetch(new URL('/health', url))).status).toBe(404)
-  // The reference by its prefix alone, as one would type it.
+  // The URL without a slash at its end, as a user would type it.
   const page = await fetch(url)
   expect([page.status, page.url]).toEqual([200, `${url}/docs/en`])
   serving.kill('SIGINT')

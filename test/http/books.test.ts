@@ -32,7 +32,7 @@ const fileOf = async (action: string, params: Params) => {
 
 const sorted = (rows: readonly object[]): readonly string[] => rows.map(row => JSON.stringify(row)).toSorted()
 
-/** Units of a signed decimal text. */
+/** A signed decimal text in units. */
 const units = (text: string, decimals: number): bigint =>
   text.startsWith('-') ? -toUnits(text.slice(1), decimals) : toUnits(text, decimals)
 
@@ -86,7 +86,8 @@ describe('csv=koinly', () => {
         await fileOf('get-account-tx', asked),
         await fileOf('get-balance-history', asked),
       ]
-      // Within a transaction, actions come before what they led to; what changes a balance comes in its own order.
+      // Within a transaction, actions come before those they cause. Balance changes have an order of their
+      // own.
       expect(sorted(byRecords.rows)).toEqual(sorted(byChanges.rows))
       expect(byRecords.rows.map(row => row['Date'])).toEqual(byChanges.rows.map(row => row['Date']))
       compared += byRecords.rows.length
@@ -124,7 +125,7 @@ describe('csv=koinly', () => {
     expect([rows.length > 100, worth > 0]).toEqual([true, true])
     const { available, frozen } = plainHeld(past, 'iost/busyhub', last)
     expect(held).toBe(available + frozen)
-    // Releases have no line, so the number of rows would say nothing.
+    // Releases have no line, so the number of rows would be misleading.
     expect(response.headers.get('x-total-count')).toBeNull()
   })
 

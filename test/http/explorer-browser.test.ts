@@ -16,11 +16,11 @@ import { commitRuns } from '../support/stores/commit-runs.ts'
 import { loadedStore } from '../support/stores/loaded.ts'
 import { temporarySqlite } from '../support/stores/loading.ts'
 
-// The browser may have to be fetched; a test that hangs still ends.
+// The first run may download the browser. A test that hangs still ends.
 setDefaultTimeout(600_000)
 
 const RUN = '<img src=x onerror=alert(1)><script>alert(2)</script>"\'><svg onload=alert(3)>'
-/** What an operator's file could say of a producer, or somebody who writes it for him. */
+/** A profile of a producer with hostile values. */
 const PROFILE: Profile = {
   alias: `节点${RUN}`,
   alias_en: `Node${RUN}`,
@@ -59,7 +59,7 @@ afterAll(async () => {
   await replay.stop()
 })
 
-/** One of each page at least. */
+/** At least one page of each kind. */
 const ADDRESSES = [
   '',
   'search?text=prod',
@@ -83,7 +83,7 @@ const ADDRESSES = [
   'statistics/transactions',
   'transactions',
   'tx/EtsagS1FGY4f1kEZGu8zoryj8pXKSBazcHujbC4c958e',
-  // It failed, after several actions.
+  // A transaction that failed after several actions.
   'tx/9PuqyNavM7r8jMAwpzuaEp9syibZRaURXwgHbckve53p',
   'account/busyhub',
   'account/__proto__',
@@ -95,7 +95,7 @@ const ADDRESSES = [
   'no/such/page',
 ]
 
-/** Pages that are for programs. */
+/** Pages for programs. */
 const PIECES = ['/suggest', '/sitemap.xml']
 
 test('explorer in a browser: every page of the explorer is looked at', () => {
@@ -105,7 +105,7 @@ test('explorer in a browser: every page of the explorer is looked at', () => {
   expect(missed.map(({ path }) => path)).toEqual(PIECES)
 })
 
-/** How far a page shifted, and whether it was painted before all of it had come. */
+/** The layout shift of a page, and whether it was painted before all of it had arrived. */
 const SHIFT = `new Promise(done => {
   let sum = 0
   new PerformanceObserver(list => {
@@ -115,10 +115,13 @@ const SHIFT = `new Promise(done => {
   const inParts = performance.getEntriesByType('paint').some(({ startTime }) => startTime < domInteractive)
   requestAnimationFrame(() => setTimeout(() => done({ sum, inParts }), 0))
 })`
-/** Loads of a page that comes in parts, as any does on a machine that stands still for a moment, before it is believed to shift. */
+/**
+ * Loads of a page before a shift counts. A page that arrives in parts, as on a machine that pauses, may
+ * shift.
+ */
 const LOADS = 10
 
-/** Opens an address; whether what was shown stayed where it was. */
+/** Opens a URL. Returns whether the content stayed in place. */
 const staysPut = async (page: Page, url: string): Promise<boolean> => {
   for (let load = 1; ; load += 1) {
     await page.go(url)
@@ -128,10 +131,10 @@ const staysPut = async (page: Page, url: string): Promise<boolean> => {
   }
 }
 
-/** Small: it is sent to each page anew. */
+/** Minified, because it is sent to each page again. */
 const axe = readFileSync(new URL(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
 
-/** Serious findings of axe; `options` limits it to some. */
+/** Serious findings of axe. `options` limits the rules. */
 const findingsOn = async (page: Page, options: object = {}): Promise<readonly unknown[]> => {
   await page.run(`${axe};0`)
   return page.run(
@@ -143,39 +146,39 @@ const findingsOn = async (page: Page, options: object = {}): Promise<readonly un
 
 const wideOf = (page: Page): Promise<number> => page.run('document.documentElement.scrollWidth')
 
-/** A page that is not found is refused with 404, which the console names. */
+/** Console messages without those for the expected answers 404 and 400. */
 const quietIn = (page: Page): readonly string[] =>
   page.said.filter(line => !/404.*no\/such\/page|400.*\/search/.test(line))
 
-/** What was asked of others; Chromium's own icons, such as a calendar, are asked of nobody. */
+/** Requests to other hosts. Chromium's own icons, such as a calendar, cause no request. */
 const elsewhereOf = (page: Page): readonly string[] =>
   page.asked.filter(asked => !asked.startsWith(served.url) && !asked.startsWith('data:image/svg+xml;'))
 
-/** Widths of a phone, a tablet and a desk. */
+/** Widths of a phone, a tablet and a desktop. */
 const WIDTHS = [360, 768, 1_400] as const
-/** Widths between: on both sides of those at which the style changes, where there is least room. */
+/** Widths on both sides of those at which the layout changes, where there is least room. */
 const BETWEEN = [480, 759, 761, 960, 1_151, 1_153] as const
 
-/** Rules for what a language and a theme decide: colours, names, labels. */
+/** Rules for colours, names and labels, which depend on language and theme. */
 const WORDS_AND_COLOURS = {
   runOnly: [
     ...['cat.color', 'cat.language', 'cat.name-role-value'],
     ...['cat.forms', 'cat.text-alternatives', 'cat.aria'],
   ],
-  // Of the level above the one that pages meet.
+  // A rule of level AAA. The pages meet level AA.
   rules: { 'color-contrast-enhanced': { enabled: false } },
 }
 
 /**
- * How a page is opened, and by what rules it is looked at: half of all pages on a phone in the light theme by every rule, the
- * others on a desk in the dark one; in the other language the other way round.
+ * How a page is opened and checked: half of all pages on a phone in the light theme by every rule, the others
+ * on a desktop in the dark theme. The other language swaps the two halves.
  */
 const lookAt = (at: number, lang: 'en' | 'zh') =>
   at % 2 === (lang === 'en' ? 0 : 1)
     ? ({ width: 360, scheme: 'light', rules: {} } as const)
     : ({ width: 1_400, scheme: 'dark', rules: WORDS_AND_COLOURS } as const)
 
-/** What names a part of a page in Latin letters alone; words that Chinese has taken over are none. */
+/** Names of page parts in Latin letters alone, without words that Chinese has adopted. */
 const UNTRANSLATED = `[...document.querySelectorAll('h1 small, h2, th, dt, label span, button, nav a, .inner > summary, [aria-label], [placeholder], .badge')]
   .flatMap(each => [each.matches('[data-copy]') ? '' : each.textContent, each.ariaLabel ?? '', each.placeholder ?? ''])
   .filter(text => /[A-Za-z]/.test(text) && !/\\p{Script=Han}/u.test(text) && !/^(?:gas|RAM|UTC)$/i.test(text.trim()) && text !== ${JSON.stringify(RUN)})`
@@ -221,7 +224,7 @@ test('explorer in a browser: the code of a contract is read in both themes, and 
   const copied =
     "getSelection().selectAllChildren(document.querySelector('.lines')), getSelection().toString()"
   expect((await page.run<string>(copied)).trimEnd()).toBe(code.trimEnd())
-  // Every number stands left of the text, also where a line goes on below itself.
+  // All line numbers are left of the code, also where a line is wrapped.
   const numbers = "[...document.querySelectorAll('.lines i')].map(each => each.getBoundingClientRect().left)"
   expect(new Set(await page.run<readonly number[]>(numbers)).size).toBe(1)
   expect(await page.run<number>("document.querySelectorAll('.lines i').length")).toBe(
@@ -245,7 +248,7 @@ test('explorer in a browser: a QR code is dark on light in both themes, and has 
   await page.close()
 })
 
-/** Buttons that would do nothing, plots that are not seen, and plots and texts that have the colour of what is behind them. */
+/** Buttons without effect, invisible plots, and plots and texts in the colour of their background. */
 const UNSCRIPTED = `({
   wide: document.documentElement.scrollWidth,
   buttons: [...document.querySelectorAll('button[type=button]')].filter(each => each.checkVisibility({ visibilityProperty: true })).length,
@@ -343,13 +346,13 @@ test('explorer in a browser: hostile texts run nothing, lead nowhere and ask nob
 type Growing = {
   readonly isRefused: boolean
   readonly more: readonly number[]
-  /** The page that is opened; absent: the list of blocks. */
+  /** The page to open. Absent: the list of blocks. */
   readonly path?: string
-  /** What is added to the time of the last block; absent: nothing, so that every block is recent. */
+  /** Time added to that of the last block. Absent: none, so every block is recent. */
   readonly later?: () => number
 }
 
-/** A chain at block 60 that the page is opened on; then each of `more` is published and waited for. */
+/** Opens the page on a chain at block 60. Then each height of `more` is published and awaited. */
 const onGrowingChain = async (
   { isRefused, more, path = 'blocks', later = () => 0 }: Growing,
   at: (
@@ -364,7 +367,7 @@ const onGrowingChain = async (
   const last = Number((blocks[ends.at(-1) ?? 0]?.block.time ?? 0n) / 1_000_000n)
   const clock = { ...systemClock, now: () => last + later() }
   const growing = serviceOn(store, { explorer: true, clock })
-  /** The heights that looks were made for. */
+  /** The heights for which the page was fetched. */
   const told: string[] = []
   await using chain = servedBehind('/', {
     ...growing,
@@ -410,7 +413,7 @@ test('explorer in a browser: rows of new blocks come by the stream while the pag
       return
     }
     if (height === 70) {
-      // A page that nobody sees closes its stream, and learns on its return what it missed.
+      // A hidden page closes its stream, and fetches the missed rows when it is shown again.
       await page.run(seen(false))
       await until(() => service.lines.some(({ fields }) => fields['route'] === 'live'))
       await page.run(seen(true))
@@ -422,7 +425,7 @@ test('explorer in a browser: rows of new blocks come by the stream while the pag
   })
 })
 
-/** What a page says without its ages, and what the service says at its address now. */
+/** The text of a page without its ages, and the text that the service now returns for its URL. */
 const SAID = `(async () => {
   const answer = await fetch(location.href, { headers: { Accept: 'text/html' } })
   const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html')

@@ -7,7 +7,7 @@ import { type Service, serviceOn } from '#test/support/processes/service.ts'
 import { loadedStore } from '#test/support/stores/loaded.ts'
 import { until } from '#test/support/wait.ts'
 
-/** Clients of exports that stall, leave, or ask for too many; and exports that break off. */
+/** Clients of exports that stall, leave, or open too many, and exports that break off. */
 
 const HISTORY = '/api/account/get-account-tx?account=busyhub&format=ndjson'
 const HOLDERS = '/api/token/get-token-holder?token=iost&format=csv'
@@ -31,7 +31,7 @@ const serving = async (over: Parameters<typeof serviceOn>[1] = {}, store?: Store
 const urlOf = ({ app, key }: Service, path: string, own = key): string =>
   `http://127.0.0.1:${app.server?.port}${path}&apikey=${own}`
 
-/** A client that takes nothing but the begin of an answer. */
+/** A client that reads only the beginning of an answer. */
 const opening = async (service: Service, path = HISTORY, own = service.key) => {
   const socket = connect(service.app.server?.port ?? 0, '127.0.0.1')
   sockets.push(socket)
@@ -58,7 +58,7 @@ test('exports: clients that leave, by the dozen, free their places', async () =>
     for (const { socket } of clients) socket.destroy()
     await until(() => kindsIn(service).length === round * 2)
   }
-  // A short list may have been sent before its client left; the long one never is.
+  // A short list may have been sent before its client left. The long one never is.
   const kinds = kindsIn(service)
   expect(kinds.filter(kind => kind !== 'gone' && kind !== 'ok')).toEqual([])
   expect(kinds.filter(kind => kind === 'gone').length).toBeGreaterThanOrEqual(12)
@@ -135,11 +135,11 @@ test('exports: each thousand rows begun is a request of the day', async () => {
       message: 'This API key is limited to 39 requests per day; 17 are left today, and 18 more are needed.',
     },
   ])
-  // What was refused cost nothing.
+  // Refused requests were not counted.
   expect(await left()).toEqual([200, '17'])
 })
 
-/** A store whose views fail or change at a counted read. */
+/** A store whose views fail or change at a given read. */
 const troubled = async (trouble: (view: View, read: number) => View): Promise<Store> => {
   const store = await loadedStore()
   let reads = 0

@@ -11,7 +11,7 @@ import { feedEvents } from '../support/processes/feed-client.ts'
 import { serviceOn } from '../support/processes/service.ts'
 import { loadedStore } from '../support/stores/loaded.ts'
 
-/** What begins and ends a feed of a chain that stands still. */
+/** The begin and end of feeds of a chain that stands still. */
 
 const LIST = '/api/account/get-account-tx?account=busyhub&format=sse'
 const PLAN = { perSecond: 1_000, perDay: 100_000 }
@@ -58,7 +58,7 @@ test('feeds: the begin gives back the whole id, so that a place above is not for
     await open('&head=1', { headers: { 'last-event-id': '18261-4900-4901-2-abc-1234wxyz@9.1234abcd' } })
   ).body?.getReader()
   const { value } = (await reader?.read()) ?? {}
-  // No node is followed: nobody can say that the block is gone.
+  // No node is followed, so it is unknown whether the block is gone.
   expect(new TextDecoder().decode(value as Uint8Array)).toBe(
     'retry: 1000\n: block 4851, head none\nid: 18261-4900-4901-2-abc-1234wxyz@9.1234abcd\n\n',
   )
@@ -214,7 +214,7 @@ test('client: followHead tells of rows above and of those that are gone, and nam
   const reading = (async () => {
     for await (const event of action.followHead({ account: 'busyhub' })) events.push(event)
   })()
-  // The last row comes again as another one.
+  // The last row is sent again with other content.
   await expect(reading).rejects.toThrow('Blocks were taken back')
   expect(events).toEqual([
     { event: 'packed', row: { n: 5 } },

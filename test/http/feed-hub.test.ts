@@ -6,11 +6,11 @@ import { Failure } from '#failure/failure.ts'
 import type { Published, Store } from '#store/port.ts'
 import { handClock } from '../support/clocks/hand-clock.ts'
 
-/** Those who follow rows and those who follow heights in one thread do not disturb each other. */
+/** Readers of rows and readers of heights in one thread do not disturb each other. */
 
 const at = (height: number) => ({ height, hash: `hash ${height}` }) as Published
 
-/** A hub over a store whose rows are read as `read` says; its height grows by one with each look. */
+/** A hub over a store whose rows are read by `read`. Its height increases by one with each look. */
 const started = (read: (signal: AbortSignal | undefined) => Promise<never>) => {
   const clock = handClock()
   let height = 0

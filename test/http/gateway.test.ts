@@ -5,10 +5,10 @@ import type { Store } from '#store/port.ts'
 import { startFaultyNode } from '#test/support/nodes/faulty-node.ts'
 import { type Service, serviceOn } from '#test/support/processes/service.ts'
 
-/** The gateway asks no store. */
+/** The gateway never reads the store. */
 const noStore = { name: 'none' } as unknown as Store
 
-/** A node that says what no library would, on a socket of its own. */
+/** A node on a raw socket, for answers that no HTTP library would send. */
 let answer = ''
 let server: Server
 let service: Service
@@ -77,11 +77,11 @@ test('gateway: all answers together have bounded room, and what has none is refu
     node: createNode({ urls: [node.url], maxHeldBytes: 10 * MIB }),
   })
   const get = (path: string, init?: RequestInit) => ask(path.replace(service.key, key), init)
-  // Two clients that do not read what they asked for.
+  // Two clients that do not read their answers.
   const unread = [await get(large), await get(large)]
   expect(unread.map(({ status }) => status)).toEqual([200, 200])
   expect([(await get(large)).status, (await get(small)).status]).toEqual([503, 200])
-  // One hangs up, one reads at last; what nobody will read is let go of as well.
+  // One client disconnects and one reads at last. Memory for an unread answer is released as well.
   await unread[0]?.body?.cancel()
   expect((await get(large, { method: 'HEAD' })).status).toBe(200)
   expect((await unread[1]?.bytes())?.length).toBe(4 * MIB)

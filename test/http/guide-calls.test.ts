@@ -14,7 +14,7 @@ const answered = async (call: string): Promise<string> => {
   const response = await ask(call, { headers: { 'X-API-Key': key } })
   expect([call, response.status]).toEqual([call, 200])
   if (!call.includes('format=sse')) return response.text()
-  // A feed has no end.
+  // A feed does not end.
   await response.body?.cancel()
   return ''
 }

@@ -19,7 +19,7 @@ import { replayed, temporarySqlite } from '#test/support/stores/loading.ts'
 import { repairedEnd } from '#test/support/stores/repaired-end.ts'
 import { until } from '#test/support/wait.ts'
 
-/** Answers that equal requests share: they are those of the store at any moment. */
+/** Cached answers that equal requests share must equal the store's answers at any moment. */
 
 const MEGABYTES = 4_000_000
 const PAGE = '/api/account/get-account-tx?account=busyhub&size=5'
@@ -30,12 +30,12 @@ beforeAll(async () => {
   loaded = await loadedStore()
 })
 
-/** A service that keeps answers, with the number of reads of rows and a way to hold them up. */
+/** A service with cached answers, with a count of the store's reads and a way to delay them. */
 const setUp = (store: Store, more: Parameters<typeof serviceOn>[1] = {}) => {
   const seen = { reads: 0, sources: [] as string[], onRead: (): Promise<void> => Promise.resolve() }
   const counted = (view: View): View => ({
     ...view,
-    // It never changes; on SQLite each connection has an edition of its own.
+    // The store never changes. On SQLite the edition differs between connections.
     ...(store === loaded ? { edition: loaded } : {}),
     records: async (...asked) => {
       seen.reads += 1
@@ -71,7 +71,7 @@ test('kept answers: a request is answered by an equal one, in its own form alone
     expect([first[0], first[1]]).toEqual([alone.status, await alone.text()])
     expect([second, seen.reads - before]).toEqual([first, 1])
   }
-  // The same request, written in another way; its links repeat what it said itself.
+  // The same request, written differently. Its links repeat its own parameters.
   const before = seen.reads
   const other = await ask(`/api/?_=7&size=5&account=busyhub&module=account&action=get-account-tx&page=1`)
   expect([await other.text(), seen.reads - before]).toEqual([String((await said(PAGE))[1]), 0])
@@ -144,7 +144,7 @@ test.each(OF_STORE.map(action => [nameOf(action), action] as const))(
   },
 )
 
-/** After each of four batches an answer is that of the store; how often the store was read for it. */
+/** After each of four batches the answer must be that of the store. Returns how often the store was read. */
 const followsTheStore = async (store: Store): Promise<number> => {
   const blocks = await recordedBlocks()
   const { seen, said } = setUp(store)
@@ -166,7 +166,9 @@ const followsTheStore = async (store: Store): Promise<number> => {
 const HEIGHT = 60
 const ORPHANS = 3
 
-/** What was kept of blocks that a repair takes back is not given again to who reads the same store in another process. */
+/**
+ * Cached answers with blocks that a repair takes back are not served by another process on the same store.
+ */
 const forgetsWhatIsTakenBack = async (store: Store, reader: Store): Promise<void> => {
   await using replay = await replayed(HEIGHT)
   const node = createNode({ urls: [replay.url] })
@@ -216,7 +218,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('kept answers on Elasticsearch
   test('are those of the published height', async () => {
     const elastic = openTestElastic()
     opened.push(elastic)
-    // What it has read is forgotten after a second, too.
+    // On Elasticsearch the store is also read again after a second.
     expect(await followsTheStore(elastic.store)).toBeGreaterThanOrEqual(4)
   })
 })

@@ -9,7 +9,7 @@ beforeAll(async () => {
   service = serviceOn(await loadedStore())
 })
 
-/** The address a request is sent to when it comes through a proxy that adds a path. */
+/** The public URL of the service behind a proxy that adds a path. */
 const PREFIX = 'https://example.org/chain/v1'
 
 const get = async (path: string, init: RequestInit = {}) => {
@@ -20,7 +20,7 @@ const get = async (path: string, init: RequestInit = {}) => {
   return { response, links: linksOf(response.headers.get('link'), path) }
 }
 
-/** The links of an answer as paths of the service, resolved by the address that the caller knows. */
+/** The links of an answer as paths of the service, resolved against the URL that the caller knows. */
 const linksOf = (header: string | null, path: string): ReadonlyMap<string, string> =>
   new Map(
     (header ?? '')
@@ -34,7 +34,7 @@ const linksOf = (header: string | null, path: string): ReadonlyMap<string, strin
       }),
   )
 
-/** All rows by following `next` from the first page. */
+/** All rows, by following `next` from the first page. */
 const followed = async (path: string, list: string): Promise<{ rows: unknown[]; pages: number }> => {
   const rows: unknown[] = []
   let pages = 0

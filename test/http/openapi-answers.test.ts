@@ -27,7 +27,7 @@ type Document = {
   }
 }
 
-/** Checks what an operation answers against what the document says of that status. */
+/** Checks an operation's answer against the document's schema for that status. */
 const checkerFor = async (choice: Readonly<Record<string, string>>) => {
   const response = await service.ask(`/openapi.json?${queryOf(choice)}`)
   expect(response.status).toBe(200)
@@ -59,7 +59,7 @@ const checkerFor = async (choice: Readonly<Record<string, string>>) => {
   }
 }
 
-/** Something of the right form that no chain has. */
+/** Values of the right form that no chain has. */
 const UNKNOWN = {
   account: 'nobody_here',
   token: 'no_such_token',

@@ -111,6 +111,6 @@ test('openapi: the document of feeds has the parameters with which some feed of 
   const taken = (path: string) => asked.filter(name => namesOf(path).includes(name))
   expect(taken('base/get-block-list')).toEqual(['start_seq'])
   expect(taken('producer/get-reward-history')).toEqual(['start_seq'])
-  // With filters its rows are searched for, and have no seq.
+  // With filters its rows are found by a search and have no seq.
   expect(taken('account/get-account-tx')).toEqual(['start_seq', 'start_block', 'after'])
 })

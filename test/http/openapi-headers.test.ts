@@ -26,7 +26,7 @@ beforeAll(async () => {
 
 const lastOf = ($ref: string | undefined): string => $ref?.split('/').at(-1) ?? ''
 
-/** Headers that the document gives for a status of an operation, by name in lower case. */
+/** Headers in the document for a status of an operation, by name in lower case. */
 const documented = (path: string, status: number): ReadonlyMap<string, Header> => {
   const given = document.paths[path]?.get.responses[status]
   const response = given?.$ref === undefined ? given : document.components.responses[lastOf(given.$ref)]
@@ -38,11 +38,11 @@ const documented = (path: string, status: number): ReadonlyMap<string, Header> =
   )
 }
 
-/** Headers that every HTTP answer has, or that browsers and caches alone read. */
+/** Headers that every HTTP answer has, or that only browsers and caches read. */
 const GENERIC =
   /^(?:content-(?:type|length|encoding)|vary|date|referrer-policy|x-content-type-options|access-control-.*)$/
 
-/** What is wrong with the headers of an answer. */
+/** Differences between the headers of an answer and the document. */
 const faultsOf = (path: string, { status, headers }: globalThis.Response): readonly string[] => {
   const known = documented(path, status)
   return [

@@ -7,7 +7,7 @@ import { type Replay, serveReplay } from '#test/replay/serve.ts'
 import { recording, rpcCalls } from '#test/support/nodes/recording.ts'
 import { type Service, serviceOn } from '#test/support/processes/service.ts'
 
-/** The gateway asks no store. */
+/** The gateway never reads the store. */
 const noStore = { name: 'none' } as unknown as Store
 
 let replay: Replay
@@ -35,7 +35,7 @@ test('rpc: every recorded GET of a listed method, byte for byte', async () => {
   for (const { path, status, content_type, text } of calls) {
     const response = await service.ask(`/rpc${path}?apikey=${service.key}`)
     const body = await response.text()
-    // What can be no name is refused here; the node refuses it as well.
+    // The service refuses invalid names itself. The node refuses them as well.
     if (response.headers.get('content-type') === 'application/json; charset=utf-8') {
       expect([path, status]).toEqual([path, 400])
       expect([400, 404]).toContain(response.status)
@@ -48,7 +48,7 @@ test('rpc: every recorded GET of a listed method, byte for byte', async () => {
         text,
       ])
   }
-  // Texts the recorder sent to see them refused: no hash, no number, no flag, a segment too few or too many.
+  // Invalid values that the recorder sent: no hash, no number, no flag, a path segment too few or too many.
   expect(refused.length).toBe(19)
 })
 

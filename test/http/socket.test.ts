@@ -3,9 +3,12 @@ import type { Store } from '#store/port.ts'
 import { type Service, serviceOn } from '#test/support/processes/service.ts'
 import { soon, until } from '#test/support/wait.ts'
 
-/** What only a real connection shows: odd hosts and methods, lengths of HEAD, clients that hang up. */
+/**
+ * Behaviour that needs a real connection: unusual hosts and methods, lengths of HEAD, clients that
+ * disconnect.
+ */
 
-/** A service whose store never answers; it takes the signals of its reads. */
+/** A service whose store never answers. `onRead` gets the signal of each read. */
 const serve = (onRead: (signal: AbortSignal | undefined) => void = () => {}): Service => {
   const read = (_work: unknown, options?: { signal?: AbortSignal }) => {
     onRead(options?.signal)
@@ -96,7 +99,7 @@ test('a 304 has the tag of what the asker has', async () => {
     expect(etag.endsWith('-gzip"')).toBe(coding === 'gzip')
     const again = await fetch(url, { headers: { ...headers, 'If-None-Match': etag } })
     expect([again.status, again.headers.get('etag')]).toEqual([304, etag])
-    // Whatever it would be sent now.
+    // A 304 is sent regardless of the encoding that the client accepts.
     const other = await fetch(url, { headers: { 'Accept-Encoding': 'br', 'If-None-Match': etag } })
     expect([other.status, other.headers.get('etag')]).toEqual([304, etag])
   }
@@ -116,7 +119,7 @@ test('headers beyond 16 KiB are 431, by Bun', async () => {
 })
 
 test('a client that hangs up ends its request', async () => {
-  // Of its own: requests of other tests that were cut off may get as far as the store, too.
+  // A separate service: requests of other tests that were cut off may reach the store, too.
   const asked = Promise.withResolvers<AbortSignal | undefined>()
   const own = serve(asked.resolve)
   try {

@@ -37,7 +37,7 @@ const signedChain = (
 
 let store: Store
 let path: string
-/** Removes the record of proofs, as an earlier version of the store had none. */
+/** Rewrites the published record as an earlier version wrote it. */
 const forget = (published: string): void => {
   const database = new Database(path)
   database.run(`UPDATE "meta" SET "value" = ? WHERE "key" = 'published'`, [published])

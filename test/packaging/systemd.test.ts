@@ -18,7 +18,7 @@ const analyze = async (
 
 test('systemd: the unit has no setting that systemd does not know', async () => {
   const { said } = await analyze('verify', '--man=no', '--recursive-errors=no', UNIT)
-  // Warnings about programs that are not installed on the test machine.
+  // The program itself is not installed on the test machine.
   const other = said
     .split('\n')
     .filter(line => line !== '' && !line.includes('/usr/local/bin/iostlens is not executable'))

@@ -16,7 +16,7 @@ import { seeded, seedOf } from '../support/seeded.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '../support/stores/elasticsearch.ts'
 import { ARCHIVED, loadFrom } from '../support/stores/loading.ts'
 
-/** History documents of a partition; a block has some ten. */
+/** History documents per partition. A block has about ten. */
 const PARTITION = 400
 const HEIGHT = 1_300
 
@@ -46,7 +46,7 @@ const listOf = async (view: View, key: string): Promise<ListDoc> => {
 describe.skipIf(elasticsearchUrl() === undefined)('history in partitions of some hundred documents', () => {
   let opened: TestElastic
   let plain: ReadonlyMap<string, readonly PlainRow[]>
-  /** Sees what is asked through `through`. */
+  /** Records the requests of the store `through`. */
   let asked: readonly Asked[]
   let through: ElasticStore
   let close: () => Promise<void>
@@ -71,7 +71,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('history in partitions of some
     await loadFrom(ARCHIVED, opened.store, { to: 300 })
     const first = await mergeAll(opened.store)
     expect(countOf(first, 'merged')).toBe(first.length)
-    // Both at once: what is merged meanwhile, what is not finished is left alone.
+    // Merging runs during the load: it merges finished partitions and leaves the unfinished one alone.
     let loading = true
     const load = loadFrom(ARCHIVED, opened.store, { to: HEIGHT }).finally(() => {
       loading = false
@@ -103,7 +103,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('history in partitions of some
       expect(crossed).toBeGreaterThan(100)
     }))
 
-  /** Not the published height, which may be looked at beside any of them. */
+  /** Without requests for the published height, which may come at any time. */
   const searches = () => asked.filter(({ path }) => path.includes('/_search'))
 
   test('moments of rows all over a list take one request, however many partitions hold them', () =>

@@ -17,7 +17,7 @@ beforeAll(async () => {
   client = await clientOf(service)
 })
 
-/** What a call is refused with. */
+/** The error of a call. */
 const refusalOf = async (call: Promise<unknown> | undefined): Promise<unknown> =>
   call?.then(
     () => undefined,
@@ -61,7 +61,7 @@ test.each(
       expect(Reflect.get(Object(await action(given)), list)).toEqual(whole)
       return
     }
-    // Several pages, and not hundreds of a long list.
+    // Several pages, but not hundreds for a long list.
     const size = Math.min(500, Math.max(1, Math.ceil(whole.length / 5)))
     const pages = await all(action.pages({ ...given, size }))
     expect(pages.map(({ page }) => page)).toEqual(pages.map((_page, at) => at + 1))

@@ -16,7 +16,10 @@ import { failureOf } from '#test/store/suite/harness.ts'
 import { commitBatch, historyOf, restOf } from '#test/support/stores/commit-batch.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '#test/support/stores/elasticsearch.ts'
 
-/** Documents of so many blocks of a telling batch: of `withStore`, the history that is written ahead; less is held. */
+/**
+ * The documents of this many blocks of a telling batch. `withStore` writes history ahead from this number on;
+ * less is held in memory.
+ */
 const TWO_BLOCKS = 6
 const THREE_BLOCKS = 9
 const ANY_HISTORY = 1
@@ -34,7 +37,7 @@ const withStore = async (
   }
 }
 
-/** Heights of the blocks that stand in Elasticsearch, whoever may see them. */
+/** Heights of the blocks stored in Elasticsearch, visible to readers or not. */
 const standing = async ({ url, prefix }: TestElastic, index = 'blocks'): Promise<readonly number[]> => {
   await fetch(`${url}/${prefix}-${index}/_refresh`, { method: 'POST' })
   const answer = await fetch(`${url}/${prefix}-${index}/_search?size=1000`)
@@ -139,7 +142,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
         batchOf(5, 5, { filling: { partition: 1, documents: 1 } }),
         'History of block 5 belongs to another partition than its batch.',
       )
-      // A batch that lacks a block between, or goes elsewhere.
+      // A batch that lacks a block in the middle, or that is for another partition.
       const missing = await failureOf(commitBatch(writer, { ...batchOf(3, 6), blocks: batchOf(6, 6).blocks }))
       expect(missing.kind).toBe('defect')
       expect(await target.store.published()).toEqual(publishedAt(2))
@@ -150,7 +153,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
     withStore(async target => {
       const writer = await target.store.takeOver(identity)
       await commitBatch(writer, tellingBatch(0, 1))
-      // Its last row cannot be stored.
+      // The last row cannot be stored.
       const broken = batchOf(2, 3, { records: [{ ...recordDoc(3, 0), time: 2n ** 63n }] })
       const [failed, next] = [commitBatch(writer, broken), tellingBatch(4, 7)]
       const ahead = writer.append(historyOf(next, 0, 6))

@@ -26,13 +26,14 @@ const refusesToGoOn = async ({ reopen }: TestElastic, message: RegExp): Promise<
     expect(refused.message).toMatch(message)
     expect(refused.help).toMatch(/iostlens repair/)
   }
-  // Nor is it a store where nothing is loaded yet, to whoever looks on.
+  // A read-only process does not mistake it for a store without blocks either.
   const seen = await failureOf(other.check())
   expect([seen.kind, /no checkpoint in|'checkpoint' of/.test(seen.message)]).toEqual(['damaged', true])
 }
 
 describe.skipIf(elasticsearchUrl() === undefined)('what is lost of meta', () => {
-  // What is refused changes nothing, so that one store serves for all documents that are damaged and put right again.
+  // A refused call changes nothing, so one store serves for all documents, which are damaged and repaired one
+  // by one.
   describe('a document', () => {
     let target: TestElastic
     beforeAll(async () => {
@@ -40,7 +41,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('what is lost of meta', () => 
     })
     afterAll(() => target.destroy())
 
-    /** Damages a document while `look` sees what is left. */
+    /** Damages a document, runs `look`, and restores the document. */
     const damaged = async (
       id: 'checkpoint' | 'published',
       damage: (document: string) => Promise<unknown>,

@@ -6,7 +6,7 @@ import { ask } from '#test/support/stores/ask-elastic.ts'
 import { elasticsearchUrl, type TestElastic } from '#test/support/stores/elasticsearch.ts'
 import { withBlocks } from './with-blocks.ts'
 
-/** Stores whose API keys a migration of an earlier version moved without recording it. */
+/** Stores whose API keys were moved by a migration of an earlier version that did not record it. */
 
 const [good, bad] = ['good', 'bad'].map(
   name => createKey(name, { perSecond: 3, perDay: 7 }, { now: 1 }).stored,
@@ -18,7 +18,7 @@ const asking =
   <T>(method: string, path: string, body?: object): Promise<T> =>
     ask<T>(method, `${url}/${prefix}-${path}`, body)
 
-/** The keys are copied to their next index, which alone is behind the alias then; in it a key is revoked. */
+/** Copies the keys to their next index, points the alias to it alone, and revokes a key there. */
 const move = async (target: TestElastic): Promise<void> => {
   const { url, prefix } = target
   const [told] = Object.values(
@@ -42,7 +42,7 @@ const move = async (target: TestElastic): Promise<void> => {
   expect(await target.reopen().keys.revoke(bad.id, 5)).toBe(true)
 }
 
-/** Whether each key is revoked, in a process that is started now. */
+/** Whether each key is revoked, as a new process reads it. */
 const revoked = async (target: TestElastic) =>
   Object.fromEntries(
     (await target.reopen().keys.list()).map(({ name, revoked }) => [name, revoked !== undefined]),
@@ -85,7 +85,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('API keys that were moved', ()
         const { generations, inventory } = JSON.parse(_source.body)
         const keys = Object.keys(inventory.indices).filter(name => name.startsWith(`${target.prefix}-keys-`))
         expect([generations.keys, keys]).toEqual([1, [`${target.prefix}-keys-1`]])
-        // It is the known one from now on.
+        // From now on this index is the known one.
         await asking(target)('DELETE', 'keys-1')
         expect((await failureOf(target.reopen().keys.list())).kind).toBe('damaged')
       })

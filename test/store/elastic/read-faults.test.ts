@@ -16,7 +16,7 @@ let target: TestElastic
 let proxy: Awaited<ReturnType<typeof openProxy>>
 let fateOf: (asked: Asked) => Fate = () => pass
 
-/** Every kind of read, and the request it is made by. */
+/** Every kind of read, and its request. */
 const reads: readonly (readonly [string, path: string, (view: View) => Promise<unknown>])[] = [
   ['a document', '_mget', view => view.get(wealth, 'a')],
   ['documents', '_mget', view => view.getMany(lists, [listAt(0).id, 'nobody'])],
@@ -27,7 +27,7 @@ const reads: readonly (readonly [string, path: string, (view: View) => Promise<u
 
 const shardGone = { type: 'no_shard_available_action_exception', reason: 'No shard available for [get]' }
 
-/** The server answers, but some of it failed on a shard. */
+/** The server answers, but a shard failed. */
 const partly = ({ status, body }: Answered): Answered => {
   const { docs, responses } = JSON.parse(body) as { docs?: object[]; responses?: object[] }
   if (docs !== undefined) {
@@ -67,14 +67,14 @@ const faults: readonly (readonly [string, Fate])[] = [
   ['is answered with an object for every member', changed(body => body.replaceAll(/\[.*\]/gs, '{}'))],
 ]
 
-/** Refused in a way that no second try changes. */
+/** Refusals that a retry cannot change. */
 const refusals: readonly (readonly [status: number, type: string])[] = [
   [400, 'illegal_argument_exception'],
   [404, 'resource_not_found_exception'],
   [405, 'method_not_allowed'],
 ]
 
-/** Reads once, through the proxy; in a store of its own, which remembers nothing. */
+/** Reads once through the proxy, with a new store that has no cache. */
 const readThrough = async (
   read: (view: View) => Promise<unknown>,
   signal?: AbortSignal,
@@ -87,7 +87,7 @@ const readThrough = async (
   }
 }
 
-/** The first `count` requests of such a path meet the fate. */
+/** The fate of the first `count` requests of a path. */
 const first = (count: number, path: string, fate: Fate): void => {
   let left = count
   fateOf = asked => (asked.path.includes(path) && left-- > 0 ? fate : pass)

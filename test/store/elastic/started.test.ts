@@ -14,7 +14,10 @@ const put = async (url: string, body: object): Promise<void> => {
   if (!answer.ok) throw new Error(await answer.text())
 }
 
-/** An index as another process has just created it, whose shard does not start before it is told to. */
+/**
+ * An index that another process has just created. Its shard does not start until the returned function is
+ * called.
+ */
 const createUnstarted = async ({ url, prefix }: TestElastic, name: string, shape: IndexShape) => {
   const alias = `${prefix}-${name}`
   const index = `${url}/${alias}-0`
@@ -26,10 +29,10 @@ const createUnstarted = async ({ url, prefix }: TestElastic, name: string, shape
   return () => put(`${index}/_settings`, { 'index.routing.allocation.enable': null })
 }
 
-/** Tries that failed, after which work is waiting for a shard: it does nothing else in between. */
+/** After this many failed attempts the work can only be waiting for a shard. */
 const TRIES = 3
 
-/** Time does not advance, so retries never time out; waits between tries are counted. */
+/** Elapsed time is always 0, so retries never time out. The clock counts the pauses between attempts. */
 const countedClock = () => {
   let waits = 0
   let onWait: () => void = () => {}

@@ -2,7 +2,7 @@ import { describe } from 'bun:test'
 import { storeSuite } from '#test/store/suite/suite.ts'
 import { elasticsearchUrl, openTestElastic } from '#test/support/stores/elasticsearch.ts'
 
-/** So long that no loader that lives is taken for dead, however busy the machine. */
+/** So long that no live loader is regarded as dead, however busy the machine. */
 const LEASE_MS = 5_000
 
 describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {

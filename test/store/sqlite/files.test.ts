@@ -208,12 +208,12 @@ describe('files', () => {
   test('a user without write rights reads a store at rest, and is told when it would write', async () => {
     const { path, store } = await made(join('locked-folder', 'store.sqlite'), 3)
     await store.close()
-    // The way there must be open to the other user; the folder itself and the files in it are not.
+    // The other user may enter the path, but not the folder itself or its files.
     chmodSync(folder, 0o755)
     const inner = join(folder, 'locked-folder')
     for (const file of readdirSync(inner)) chmodSync(join(inner, file), 0o444)
     chmodSync(inner, 0o555)
-    // The checkout may lie where only its owner can go: the program is read before the rights are given up.
+    // The checkout may be readable by its owner only, so the program is loaded before the rights are dropped.
     const script = `
       import { openSqlite } from '${join(ROOT, 'src/store/sqlite/open-sqlite.ts')}'
       if (process.getuid() === 0) {

@@ -100,7 +100,7 @@ describe('a file that is replaced under its readers', () => {
     const path = await made('log.sqlite', 3)
     const { server, height } = await reading(path)
     const other = await made('under.sqlite', 1)
-    // A reader is left, so the log stays as it was written.
+    // A reader stays open, so SQLite keeps the WAL when the loader closes.
     const loader = openSqlite({ path })
     await loader.create()
     const writer = await loader.takeOver(identity)

@@ -25,7 +25,7 @@ import { until } from '#test/support/wait.ts'
 const folder = testFolder()
 
 const worker = workersOf<ToWriting, FromWriting>(new URL('../../../src/writing-thread.ts', import.meta.url))
-/** A thread, and what it was told. */
+/** A writing thread that records the messages it gets. */
 const noting = (given: string[]): OpenWritingThread => {
   return listener => {
     const thread = worker(listener)
@@ -85,7 +85,7 @@ test('a load by a thread stores what a load without one stores; one is opened fo
   const [always, long, short] = loads
   for (const told of [always?.told, long?.told]) {
     expect(told?.filter(each => each === 'commit').length).toBeGreaterThan(3)
-    // Until the head is near: then this thread writes.
+    // Near the head the main thread writes by itself again.
     expect([told?.[0], told?.at(-1), told?.filter(each => each === 'begin').length]).toEqual([
       'begin',
       'close',
@@ -107,7 +107,7 @@ test('a thread folds its log into the file once for many batches, and at its end
   await commitBatch(writer, far(0, 20_000))
   const [file, log] = await sizes()
   expect(file).toBe(before)
-  // SQLite by itself would have folded a fourth of it.
+  // SQLite's automatic checkpoint would have run at a fourth of this size.
   expect(log).toBeGreaterThan(4_200_000)
   await writer.release()
   const [folded] = await sizes()
@@ -146,7 +146,7 @@ for (const [index, [when, isTime]] of deaths.entries())
     await writer.release()
     const again = await store.takeOver(identity)
     const from = (again.checkpoint?.height ?? -1) + 1
-    // Whole or not at all: it may have been quicker than its end.
+    // The batch is stored whole or not at all: it may have been committed before the thread died.
     expect([10, 2_001]).toContain(from)
     await commitBatch(again, far(from, from + 9))
     expect((await store.published())?.height).toBe(from + 9)

@@ -9,7 +9,7 @@ import { commitBatch, historyOf } from '#test/support/stores/commit-batch.ts'
 import { batchOf, identity, publishedAt, recordDoc, tellingBatch, wealthDoc } from './fixture.ts'
 import { failureOf, type Open, withStore } from './harness.ts'
 
-/** Batches: whole, in order, repeatable. */
+/** Batches are atomic, in order, and repeatable. */
 export const commitCases = (open: Open): void => {
   test('commit: refuses a batch that does not begin right after the checkpoint, and stores none of it', () =>
     withStore(open, async ({ store }) => {
@@ -25,7 +25,7 @@ export const commitCases = (open: Open): void => {
       await refuse(tellingBatch(0, 3))
       await refuse(tellingBatch(3, 4))
       await refuse(tellingBatch(5, 6))
-      // A hole within, an end that is not its last block, two words on one thing.
+      // A missing block, an end that is not the last block, and two changes of one document.
       await refuse({ ...batchOf(4, 6), blocks: batchOf(4, 5).blocks })
       await refuse({ ...batchOf(4, 5), end: publishedAt(6) })
       const twice = [1n, 2n].map(total => ({ index: wealth, doc: wealthDoc('twice', total) }))
@@ -81,7 +81,7 @@ export const commitCases = (open: Open): void => {
       await writer.append(historyOf(history, 2, 2))
       const elsewhere = { ...historyOf(history, 3, 4), filling: { partition: 1, documents: 6 } }
       await refused(() => writer.append(elsewhere))
-      // What was appended before the refusal is of no batch.
+      // History that was appended before the refusal belongs to no batch.
       await refused(() => writer.commit({ end, changes }))
       await commitBatch(writer, tellingBatch(2, 4))
       expect(await store.published()).toEqual(publishedAt(4))

@@ -4,7 +4,7 @@ import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { batchOf, identity } from './fixture.ts'
 import { failureOf, kindOf, type Open, withStore } from './harness.ts'
 
-/** Coming into being: what a store says before, while and after it is created. */
+/** A store before, during and after its creation. */
 export const createCases = (open: Open): void => {
   test('a store that was never created: has nothing, refuses work, and is not created by looking at it', () =>
     withStore(open, async ({ store }) => {

@@ -28,7 +28,7 @@ const loneSurrogates: Change = {
   doc: tokenDoc('lone', { full_name: 'a\ud800b\udc00', issuer: '\udfff' }),
 }
 const HASH = hashOf('one')
-/** Written in block 0 with all optional fields, in block 1 with none; rows likewise. */
+/** Written in block 0 with all optional fields, in block 1 with none. Rows likewise. */
 const history = {
   blocks: [
     blockDoc(0, { gas_usage: MAX, base: '{"time":1}', base_hash8: MIN, info: '{"a":[1]}' }),
@@ -47,7 +47,7 @@ const history = {
   ],
 }
 
-/** Everything comes back as it was given. */
+/** Every document is read back unchanged. */
 export const documentCases = (open: Open): void => {
   let opened: Opened
   beforeAll(async () => {
@@ -149,7 +149,7 @@ export const documentCases = (open: Open): void => {
     const other = await opened.reopen()
     await opened.store.close()
     const writer = await other.takeOver(identity)
-    // What signers wrote where a name belongs is looked for, too.
+    // Signers may write any text in place of a name, and such texts are looked up, too.
     const unlikely = ['no such', '', 'y'.repeat(2000), '\ud800'].map(id => ({ index: tokens, id }))
     const keys: readonly Key[] = [...keysOf(samples), ...unlikely, ...keysOf(odd)]
     expect<unknown>(await writer.getMany(keys)).toEqual([

@@ -14,7 +14,7 @@ const key = (id: string, over: Partial<StoredKey> = {}): StoredKey => ({
   ...over,
 })
 
-/** API keys, beside and independent of what is loaded. */
+/** API keys, independent of the loaded blocks. */
 export const keyCases = (open: Open): void => {
   test('keys: added, listed by time of creation and id, seen at once by other handles', () =>
     withStore(open, async ({ store, reopen }) => {
@@ -63,7 +63,7 @@ export const keyCases = (open: Open): void => {
         key('a', { note: 'é 😀, 2nd', perDay: 5 }),
         key('b', { name: 'new' }),
       ])
-      // Each of those who change at once finds what the others left.
+      // Concurrent changes must not lose each other's results.
       const one = (own: typeof store) =>
         own.keys.change('a', now => ({ ...now, perSecond: now.perSecond + 1 }))
       await Promise.all([one(store), one(other), one(store), one(other)])

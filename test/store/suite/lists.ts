@@ -11,7 +11,9 @@ import { batchOf, blockDoc, hash8Of, identity, MAX, MIN, recordDoc, transactionD
 import { kindOf, type Open, type Opened } from './harness.ts'
 import { balanceDoc } from './samples.ts'
 
-/** Each block adds three rows to list 1 and one to lists 2 and the greatest possible. */
+/**
+ * Each block adds three rows to list 1, and one row each to list 2 and to the list with the greatest number.
+ */
 const PER_BLOCK = 3
 const BLOCKS = 8
 const GREATEST = 2 ** 31 - 1
@@ -26,7 +28,7 @@ const rowsOf = (height: number): readonly RecordDoc[] =>
     }),
   )
 const allRows = Array.from({ length: BLOCKS }, (_, height) => rowsOf(height)).flat()
-/** A row as a page gives it. */
+/** A row in the form of a page. */
 const shown = ({ places, ...row }: RecordDoc): ListedRecord => row
 const listed = allRows.map(shown)
 const listDoc = (number: number, count: number): ListDoc => ({
@@ -54,7 +56,7 @@ const due = [
   [MAX, 'e'],
 ].map(([time, owner]) => balanceDoc('iost', String(owner), { next_due: BigInt(time ?? 0), frozen: 1n }))
 
-/** What is found by place, by hash and by time. */
+/** Documents found by position, by hash and by time. */
 export const listCases = (open: Open): void => {
   let opened: Opened
   let writer: Writer

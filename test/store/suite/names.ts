@@ -19,7 +19,7 @@ const accountDoc = (name: string): AccountDoc => ({
   groups: [],
 })
 
-/** Hundreds with one beginning, and neighbours of it in the order of bytes. */
+/** Hundreds of names with the same beginning, and their neighbours in byte order. */
 const names: readonly string[] = [
   ...Array.from({ length: 300 }, (_, at) => `user_${String(at).padStart(3, '0')}`),
   ...[

@@ -9,13 +9,15 @@ import { batchOf, identity, MAX, MIN, wealthDoc } from './fixture.ts'
 import { kindOf, type Open, type Opened } from './harness.ts'
 import { balanceDoc } from './samples.ts'
 
-/** More documents than the 10,000 beyond which Elasticsearch refuses `from` by default. */
+/** More documents than 10,000, above which Elasticsearch refuses `from` by default. */
 const DEEP = 10_250
 const deepOwner = (rank: number): string => `deep${String(rank).padStart(6, '0')}`
 /** Three owners share each amount, so that pages cut through ties. */
 const deepDoc = (rank: number) => wealthDoc(deepOwner(rank), BigInt(DEEP - Math.floor(rank / 3)))
 
-/** Amounts a double cannot tell apart, ties, zero and below, another token between. */
+/**
+ * Amounts that a double cannot distinguish, ties, zero and negative amounts, with another token in between.
+ */
 const held: readonly (readonly [owner: string, amount: bigint])[] = [
   ['max', MAX],
   ['below-max', MAX - 1n],

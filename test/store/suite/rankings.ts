@@ -10,7 +10,10 @@ import { batchOf, identity } from './fixture.ts'
 import { kindOf, type Open, type Opened } from './harness.ts'
 import { balanceDoc, producerDoc, tokenDoc } from './samples.ts'
 
-/** More than are passed over without segments; all but the first and the last few share one amount. */
+/**
+ * More members than a page without segments may skip. All but the first and the last few have the same
+ * amount.
+ */
 const COUNT = 2_600
 const nameAt = (rank: number): string => `holder${String(rank).padStart(4, '0')}`
 const amountAt = (rank: number): bigint => (rank < 50 ? 10_000n - BigInt(rank) : rank < 2_550 ? 77n : 3n)
@@ -40,7 +43,7 @@ const tokenAt = (rank: number) =>
   tokenDoc(`token${String(rank).padStart(4, '0')}`, {
     holder_count: rank < 50 ? 1_000 - rank : rank < 400 ? 1 : 0,
   })
-/** Producers by rank; after each one there is another with as many votes that is not in the table. */
+/** Producers by rank. After each one there is another with as many votes that is not in the table. */
 const producerAt = (rank: number) =>
   producerDoc(`prod_${String(rank).padStart(4, '0')}`, {
     votes: rank < 300 ? 9_000n - BigInt(rank >> 2) : 0n,
@@ -48,7 +51,7 @@ const producerAt = (rank: number) =>
 const MANY = 600
 const ranks = Array.from({ length: MANY }, (_, rank) => rank)
 const whole = { tokens: ranks.map(tokenAt), producers: ranks.map(producerAt) }
-/** Segments of a whole order of `MANY` documents, in one leaf. */
+/** The segments of an order of `MANY` documents, in one leaf. */
 const segmentsOf = (index: string, standings: readonly Standing[]): readonly Change[] => {
   const list = [0, 200, 350, 500].map((begin, at, begins): Segment => {
     const before = standings[begin - 1]
@@ -61,7 +64,7 @@ const segmentsOf = (index: string, standings: readonly Standing[]): readonly Cha
   ]
 }
 
-/** Pages of counted orders, and members in ranges of them. */
+/** Pages of counted orders, and members within ranges of them. */
 export const rankingCases = (open: Open): void => {
   let opened: Opened
   beforeAll(async () => {

@@ -3,7 +3,7 @@ import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { batchOf, identity, publishedAt } from './fixture.ts'
 import { failureOf, kindOf, type Open, withStore } from './harness.ts'
 
-/** Who may write. */
+/** Exclusive access of one loader. */
 export const takeOverCases = (open: Open): void => {
   test('takeOver: one loader at a time; after release the next goes on from the checkpoint', () =>
     withStore(open, async ({ store, reopen }) => {

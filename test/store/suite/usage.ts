@@ -5,7 +5,7 @@ import { type Open, withStore } from './harness.ts'
 
 const counts = (...each: readonly (readonly [string, number])[]) => new Map(each)
 
-/** Counts of requests, shared by all that have the store. */
+/** Request counts, shared by all processes with the store. */
 export const usageCases = (open: Open): void => {
   test('usage: counts are added by several, each given those of all, and stay when it is closed', () =>
     withStore(open, async ({ store, reopen }) => {
@@ -17,14 +17,14 @@ export const usageCases = (open: Open): void => {
       expect(sortedByKey(await other.usage.add(500, counts(['a', 3], ['__proto__', 1]), 20))).toEqual(
         sortedByKey(counts(['a', 5], ['__proto__', 1])),
       )
-      // The first hears of it when it asks next, with nothing to add.
+      // The first process gets the new counts with its next call, even if it adds nothing.
       expect((await store.usage.add(500, counts(), 30)).get('a')).toBe(5)
       expect((await store.usage.add(500, counts(['a', -1]), 30)).get('a')).toBe(4)
       await other.close()
       const third = await reopen()
       expect((await third.usage.add(500, counts(['b', 1]), 40)).get('a')).toBe(4)
       expect(await third.usage.add(501, counts(['a', 7]), 50)).toEqual(counts(['a', 7]))
-      // A clock that is set back over midnight brings the day before back, with all that was counted.
+      // A clock that is set back over midnight returns to the previous day with all its counts.
       expect(sortedByKey(await third.usage.add(500, counts(['c', 1]), 45))).toEqual(
         sortedByKey(counts(['a', 4], ['__proto__', 1], ['b', 1], ['c', 1])),
       )
