@@ -60,7 +60,7 @@ test('layers: every folder of src has a row, every row a folder', () => {
   expect([...layers().keys()].sort()).toEqual([...folders, 'indices'].sort())
 })
 
-test('layers: no file imports what the table does not allow', () => {
+test('layers: no file has an import that the table does not allow', () => {
   const table = layers()
   const wrong = sources
     .filter(file => !isTest(file))
@@ -106,7 +106,7 @@ const circlesOf = (imports: ReadonlyMap<string, readonly string[]>): readonly (r
   return circles
 }
 
-test('imports: no files import each other in a circle, not even types', () => {
+test('imports: no files import each other in a circle, not even by types', () => {
   const files = sources.filter(file => /^(src|indices)\//.test(file) && !isTest(file))
   const imports = new Map(
     files.map(file => [file, importsOf(file).flatMap(specifier => targetOf(file, specifier) ?? [])]),
@@ -117,7 +117,7 @@ test('imports: no files import each other in a circle, not even types', () => {
   expect(circlesOf(circle).flat()).toEqual(expect.arrayContaining([first, second]))
 })
 
-test('layers: one folder knows Elysia, one Elasticsearch, one SQLite, one the environment', () => {
+test('layers: one folder imports Elysia, one Elasticsearch, one SQLite, and one reads the environment', () => {
   const homes: readonly (readonly [RegExp, RegExp])[] = [
     [/^elysia$/, /^src\/http\//],
     [/^@elastic\//, /^src\/store\/elastic\/|^scripts\/|^test\//],
@@ -142,7 +142,7 @@ test('layers: one folder knows Elysia, one Elasticsearch, one SQLite, one the en
   expect(readers).toEqual([])
 })
 
-test('imports: across folders by alias, with the ending', () => {
+test('imports: paths across folders use an alias and have a file extension', () => {
   const wrong = sources.flatMap(file =>
     importsOf(file)
       .filter(specifier => {
@@ -157,7 +157,7 @@ test('imports: across folders by alias, with the ending', () => {
   expect(wrong).toEqual([])
 })
 
-test('sizes: the median source file is under 100 lines, none is over 300', () => {
+test('sizes: the median source file has fewer than 100 lines, and none has more than 300', () => {
   const lengths = sources
     .filter(file => file.startsWith('src/') && !isTest(file))
     .map(file => ({ file, lines: readFileSync(join(ROOT, file), 'utf8').split('\n').length }))
@@ -166,7 +166,7 @@ test('sizes: the median source file is under 100 lines, none is over 300', () =>
   expect(lengths[lengths.length >> 1]?.lines ?? 0).toBeLessThan(100)
 })
 
-test('pages of the explorer name what makes them: a program that is started elsewhere reads no tsconfig.json', () => {
+test('explorer pages name their JSX factory, because a program that starts elsewhere reads no tsconfig.json', () => {
   const without = sources.filter(
     file =>
       file.endsWith('.tsx') && !readFileSync(join(ROOT, file), 'utf8').startsWith('/** @jsxImportSource '),

@@ -21,7 +21,7 @@ const SECTIONS = [
 ]
 
 test.skipIf(url === undefined)(
-  'bench: measures everything on a small chain, and leaves nothing behind',
+  'bench: every section runs on a small chain, and no files are left',
   async () => {
     await using folder = await cliFolder()
     const { code, out, err } = await spawnIn(folder.path, [BENCH, '--blocks', '20', '--out', 'report.md'], {

@@ -27,7 +27,7 @@ const told = async (): Promise<readonly { readonly file: string; readonly text: 
   return found
 }
 
-test('help: every flag that is named exists', async () => {
+test('help: every flag in a message exists', async () => {
   const unknown: string[] = []
   let count = 0
   for (const { file, text } of await told()) {
@@ -38,7 +38,7 @@ test('help: every flag that is named exists', async () => {
   expect({ unknown, many: count > 40 }).toEqual({ unknown: [], many: true })
 })
 
-test('help: every command that is named exists, and takes the flags beside it', async () => {
+test('help: every command in a message exists and has the flags given with it', async () => {
   const wrong: string[] = []
   let count = 0
   for (const { file, text } of await told())

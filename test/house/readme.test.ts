@@ -103,13 +103,13 @@ describe('the documented commands, run in their order in a copy of the project',
     await rm(copy, { recursive: true })
   })
 
-  test('README.md: every command does what it says, and the example is what the service answers', () =>
+  test('README.md: every command works as described, and the example is the service’s answer', () =>
     follow(documented('README.md')))
 
   // The rest is about Elasticsearch and is tested in test/store/elastic/snapshot.ts.
   const [sqliteBackup = ''] = documented('docs/operating.md', '## Backup').split('**Elasticsearch.**')
 
-  test('docs/operating.md: a backup of the store that is loaded and served is whole', async () => {
+  test('docs/operating.md: the backup of a store that is loaded and served is complete', async () => {
     await follow(sqliteBackup)
     using kept = new Database(join(copy, 'backup.sqlite'), { readonly: true })
     expect(kept.query('SELECT count(*) AS blocks FROM blocks').get()).toEqual({ blocks: SHORT + 1 })
@@ -121,6 +121,6 @@ describe('the documented commands, run in their order in a copy of the project',
     await follow(documented('docs/operating.md', '## Upgrade'))
   })
 
-  test('docs/operating.md: what is asked and audited at a first load is in order', () =>
+  test('docs/operating.md: the checks and audits after a first load find no fault', () =>
     follow(documented('docs/operating.md', '## First load')))
 })

@@ -27,7 +27,7 @@ const rehearsed = async (folder: string, words: readonly string[]) => {
   return out
 }
 
-test('rehearse: near-empty and busy blocks; run again, it repeats nothing; larger, it goes on', async () => {
+test('rehearse: near-empty and busy blocks are measured; a second run repeats nothing, and a larger one continues', async () => {
   await using folder = await cliFolder()
   const sizes = ['--blocks', '600', '--transactions', '500']
   const first = await rehearsed(folder.path, sizes)

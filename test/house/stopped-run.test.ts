@@ -25,7 +25,7 @@ const processesOf = async (run: RegExp): Promise<readonly string[]> => {
 test.each([
   ['SIGTERM', 143],
   ['SIGINT', 130],
-] as const)('scripts/test: %s ends all that it has started', async (signal, code) => {
+] as const)('scripts/test: %s ends all processes of the run', async (signal, code) => {
   await using folder = await cliFolder()
   const scripts = join(folder.path, 'scripts')
   await mkdir(scripts)

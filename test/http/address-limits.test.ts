@@ -4,7 +4,7 @@ import { cliFolder } from '../support/processes/cli-process.ts'
 import { temporarySqlite } from '../support/stores/loading.ts'
 
 test.each([1, 2])(
-  'addresses: wrong keys are refused without a look at the store, good keys are not (%d threads)',
+  'addresses: wrong keys are refused without a read of the store, valid keys are not (%d threads)',
   async threads => {
     const { store, path, destroy } = await temporarySqlite()
     await store.create()

@@ -25,7 +25,7 @@ const okAt = async ({ ask, key }: Service, path: string): Promise<void> =>
 for (const prefix of PREFIXES) {
   const service = async () => serviceOn(await loadedStore(), { basePath: prefix })
 
-  test(`base path '${prefix}': every document, route and page of the service is behind it, and nothing else`, async () => {
+  test(`base path '${prefix}': every document, route and page of the service is below it, and nothing else is served`, async () => {
     const served = await service()
     const paths = [
       ...[
@@ -77,7 +77,7 @@ for (const prefix of PREFIXES) {
     }
   })
 
-  test(`base path '${prefix}': what the reference, llms.txt and the OpenAPI document name is there`, async () => {
+  test(`base path '${prefix}': the links in the reference, llms.txt and the OpenAPI document exist`, async () => {
     const served = await service()
     for (const lang of ['en', 'zh']) {
       const at = `${prefix}/docs/${lang}`
@@ -102,7 +102,7 @@ for (const prefix of PREFIXES) {
     expect([base, Object.keys(document.paths).includes('/health')]).toEqual([prefix, true])
   })
 
-  test(`base path '${prefix}': the client and the links of pages`, async () => {
+  test(`base path '${prefix}': the client and the links of pages use it`, async () => {
     const served = await service()
     const client = await clientOf(
       { ...served, ask: path => served.ask(`${prefix}${path}`) },
@@ -118,7 +118,7 @@ for (const prefix of PREFIXES) {
   })
 }
 
-test('serve: with --base-path its first line is the address that holds', async () => {
+test('serve: with --base-path the first line is the complete URL', async () => {
   await using folder = await cliFolder()
   await mkdir(join(folder.path, 'data'))
   const store = openSqlite({ path: join(folder.path, 'data', 'iostlens.sqlite') })

@@ -60,7 +60,7 @@ const beside = async (
   }
 }
 
-test('crowd: ten keys that wait for a node that hangs take no answer from one that reads the store', async () => {
+test('crowd: ten keys waiting for a hanging node take no answer from a key that reads the store', async () => {
   using node = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
@@ -83,7 +83,7 @@ for (const [name, own, connections] of [
   ['one key on 600 connections', 1, 600],
   ['ten keys on 1,000 connections', 10, 1_000],
 ] as const)
-  test(`crowd: ${name} take no answer from another`, async () => {
+  test(`crowd: ${name} take no answer from another key`, async () => {
     const { good, others } = await beside({ paths: keys.slice(0, own).map(page), connections })
     expect(good).toEqual({ 200: COUNT })
     // Some requests of the crowd are answered, and those beyond its share are refused.

@@ -98,7 +98,7 @@ const ADDRESSES = [
 /** Pages for programs. */
 const PIECES = ['/suggest', '/sitemap.xml']
 
-test('explorer in a browser: every page of the explorer is looked at', () => {
+test('explorer in a browser: every page of the explorer is in the list', () => {
   const paths = ADDRESSES.map(address => `/${address.replace(/\?.*/, '')}`)
   const looked = (path: string) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`)
   const missed = pages.filter(({ path }) => !paths.some(each => looked(path).test(each)))
@@ -184,7 +184,7 @@ const UNTRANSLATED = `[...document.querySelectorAll('h1 small, h2, th, dt, label
   .filter(text => /[A-Za-z]/.test(text) && !/\\p{Script=Han}/u.test(text) && !/^(?:gas|RAM|UTC)$/i.test(text.trim()) && text !== ${JSON.stringify(RUN)})`
 
 test.each(['en', 'zh'] as const)(
-  'explorer in a browser: every page at every width, light and dark, %s',
+  'explorer in a browser: every page is correct at every width, light and dark, %s',
   async lang => {
     const page = await browser.open()
     const base = lang === 'en' ? served.url : `${served.url}zh/`
@@ -207,7 +207,7 @@ test.each(['en', 'zh'] as const)(
   },
 )
 
-test('explorer in a browser: the code of a contract is read in both themes, and copied without the numbers of its lines', async () => {
+test('explorer in a browser: the code of a contract is readable in both themes, and copied without line numbers', async () => {
   const page = await browser.open({ width: 360 })
   const address = 'contract/Contract8Q1wGr7V1dDGevjdrtpSxJeNdQ6YfDZHNbaxTML8dwPp'
   const code = await (await service.ask(`/${address}?raw=1`)).text()
@@ -233,7 +233,7 @@ test('explorer in a browser: the code of a contract is read in both themes, and 
   await page.close()
 })
 
-test('explorer in a browser: a QR code is dark on light in both themes, and has room on a phone', async () => {
+test('explorer in a browser: a QR code is dark on light in both themes, and fits on a phone', async () => {
   const page = await browser.open({ width: 360 })
   for (const scheme of ['light', 'dark'] as const) {
     await page.prefer(scheme)
@@ -257,7 +257,7 @@ const UNSCRIPTED = `({
     .filter(each => getComputedStyle(each).color === getComputedStyle(card).backgroundColor)).length,
 })`
 
-test('explorer in a browser: without script every page is whole at every width, light and dark', async () => {
+test('explorer in a browser: every page is complete without scripts at every width, light and dark', async () => {
   const page = await browser.open()
   await page.letRun(false)
   for (const [at, address] of ADDRESSES.entries()) {
@@ -275,7 +275,7 @@ test('explorer in a browser: without script every page is whole at every width, 
   await page.close()
 })
 
-test('explorer in a browser: printed from the dark theme a page is dark on white, without what one presses', async () => {
+test('explorer in a browser: a page printed from the dark theme is dark on white, without controls', async () => {
   const page = await browser.open({ width: 794 })
   await page.prefer('dark', 'print')
   for (const address of [
@@ -295,7 +295,7 @@ test('explorer in a browser: printed from the dark theme a page is dark on white
   await page.close()
 })
 
-test('explorer in a browser: by keyboard alone, from search to a page and to its content', async () => {
+test('explorer in a browser: search, page and content are reachable by keyboard alone', async () => {
   const page = await browser.open({ width: 360 })
   await page.go(`${served.url}blocks`)
   await page.press('Tab')
@@ -321,7 +321,7 @@ test('explorer in a browser: by keyboard alone, from search to a page and to its
   await page.close()
 })
 
-test('explorer in a browser: hostile texts run nothing, lead nowhere and ask nobody', async () => {
+test('explorer in a browser: hostile texts run no script, lead to no other site and cause no request', async () => {
   const page = await browser.open()
   const text = encodeURIComponent(RUN)
   const found = `[...document.querySelectorAll('main :is(script, img, [onerror], [onload], [style], a[href^="javascript:"])')].length`
@@ -403,7 +403,7 @@ const seen = (isSeen: boolean): string => `{
   document.dispatchEvent(new Event('visibilitychange'))
 }`
 
-test('explorer in a browser: rows of new blocks come by the stream while the page is seen, and the table keeps its size', async () => {
+test('explorer in a browser: a visible page gets rows of new blocks by the stream, and the table keeps its size', async () => {
   let rows = 0
   await onGrowingChain({ isRefused: false, more: [61, 70] }, async (page, height, { told, service }) => {
     if (height === 60) {
@@ -439,7 +439,7 @@ const SAID = `(async () => {
 const AS_OF = "/block (\\d+)/.exec(document.querySelector('footer').textContent)[1]"
 
 test.each(['', 'account/admin', 'token/iost', 'contract/token.iost'])(
-  'explorer in a browser: an open page is of one height, all of it: /%s',
+  'explorer in a browser: all parts of an open page have the same height: /%s',
   async path => {
     let before = ''
     const asked = `${path}?lang=en`
@@ -456,7 +456,7 @@ test.each(['', 'account/admin', 'token/iost', 'contract/token.iost'])(
   },
 )
 
-test('explorer in a browser: whoever reads the rows keeps them, and the page says that it waits', async () => {
+test('explorer in a browser: the rows stay while a visitor reads them, and the page says that it waits', async () => {
   await onGrowingChain({ isRefused: false, more: [61] }, async (page, height) => {
     if (height === 60) {
       await page.until(`${STATE} === 'on'`)
@@ -470,7 +470,7 @@ test('explorer in a browser: whoever reads the rows keeps them, and the page say
   })
 })
 
-test('explorer in a browser: live is what is current, otherwise the page says what is wrong', async () => {
+test('explorer in a browser: the page says live while its data is current, otherwise it names the problem', async () => {
   let ms = 3_600_000
   await onGrowingChain({ isRefused: false, more: [61], later: () => ms }, async (page, height) => {
     if (height === 60) {
@@ -484,7 +484,7 @@ test('explorer in a browser: live is what is current, otherwise the page says wh
   })
 })
 
-test('explorer in a browser: where the stream is refused, rows of new blocks come now and then', async () => {
+test('explorer in a browser: if the stream is refused, rows of new blocks are fetched at intervals', async () => {
   // The form of a pager leads to the first page by its number.
   const path = 'blocks?page=1'
   await onGrowingChain({ isRefused: true, more: [61], path }, async (page, height, { told }) => {
@@ -494,7 +494,7 @@ test('explorer in a browser: where the stream is refused, rows of new blocks com
   })
 })
 
-test('explorer in a browser: the theme is that of the system until one is chosen, and the choice stays', async () => {
+test('explorer in a browser: the theme follows the system until one is chosen, and the choice persists', async () => {
   const page = await browser.open()
   await page.prefer('dark')
   await page.go(`${served.url}blocks`)
@@ -516,7 +516,7 @@ test('explorer in a browser: the theme is that of the system until one is chosen
   await page.close()
 })
 
-test('explorer in a browser: times are shown in UTC or in the own zone, and the choice stays', async () => {
+test('explorer in a browser: times are shown in UTC or in the local time zone, and the choice persists', async () => {
   const page = await browser.open()
   await page.go(`${served.url}block/4824`)
   const time = "document.querySelector('time.at').textContent"

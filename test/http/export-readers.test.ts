@@ -148,7 +148,7 @@ const suite = (name: string, open: () => Promise<Opened>): void =>
       await clock.awaited(STALL_MS, 0)
     }
 
-    test('every list of the registry is read', () => {
+    test('every list of the registry is in the calls', () => {
       expect(calls.map(({ action }) => action)).toEqual(lists)
     })
 
@@ -189,7 +189,7 @@ const suite = (name: string, open: () => Promise<Opened>): void =>
           expect(await allRead(format)).toEqual([...whole])
         })
 
-    test('clients of every list in every format that close their connections after its first bytes', async () => {
+    test('clients of every list in every format that disconnect after the first bytes', async () => {
       service.app.listen({ hostname: '127.0.0.1', port: 0 })
       const { server } = service.app
       const before = kinds().length

@@ -166,7 +166,7 @@ const expectOnly = (
   expect([...seen].filter(outcome => !some.includes(outcome) && !orElse.includes(outcome))).toEqual([])
 }
 
-describe.skipIf(elasticsearchUrl() === undefined)('exports of every list meanwhile', () => {
+describe.skipIf(elasticsearchUrl() === undefined)('exports of every list during a change', () => {
   const stored = async (blocks: readonly LoadedBlock[]) => {
     const target = openTestElastic()
     await fill(target.store, blocks, HEIGHT + 5)
@@ -174,7 +174,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('exports of every list meanwhi
   }
 
   // All documents are derived again from the stored blocks, which are proved again.
-  test('indices migrate', async () => {
+  test('indices migrate runs', async () => {
     const { target, at } = await stored(proved)
     for (const [name, ageing] of Object.entries(AGED))
       await ageIndex(target.url, `${target.prefix}-${name}`, ageing)
@@ -190,7 +190,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('exports of every list meanwhi
     await target.destroy()
   })
 
-  test('repair takes back blocks that the node no longer has', async () => {
+  test('repair removes blocks that the node no longer has', async () => {
     const { target, at } = await stored(forked)
     await using folder = await cliFolder()
     await using node = await replayed(HEIGHT + 20)

@@ -55,7 +55,7 @@ beforeAll(async () => {
   ;({ calls, truth } = await truthOf(blocks))
 })
 
-test('every list of the registry is exported, and has rows from the first batch on', () => {
+test('every list of the registry is exported and has rows from the first batch on', () => {
   const rowsAt = truth.get(ENDS[0] ?? 0)
   const full = calls.filter(({ name }) => (rowsAt?.get(name)?.length ?? 0) > 0)
   expect(new Set(full.map(({ action }) => action))).toEqual(new Set(lists))
@@ -87,7 +87,7 @@ const suite = (name: string, open: Opening): void =>
     })
     afterAll(() => own.destroy())
 
-    test('exports of every list while a loader commits are those of the height they name', async () => {
+    test('exports of every list during a load are correct for their height', async () => {
       const { service, holderOf } = serviceFor(own.store)
       let isDone = false
       const wrong: string[] = []

@@ -117,7 +117,7 @@ const rowJson = (row: string, name: string, value: unknown): string => {
   return text
 }
 
-test('exports: pages are refused, and so are actions without a list', async () => {
+test('exports: pages and actions without a list are refused', async () => {
   const ask = await service()
   const message = async (query: string) => {
     const response = await ask(query)
@@ -147,7 +147,7 @@ test('exports: an unknown thing has no rows with compat=iostabc', async () => {
   expect([response.status, await response.text()]).toEqual([200, 'account,balance,symbol\r\n'])
 })
 
-test('exports: gzip is one stream of the same bytes', async () => {
+test('exports: a gzip export is one stream of the same bytes', async () => {
   const ask = await service()
   const query = 'module=base&action=get-wealth-list&format=csv'
   const plain = await (await ask(query)).text()

@@ -62,7 +62,7 @@ const chunksOf = (body: Buffer): Buffer<ArrayBuffer> => {
   }
 }
 
-test('feeds: a reader who takes nothing while more than may wait comes is told where to go on, and goes on there', async () => {
+test('feeds: a reader too slow for the waiting rows gets an id to continue from, and continues there', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'iostlens-cut-'))
   const path = join(folder, 'socket')
   const { store, destroy } = await temporarySqlite()

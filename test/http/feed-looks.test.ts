@@ -26,7 +26,7 @@ const collected = (response: Response): (() => string) => {
   return () => text
 }
 
-test('feeds: the store is read once for all readers of a height, and not again; every 15 seconds a comment names it', async () => {
+test('feeds: the store is read once per height for all readers, and every 15 seconds a comment names the height', async () => {
   const { store, destroy } = await temporarySqlite()
   const clock = handClock()
   let reads = 0

@@ -67,7 +67,7 @@ const lastOf = (events: readonly FeedEvent[]) => {
   return { event, ...JSON.parse(data ?? '{}') }
 }
 
-test('feeds: a key that expires ends them, and opens none', async () => {
+test('feeds: the expiry of a key ends its feeds, and the key opens none', async () => {
   const service = await started({ perSecond: 100, perDay: 100 }, { expires: EVENING + MINUTE_MS })
   const feed = await service.follow('&start_seq=18261')
   await feed.until(1)
@@ -84,7 +84,7 @@ test('feeds: a key that expires ends them, and opens none', async () => {
   ])
 })
 
-test('feeds: when the day has no request left for the next thousand rows, they end behind the last row, and go on there the next day', async () => {
+test('feeds: when the day has no request left for the next thousand rows, a feed ends after the last row and continues there the next day', async () => {
   const service = await started({ perSecond: 100, perDay: 3 })
   const feed = await service.follow('&start_seq=1')
   await feed.until()
@@ -108,7 +108,7 @@ test('feeds: when the day has no request left for the next thousand rows, they e
   await next.leave()
 })
 
-test('feeds: one that is open outlives the requests of the day', async () => {
+test('feeds: an open feed continues after the requests of the day are used up', async () => {
   const service = await started({ perSecond: 100, perDay: 2 })
   const feed = await service.follow('&start_seq=17500')
   await feed.until(762)

@@ -77,7 +77,7 @@ const MANY = [20, 'closed'] as const
 
 const suite = (open: () => Promise<Damageable>, ...cases: readonly (typeof FEW | typeof MANY)[]): void => {
   test.each(cases)(
-    'feeds: a repair takes %d blocks back (%s): whoever has their rows is told, and gets those of the chain',
+    'feeds: a repair takes %d blocks back (%s): readers of their rows get a reset and the rows of the chain',
     async (orphans, way) => {
       const place = await open()
       try {

@@ -61,7 +61,7 @@ const repaired = async (
   }
 }
 
-test('feeds: the id behind the rows names their chain, and one who comes again with it is told that rows were taken back', async () => {
+test('feeds: the id after the rows names their branch, and a client that returns with it learns that rows were taken back', async () => {
   const ids: Record<string, string> = {}
   await repaired(
     async service => {
@@ -101,7 +101,7 @@ test('feeds: the id behind the rows names their chain, and one who comes again w
   )
 })
 
-test('feeds: one of rows that are searched for, begun at a block that is taken back, is told and goes on', async () => {
+test('feeds: a feed of searched rows, begun at a block that is taken back, sends a reset and continues', async () => {
   let id: string | undefined
   let open: Promise<readonly FeedEvent[]> | undefined
   const told = (events: readonly FeedEvent[] | undefined) =>

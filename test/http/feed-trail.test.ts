@@ -111,7 +111,7 @@ const loadOn = async (store: Store): Promise<void> => {
 
 const RESET = { kind: 'reset', seq: LAST_TRUE, height: COMMON }
 
-test('feeds: rows that came long after the list was read are taken back, and others have come when the store is looked at', async () => {
+test('feeds: rows sent long after the list was read are taken back after others were added', async () => {
   let readers: ReturnType<typeof readersOf> | undefined
   let reader: Reader | undefined
   const place = await forked(async (height, store) => {
@@ -135,7 +135,7 @@ test('feeds: rows that came long after the list was read are taken back, and oth
 })
 
 test.each(['not joined', 'joined'])(
-  'feeds: a slow reader, who has %s those who follow, learns that rows of its page were taken back, however many came since',
+  'feeds: a slow reader, with %s other readers, learns that rows of its page were taken back, however many were added since',
   async way => {
     let readers: ReturnType<typeof readersOf> | undefined
     const of: { slow?: Reader; fast?: Reader } = {}
@@ -178,7 +178,7 @@ test.each(['not joined', 'joined'])(
   },
 )
 
-test('feeds: a repair takes back few rows of a reader, although nobody had followed for long before', async () => {
+test('feeds: a repair takes few rows back from a reader, although there were no readers for long before', async () => {
   let readers: ReturnType<typeof readersOf> | undefined
   const place = await forked(async (height, store) => {
     if (height !== 49) return

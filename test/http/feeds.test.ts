@@ -119,7 +119,7 @@ const followed = async (store: Store, seed: number): Promise<void> => {
 }
 
 describe('feeds on SQLite', () => {
-  test.each([1, 2])('feeds: each row once and in order, over reconnections (seed %d)', async seed => {
+  test.each([1, 2])('feeds: each row comes once and in order, over reconnections (seed %d)', async seed => {
     const { store, destroy } = await temporarySqlite()
     await followed(store, seed)
     await destroy()
@@ -127,7 +127,7 @@ describe('feeds on SQLite', () => {
 })
 
 describe.skipIf(elasticsearchUrl() === undefined)('feeds on Elasticsearch', () => {
-  test.each([3])('feeds: each row once and in order, over reconnections (seed %d)', async seed => {
+  test.each([3])('feeds: each row comes once and in order, over reconnections (seed %d)', async seed => {
     const { store, destroy } = openTestElastic()
     await followed(store, seed)
     await destroy()

@@ -39,7 +39,7 @@ const served = async () => {
   }
 }
 
-test('gateway: a crowd that asks for the same is one call to the node, and each reader has its bytes', async () => {
+test('gateway: equal requests of a crowd are one call to the node, and each reader gets its bytes', async () => {
   await using service = await served()
   const path = '/getAccount/admin/true'
   const truth = await service.truth(service.sick, path)
@@ -79,7 +79,7 @@ test('gateway: when the node hangs, the next one answers the whole crowd with on
   )
 })
 
-test('gateway: answers follow the nodes that die, come back and lie of their chain', async () => {
+test('gateway: cached answers are dropped when nodes die, return or change their chain', async () => {
   await using service = await served()
   const path = '/getChainInfo'
   const high = await service.truth(service.sick, path)

@@ -34,7 +34,7 @@ const ask = (): Promise<Response> =>
   fetch(`${url}/rpc/getNodeInfo?apikey=${service.key}`, { redirect: 'manual' })
 
 test.each(['600 X', '999 X', '099 X', '000 X', '206 Partial Content', '304 Not Modified'])(
-  'gateway: a node that answers %p is none',
+  'gateway: a node that answers %p is unavailable',
   async status => {
     const body = status.startsWith('304') ? '' : 'Content-Length: 2\r\n\r\nhi'
     answer = `HTTP/1.1 ${status}\r\n${body === '' ? '\r\n' : body}`
@@ -48,7 +48,7 @@ test.each([
   ['418 Teapot', 'hi'],
   ['204 Nothing', ''],
   ['500 Broken', 'hi'],
-])('gateway: %p passes as it is, and without a content type', async (status, body) => {
+])('gateway: %p is passed on unchanged, also without a content type', async (status, body) => {
   answer = `HTTP/1.1 ${status}\r\nContent-Length: ${body.length}\r\n\r\n${body}`
   const response = await ask()
   expect([response.status, response.headers.get('content-type'), await response.text()]).toEqual([
@@ -58,7 +58,7 @@ test.each([
   ])
 })
 
-test('gateway: a redirect is passed on without where it leads, and not followed', async () => {
+test('gateway: a redirect is passed on without its target, and not followed', async () => {
   await using elsewhere = await startFaultyNode()
   answer = `HTTP/1.1 302 Found\r\nLocation: ${elsewhere.url}/getNodeInfo\r\nContent-Length: 0\r\n\r\n`
   const response = await ask()
@@ -67,7 +67,7 @@ test('gateway: a redirect is passed on without where it leads, and not followed'
 
 const MIB = 1024 * 1024
 
-test('gateway: all answers together have bounded room, and what has none is refused', async () => {
+test('gateway: the memory of all answers is limited, and answers beyond it are refused', async () => {
   await using node = await startFaultyNode(({ path }) =>
     path === '/getRAMInfo' ? new Response(new Uint8Array(4 * MIB)) : undefined,
   )
@@ -88,7 +88,7 @@ test('gateway: all answers together have bounded room, and what has none is refu
   for (let times = 0; times < 5; times++) expect((await (await get(large)).bytes()).length).toBe(4 * MIB)
 })
 
-test('gateway: a large answer comes whole through a socket', async () => {
+test('gateway: a large answer arrives complete through a socket', async () => {
   const bytes = new Uint8Array(3 * MIB).map((_, at) => at % 251)
   await using node = await startFaultyNode(() => new Response(bytes, { headers: { 'content-type': 'x/y' } }))
   const { app, key } = serviceOn(noStore, { node: createNode({ urls: [node.url] }) })

@@ -61,7 +61,7 @@ const setUp = (store: Store, more: Parameters<typeof serviceOn>[1] = {}) => {
   return { seen, ask, said }
 }
 
-test('kept answers: a request is answered by an equal one, in its own form alone, and counts as any other', async () => {
+test('kept answers: an equal request of the same form shares the answer, and counts like any other', async () => {
   const { seen, ask, said } = setUp(loaded, { plan: { perSecond: 1_000_000, perDay: 1_000 } })
   const plain = serviceOn(loaded)
   for (const form of FORMS) {
@@ -82,7 +82,7 @@ test('kept answers: a request is answered by an equal one, in its own form alone
   expect(seen.sources.filter(source => source === 'store')).toHaveLength(FORMS.length)
 })
 
-test('kept answers: requests under way are joined; one that ends without an answer takes none with it', async () => {
+test('kept answers: running requests are joined, and one that ends without an answer does not end the others', async () => {
   const { seen, ask } = setUp(loaded)
   const gate = Promise.withResolvers<void>()
   seen.onRead = () => gate.promise
@@ -107,7 +107,7 @@ test('kept answers: requests under way are joined; one that ends without an answ
   expect(seen.sources.slice(-5).toSorted()).toEqual(['joined', 'joined', 'joined', 'joined', 'store'])
 })
 
-test('kept answers: a failure is none, and what depends on a node that is far ahead is asked again', async () => {
+test('kept answers: failures and answers that depend on a node far ahead are not cached', async () => {
   let lib = 0
   const node = { ...spokenNode({}), heard: () => ({ ...spokenNode({}).heard(), libBlock: lib }) } as never
   const { said } = setUp(loaded, { node })
@@ -124,7 +124,7 @@ test('kept answers: a failure is none, and what depends on a node that is far ah
 const OF_STORE = actions.filter(({ isOfStore }) => isOfStore === true)
 
 test.each(OF_STORE.map(action => [nameOf(action), action] as const))(
-  'kept answers: %s asks nothing but the store, and whether the load is behind',
+  'kept answers: %s reads only the store, and whether the load is behind',
   async (_name, action) => {
     const refused = (): never => {
       throw new Error(`${action.action} asks for what its kept answers do not know.`)
@@ -192,13 +192,13 @@ const forgetsWhatIsTakenBack = async (store: Store, reader: Store): Promise<void
 }
 
 describe('kept answers on SQLite', () => {
-  test('end with blocks that are taken back', async () => {
+  test('cached answers of blocks that are taken back are dropped', async () => {
     const { store, path, destroy } = await temporarySqlite()
     await store.create()
     await forgetsWhatIsTakenBack(store, openSqlite({ path, readonly: true }))
     await destroy()
   })
-  test('are those of the published height', async () => {
+  test('cached answers are those of the published height', async () => {
     const { store, destroy } = await temporarySqlite()
     expect(await followsTheStore(store)).toBe(4)
     await destroy()
@@ -210,12 +210,12 @@ describe.skipIf(elasticsearchUrl() === undefined)('kept answers on Elasticsearch
   afterAll(async () => {
     for (const { destroy } of opened) await destroy()
   })
-  test('end with blocks that are taken back', async () => {
+  test('cached answers of blocks that are taken back are dropped', async () => {
     const elastic = openTestElastic()
     opened.push(elastic)
     await forgetsWhatIsTakenBack(elastic.store, elastic.reopen())
   })
-  test('are those of the published height', async () => {
+  test('cached answers are those of the published height', async () => {
     const elastic = openTestElastic()
     opened.push(elastic)
     // On Elasticsearch the store is also read again after a second.

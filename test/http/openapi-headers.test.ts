@@ -56,7 +56,7 @@ const faultsOf = (path: string, { status, headers }: globalThis.Response): reado
 }
 
 test.each(actions.map(action => [action.action, action] as const))(
-  'openapi: the headers of %s are those of its document, for every status',
+  'openapi: the headers of %s match its document for every status',
   async (_name, action) => {
     const path = routeOf(action)
     const query = `${path}?${new URLSearchParams(action.example)}`
@@ -75,7 +75,7 @@ test.each(actions.map(action => [action.action, action] as const))(
   },
 )
 
-test('openapi: headers of a key that asks too often, of pages about the service and of the gateway', async () => {
+test('openapi: headers of a rate-limited key, of pages about the service and of the gateway match the document', async () => {
   const slow = serviceOn(await loadedStore(), { plan: { perSecond: 1, perDay: 1 } })
   const [, second] = [
     await slow.ask('/api/base/get-overview', { headers: { 'x-api-key': slow.key } }),

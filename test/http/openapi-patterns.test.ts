@@ -56,7 +56,7 @@ const isExact = (parameter: Parameter): boolean =>
 
 const cases = parameters.map(parameter => [`${parameter.action} ${parameter.name}`, parameter] as const)
 
-test.each(cases)('openapi: the schema of %s takes what its reader takes', (_name, parameter) => {
+test.each(cases)('openapi: the schema of %s accepts every value of its reader', (_name, parameter) => {
   const { pattern, example } = parameter.word
   const near = fc.oneof(
     fc.stringMatching(new RegExp(pattern)),
@@ -78,7 +78,7 @@ test.each(cases)('openapi: the schema of %s takes what its reader takes', (_name
 })
 
 test.each(cases.filter(([, parameter]) => isExact(parameter)))(
-  'openapi: the reader of %s takes whatever matches its pattern',
+  'openapi: the reader of %s accepts all values that match its pattern',
   (_name, parameter) => {
     fc.assert(
       fc.property(fc.stringMatching(new RegExp(parameter.word.pattern)), text => {
@@ -89,7 +89,7 @@ test.each(cases.filter(([, parameter]) => isExact(parameter)))(
   },
 )
 
-test('openapi: integers are taken and refused at their bounds as the reader does', () => {
+test('openapi: integers are accepted and refused at the same bounds as by the reader', () => {
   const integers = parameters.filter(({ word }) => word.type === 'integer')
   expect(integers.length).toBeGreaterThan(5)
   for (const parameter of integers)
@@ -103,7 +103,7 @@ test('openapi: integers are taken and refused at their bounds as the reader does
 
 const TWO = Array.from({ length: 100 }, (_, at) => String(at).padStart(2, '0'))
 
-test('openapi: dates and times match their patterns exactly where they exist', () => {
+test('openapi: existing dates and times match their patterns, and others do not', () => {
   const dates = parameters.find(({ name }) => name === 'start_date')
   const times = parameters.find(({ name }) => name === 'start_time')
   if (dates === undefined || times === undefined) throw new Error('There are no dates.')

@@ -137,7 +137,7 @@ test.each([
   ['en', ''],
   ['zh', 'zh/'],
 ] as const)(
-  'the reference and the status have the head and the looks of the explorer, %s',
+  'the reference and the status have the header and the style of the explorer, %s',
   async (lang, prefix) => {
     await using explored = servedBehind('/', serviceOn(await loadedStore(), { explorer: true }))
     const page = await opened(`${prefix}statistics`, { width: 360, scheme: 'dark' }, explored)
@@ -162,7 +162,7 @@ test.each([
   300_000,
 )
 
-test('reference in a browser: light or dark as it was chosen, on every page', async () => {
+test('reference in a browser: the chosen light or dark theme applies to every page', async () => {
   const page = await opened('docs/en', { scheme: 'light' })
   const ground = () => page.run<string>('getComputedStyle(document.body).backgroundColor')
   const light = await ground()
@@ -179,7 +179,7 @@ test('reference in a browser: light or dark as it was chosen, on every page', as
 })
 
 test.each(['en', 'zh'] as const)(
-  'reference in a browser: the form of every action answers, %s',
+  'reference in a browser: the form of every action is answered, %s',
   async lang => {
     const page = await opened(`docs/${lang}`, {})
     const answers = await answersOf(page, service.key)
@@ -215,7 +215,7 @@ test('reference in a browser: behind a path every address leads to the service',
   await page.close()
 })
 
-test('reference in a browser: examples and forms answer on a generated chain', async () => {
+test('reference in a browser: examples and forms are answered on a generated chain', async () => {
   const { store, destroy } = await temporarySqlite()
   const node = serveGenerated(small('sparse'))
   await loadFrom(node.url, store)
@@ -231,7 +231,7 @@ test('reference in a browser: examples and forms answer on a generated chain', a
   await destroy()
 })
 
-test('reference in a browser: by keyboard alone, from search to answer', async () => {
+test('reference in a browser: search, form and answer are reachable by keyboard alone', async () => {
   const page = await opened('docs/en', { width: 360 })
   const focused = () => page.run<string>('document.activeElement.id || document.activeElement.textContent')
   await page.press('Tab')
@@ -258,7 +258,7 @@ test('reference in a browser: by keyboard alone, from search to answer', async (
   await page.close()
 })
 
-test('reference in a browser: a form of a list gives all rows, without pages, as far as they are shown', async () => {
+test('reference in a browser: the form of a list returns all rows without pages, up to the display limit', async () => {
   const page = await opened('docs/en', {})
   await page.run("document.getElementById('get-wealth-list--format').value = 'ndjson'")
   await answersOf(page, service.key)
@@ -271,7 +271,7 @@ test('reference in a browser: a form of a list gives all rows, without pages, as
   await page.close()
 })
 
-test('reference in a browser: numbers keep their digits in the answers that are shown', async () => {
+test('reference in a browser: numbers keep their digits in displayed answers', async () => {
   const page = await opened('docs/en', {})
   await page.run("document.getElementById('get-account-balance--numbers').value = 'number'")
   await answersOf(page, service.key)

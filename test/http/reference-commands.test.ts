@@ -45,7 +45,7 @@ const answerTo = async (command: string): Promise<string> => {
   return response.text()
 }
 
-test('reference: the commands of all guides and actions answer as the service does, in both languages', async () => {
+test('reference: the commands of all guides and actions return the service’s answers, in both languages', async () => {
   const service = serviceOn(await loadedStore())
   await using served = servedBehind('/', service)
   const at = { url: served.url, key: service.key }
@@ -91,7 +91,7 @@ test('reference: the programs in TypeScript and Python print the data of the ans
   }
 })
 
-test('docs/api.md: the program with the client runs, and prints the rows and holders it says', async () => {
+test('docs/api.md: the client program runs and prints the documented rows and holders', async () => {
   const service = serviceOn(await loadedStore())
   await using served = servedBehind('/', service)
   const [program] = fences(documented('docs/api.md', '## A client'))

@@ -26,7 +26,7 @@ afterAll(async () => {
 
 const names = new Set(rpcMethods.map(({ name }) => name))
 
-test('rpc: every recorded GET of a listed method, byte for byte', async () => {
+test('rpc: every recorded GET of a listed method is answered byte for byte', async () => {
   const calls = (await rpcCalls()).filter(
     ({ method, path }) => method === 'GET' && names.has(path.split('/')[1] ?? '') && path !== '/getNodeInfo/',
   )
@@ -52,7 +52,7 @@ test('rpc: every recorded GET of a listed method, byte for byte', async () => {
   expect(refused.length).toBe(19)
 })
 
-test('rpc: the node gets the path alone', async () => {
+test('rpc: the node gets only the path', async () => {
   const seen: string[] = []
   const spy: Node = {
     ...node,
@@ -94,7 +94,7 @@ test('rpc: the node gets the path alone', async () => {
   expect(seen).toEqual(['/getNodeInfo'])
 })
 
-test('rpc: POST is 405, also where GET is 503; HEAD is GET', async () => {
+test('rpc: POST is 405, also where GET is 503, and HEAD is like GET', async () => {
   for (const name of ['sendTx', 'execTx', 'subscribe']) {
     const path = `/rpc/${name}?apikey=${service.key}`
     const get = await service.ask(path)
@@ -115,7 +115,7 @@ test('rpc: POST is 405, also where GET is 503; HEAD is GET', async () => {
   ])
 })
 
-test('rpc: no node is 503', async () => {
+test('rpc: a service without a node is 503', async () => {
   const { ask, key } = serviceOn(noStore)
   const response = await ask(`/rpc/getNodeInfo?apikey=${key}`)
   expect([response.status, await response.json()]).toMatchObject([
@@ -124,7 +124,7 @@ test('rpc: no node is 503', async () => {
   ])
 })
 
-test('rpc: a node that cannot be reached is 503 without its address', async () => {
+test('rpc: an unreachable node is 503 without its address', async () => {
   const gone = createNode({ urls: ['http://127.0.0.1:1'] })
   const { ask, key } = serviceOn(noStore, { node: gone })
   const response = await ask(`/rpc/getNodeInfo?apikey=${key}`)

@@ -85,7 +85,7 @@ const LIES: readonly (readonly [name: string, fault: Fault, says: RegExp])[] = [
   ],
 ]
 
-describe('a node that is not to be trusted', () => {
+describe('a faulty node', () => {
   let clean: Dump
   /** A store loaded up to some blocks before the bad one. Those blocks have no fault. */
   let begun: Awaited<ReturnType<typeof temporarySqlite>>
@@ -116,7 +116,7 @@ describe('a node that is not to be trusted', () => {
   }
 
   for (const [name, fault, says] of LIES)
-    test(`${name}: the load stops before that block, loud, and goes on when it is corrected`, async () => {
+    test(`${name}: the load stops before that block with a message, and continues when it is corrected`, async () => {
       const { store, path, destroy } = await temporarySqlite(begun.path)
       {
         await using node = await startFaultyNode(fault)
@@ -146,7 +146,7 @@ describe('a node that is not to be trusted', () => {
       await destroy()
     })
 
-  test('a node that fails now and then, in every way at once, changes nothing', async () => {
+  test('temporary failures of a node, of every kind at once, change no document', async () => {
     const { store, path, destroy } = await temporarySqlite()
     let calls = 0
     await using node = await startFaultyNode(async (asked, truth) => {
@@ -167,7 +167,7 @@ describe('a node that is not to be trusted', () => {
     await destroy()
   })
 
-  test('a node that goes away and comes back is waited for', async () => {
+  test('the load waits for a node that is away for a while', async () => {
     const { store, path, destroy } = await temporarySqlite()
     let away = false
     let refused = 0
@@ -183,7 +183,7 @@ describe('a node that is not to be trusted', () => {
     await destroy()
   })
 
-  test('a last irreversible block that is absurd, or goes back, is waited for and never kept', async () => {
+  test('an absurd or decreasing last irreversible block is waited out and never stored', async () => {
     const { store, path, destroy } = await temporarySqlite()
     let looks = 0
     await using node = await startFaultyNode(async ({ path: asked }, truth) => {
@@ -215,7 +215,7 @@ describe('a node that is not to be trusted', () => {
     await destroy()
   })
 
-  test('another chain, and a node below the checkpoint, are refused and waited for', async () => {
+  test('a node of another chain, or below the checkpoint, is refused, and the load waits', async () => {
     const { store, destroy } = await temporarySqlite()
     await using node = await startFaultyNode(undefined, 50)
     expect(await loading(node.url, store)).toEqual({ height: 50 })

@@ -63,7 +63,7 @@ const loading = (place: Place, blocks: readonly LoadedBlock[], documents = UNBOU
   })
 
 const contractsWithin = (open: () => Promise<Place>): void => {
-  test('RAM of a contract that nothing named when a contract deployed it is paid by the publisher, in batches of any size', async () => {
+  test('RAM of a contract is paid by the publisher if nothing named the contract before its deployment, in batches of any size', async () => {
     const [whole, stopped] = [await open(), await open()]
     try {
       await Promise.all([whole, stopped].map(({ store }) => store.create()))

@@ -21,7 +21,7 @@ const heard = async (said: readonly number[], { has, loaded }: { has: number; lo
   return { believed, lines }
 }
 
-test('irreversible: nonsense is passed over, said once, and forgotten', async () => {
+test('irreversible: an absurd height is ignored and reported once', async () => {
   const { believed, lines } = await heard([100, 10 ** 15, 10 ** 15, 101, 102], { has: 200, loaded: 99 })
   expect(believed).toEqual([100, undefined, undefined, 101, 102])
   expect(lines).toEqual([
@@ -29,7 +29,7 @@ test('irreversible: nonsense is passed over, said once, and forgotten', async ()
   ])
 })
 
-test('irreversible: one that goes back is believed, and said once each time', async () => {
+test('irreversible: a decreasing height is accepted, and reported once each time', async () => {
   const { believed, lines } = await heard([100, 40, 41, 100, 30], { has: 200, loaded: 100 })
   expect(believed).toEqual([100, 40, 41, 100, 30])
   expect(lines.map(line => /\{.*/.exec(line)?.[0])).toEqual([
@@ -38,7 +38,7 @@ test('irreversible: one that goes back is believed, and said once each time', as
   ])
 })
 
-test('irreversible: one that stands still is said after a minute of looks, and again after it went on', async () => {
+test('irreversible: a height that stands still is reported after a minute, and again after it has advanced', async () => {
   const still = Array.from({ length: 700 }, () => 100)
   const { lines } = await heard([...still, 101, ...still.map(() => 101)], { has: 200, loaded: 100 })
   expect(lines).toEqual([
@@ -47,7 +47,7 @@ test('irreversible: one that stands still is said after a minute of looks, and a
   ])
 })
 
-test('irreversible: a node that makes up a far block is believed no further than time allows', async () => {
+test('irreversible: a made-up far block is accepted no further than time allows', async () => {
   const START = 1_600_000_000
   const lines: string[] = []
   const lookAt = (said: number, loaded: { height: number; after?: number }, now: number) =>

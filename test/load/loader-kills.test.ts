@@ -31,7 +31,7 @@ const PARTITION = 2_000
 const REQUESTS = 40
 
 describe.skipIf(elasticsearchUrl() === undefined)('loading into Elasticsearch', () => {
-  test('readers see nothing but whole heights, ever higher, while loaders are killed again and again', async () => {
+  test('readers see only whole, increasing heights while loaders are killed repeatedly', async () => {
     const seed = seedOf(23)
     const random = seeded(seed)
     const node = await replayed(HEIGHT)

@@ -28,7 +28,7 @@ const restarts = (open: () => Promise<Place>, course: Course): void => {
     await place.destroy()
   })
 
-  test('any number of runs with batches of any size ends in the same documents', async () => {
+  test('any number of runs with batches of any size stores the same documents', async () => {
     expect(clean.size).toBeGreaterThan(10_000)
     const seed = seedOf(7)
     const random = seeded(seed)
@@ -45,7 +45,7 @@ const restarts = (open: () => Promise<Place>, course: Course): void => {
     }
   })
 
-  test('killed at random moments many times ends in the same documents', async () => {
+  test('loaders killed many times at random moments store the same documents', async () => {
     const seed = seedOf(11)
     const place = await open()
     await place.store.create()

@@ -47,7 +47,7 @@ const expectClean = async (target: TestElastic): Promise<void> => {
 }
 
 describe.skipIf(elasticsearchUrl() === undefined)('two loaders of one store', () => {
-  test('the second one stops and says why, the first one goes on', async () => {
+  test('the second loader stops and says why, and the first one continues', async () => {
     node.setHeight(BEGIN)
     await using folder = await cliFolder()
     const target = openTestElastic()
@@ -66,7 +66,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('two loaders of one store', ()
     await target.destroy()
   })
 
-  test('begun at the same moment: one wins, the other stops, nothing is mixed', async () => {
+  test('of two loaders started at the same moment one wins, the other stops, and no blocks are mixed', async () => {
     node.setHeight(BEGIN)
     await using folder = await cliFolder()
     const target = openTestElastic()

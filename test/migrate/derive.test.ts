@@ -96,8 +96,8 @@ const refusalOrNone = (asked: Promise<unknown>): Promise<string | undefined> =>
 
 const keyOf = (name: string) => createKey(name, { perSecond: 1, perDay: 1 }, { now: 1 }).stored
 
-describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: another derivation', () => {
-  test('other mappings alone, from the stored blocks: documents of a clean load, keys and day counts kept', async () => {
+describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: a changed derivation', () => {
+  test('a change of mappings keeps the documents of a clean load, keys and day counts, and reads no node', async () => {
     const target = openTestElastic({ partitionDocuments: PARTITION })
     await using folder = await cliFolder()
     const migrate = ['indices', 'migrate', '--store', `${target.url}/${target.prefix}`]
@@ -127,7 +127,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: another deri
     }
   })
 
-  test('from the stored blocks: answers of one derivation or the other, however often it is killed', async () => {
+  test('from the stored blocks: each answer is of one derivation, however often the migration is killed', async () => {
     const seed = seedOf(37)
     const random = seeded(seed)
     const target = await olderStore()
@@ -201,7 +201,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: another deri
     }
   })
 
-  test('from a node where blocks are lost; a loader goes on until the end, then it must stop', async () => {
+  test('from a node where blocks are lost: a loader continues until the swap, then it must stop', async () => {
     const target = await olderStore()
     await using folder = await cliFolder()
     const store = ['--store', `${target.url}/${target.prefix}`, '--lease', '10s']

@@ -62,7 +62,7 @@ const OLDER_TABLES = [
   'CREATE TABLE gone (id TEXT)',
 ]
 
-test('an embedded store: answers of one derivation or the other, however often it is killed', async () => {
+test('an embedded store: each answer is of one derivation, however often the migration is killed', async () => {
   const seed = seedOf(41)
   const random = seeded(seed)
   const target = await temporarySqlite(clean.path)
@@ -110,7 +110,7 @@ test('an embedded store: answers of one derivation or the other, however often i
   }
 })
 
-test('an embedded store of the former layout: refused with the remedy, derived anew from itself alone, however often it is killed', async () => {
+test('an embedded store of the former layout is refused with the remedy, and derived again from itself, however often it is killed', async () => {
   const seed = seedOf(42)
   const random = seeded(seed)
   const target = await temporarySqlite(clean.path)
@@ -147,7 +147,7 @@ test('an embedded store of the former layout: refused with the remedy, derived a
   }
 })
 
-test('an embedded store with other tables; one whose blocks cannot be read takes them from a node', async () => {
+test('an embedded store with other tables is migrated, and unreadable blocks are taken from a node', async () => {
   const target = await temporarySqlite(clean.path)
   await using folder = await cliFolder()
   const migrate = ['indices', 'migrate', '--store', `sqlite:${target.path}`]

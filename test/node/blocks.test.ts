@@ -5,7 +5,7 @@ import { startFaultyNode } from '#test/support/nodes/faulty-node.ts'
 import { isBulk, type Range, read, single, slice } from '#test/support/nodes/read-blocks.ts'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
 
-test('blocks: built from bulk answers, every block equals the one decoded by itself', async () => {
+test('blocks: every block built from bulk answers equals the one decoded by itself', async () => {
   const { blocks, asked, failure } = await read(() => undefined, { from: 0, to: 4851 })
   const expected = await recordedBlocks()
   expect(failure).toBeUndefined()
@@ -28,7 +28,7 @@ const RANGES: readonly Range[] = [
   { from: 2390, to: 2400 },
   { from: 5, to: 4 },
 ]
-test.each(RANGES)('blocks: $from … $to are those of the recording', async ({ from, to }) => {
+test.each(RANGES)('blocks: $from … $to equal the recording', async ({ from, to }) => {
   const parent = (await recordedBlocks())[from - 1]?.block.hash
   const { blocks } = await read(() => undefined, { from, to, ...(parent === undefined ? {} : { parent }) })
   expect(blocks).toEqual(await slice({ from, to }))
@@ -52,7 +52,7 @@ test('blocks: ranges whose answers are too large are halved until they fit', asy
   expect(asked.filter(isBulk).length).toBeGreaterThan(4)
 })
 
-test('blocks: a parent that is not the block before ends the stream before its first block', async () => {
+test('blocks: a parent that is not the previous block ends the stream before its first block', async () => {
   const { blocks, failure } = await read(() => undefined, {
     from: 1200,
     to: 1230,
@@ -66,7 +66,7 @@ test('blocks: a parent that is not the block before ends the stream before its f
   })
 })
 
-test('blocks: a node that hangs is given up after the time-out, each time', async () => {
+test('blocks: a request to a hanging node is abandoned after the time-out, each time', async () => {
   const { failure, asked } = await read(
     ({ path }) => (single(path) ? new Promise<never>(() => undefined) : undefined),
     { from: 1201, to: 1201 },
@@ -79,7 +79,7 @@ test('blocks: a node that hangs is given up after the time-out, each time', asyn
   expect(asked.filter(single).length).toBe(3)
 })
 
-test('blocks: an answer that stops in the middle is given up after the time-out', async () => {
+test('blocks: an answer that stops in the middle is abandoned after the time-out', async () => {
   const { failure } = await read(
     ({ path }) =>
       single(path)
@@ -95,7 +95,7 @@ test('blocks: an answer that stops in the middle is given up after the time-out'
   expect(failure?.message).toBe('No node responded to block 1201: NODE: no response within 200 ms.')
 })
 
-test('blocks: leaving the loop early ends the requests in flight', async () => {
+test('blocks: leaving the loop early ends the running requests', async () => {
   await using faulty = await startFaultyNode()
   const node = createNode({ urls: [faulty.url], clock: idleClock() })
   const heights: number[] = []
@@ -109,7 +109,7 @@ test('blocks: leaving the loop early ends the requests in flight', async () => {
   expect(faulty.asked.length).toBe(asked + 1)
 })
 
-test('blocks: the signal of the caller ends the stream with deadline', async () => {
+test('blocks: the signal of the caller ends the stream with a deadline', async () => {
   await using faulty = await startFaultyNode()
   const node = createNode({ urls: [faulty.url], clock: idleClock() })
   const caller = new AbortController()

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { createNode } from '#node/create-node.ts'
 import { LAST_HASH, OURS, PATH, pair, refuses, statusOf } from '#test/support/nodes/pair.ts'
 
-test('get: a node far behind is asked nothing, also when the others fail', async () => {
+test('get: a node far behind gets no request, also when the others fail', async () => {
   await using nodes = await pair({ wellTo: 100 })
   await nodes.node.watch(async () => OURS)
   nodes.become(refuses)
@@ -13,7 +13,7 @@ test('get: a node far behind is asked nothing, also when the others fail', async
   expect([await statusOf(nodes.node.get(PATH)), nodes.passed()]).toEqual([200, [1, 1]])
 })
 
-test('get: a node far behind the store is asked nothing until it has caught up', async () => {
+test('get: a node far behind the store gets no request until it has caught up', async () => {
   await using nodes = await pair({ sickTo: 100, wellTo: 4_500 })
   await nodes.node.watch(async () => OURS, {
     last: async () => ({ height: 4_851, hash: LAST_HASH, time: 0n }),

@@ -42,7 +42,7 @@ const standing = async (stand: ForkStand) => {
 describe.each(STORES)('a node on another branch than the store: %s', (_name, open) => {
   const on = (work: (found: Awaited<ReturnType<typeof standing>>) => Promise<void>) =>
     withStand(open, 19, async stand => work(await standing(stand)))
-  test('further on than the store: /ready gives the reason, and nothing of it is passed on', () =>
+  test('a node that is further on than the store: /ready gives the reason, and none of its data is passed on', () =>
     on(async ({ stand, own, rival }) => {
       expect([(await ready(stand))[0], await passedOn(stand)]).toEqual([200, 200])
       for (const node of [stand.node, stand.other]) node.stand = { head: rival, lib: 58 }
@@ -65,7 +65,7 @@ describe.each(STORES)('a node on another branch than the store: %s', (_name, ope
         en: `Block 50 is ${own.hash} in the store and ${there} at the node.`,
       })
     }))
-  test('wiped, and still below the store: it is named at once, and not called behind', () =>
+  test('a wiped node that is still below the store is reported at once, and not as behind', () =>
     on(async ({ stand, own, rival }) => {
       for (const node of [stand.node, stand.other]) node.stand = { head: ancestorAt(rival, 46), lib: 44 }
       await stand.probe()
@@ -88,7 +88,7 @@ describe.each(STORES)('a node on another branch than the store: %s', (_name, ope
       await stand.probe()
       expect([await ready(stand), await passedOn(stand)]).toMatchObject([[200, { behind: 0 }], 200])
     }))
-  test('one of two: the other one is asked, and the first one again when it is back', () =>
+  test('of two nodes the other one is used, and the first one again when it is back', () =>
     on(async ({ stand, own, rival }) => {
       stand.node.stand = { head: rival, lib: 58 }
       await stand.probe()
@@ -106,7 +106,7 @@ describe.each(STORES)('a node on another branch than the store: %s', (_name, ope
     }))
 })
 
-test('a node of another chain: /ready, status and doctor say so', () =>
+test('/ready, status and doctor report a node of another chain', () =>
   withStand(STORES[0][1], 19, async stand => {
     const { store } = stand
     await standing(stand)

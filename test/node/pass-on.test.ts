@@ -16,7 +16,7 @@ const serverOf = (answer: (request: number) => Response | Promise<Response>) => 
   })
 }
 
-test('get: what was held of a failed answer is let go when the caller leaves while another node is asked', async () => {
+test('get: the memory of a failed answer is released when the caller leaves while another node is asked', async () => {
   const asked = Promise.withResolvers<void>()
   const failing = serverOf(
     request => new Response(request === 1 ? new Uint8Array(MIB) : 'failed', { status: 500 }),

@@ -30,14 +30,14 @@ const mortal =
     }
   }
 
-test('message: every recorded block arrives as it was', async () => {
+test('message: every recorded block arrives unchanged', async () => {
   const parts = (await recordedBlocks()).map(({ block }) => ({ block }))
   expect(unpacked(structuredClone(packed(parts)))).toEqual(parts)
   const holes = [{}, ...parts.slice(1200, 1203), {}]
   expect(unpacked(structuredClone(packed(holes)))).toEqual(holes)
 })
 
-test('threads: the same blocks with the same proofs as without them', async () => {
+test('threads: blocks and proofs are the same as without threads', async () => {
   const given = await read(honest, RANGE, { threads })
   expect(given.failure).toBeUndefined()
   expect(given.blocks).toEqual([...(await slice(RANGE))])
@@ -52,7 +52,7 @@ test('threads: the same blocks with the same proofs as without them', async () =
   )
 })
 
-test('threads: none are opened for fewer blocks than they are worth', async () => {
+test('threads: none start for too few blocks', async () => {
   const never: OpenProvingThread = () => {
     throw new Error('A thread was opened.')
   }
@@ -61,7 +61,7 @@ test('threads: none are opened for fewer blocks than they are worth', async () =
   expect(given.blocks.length).toBe(RANGE.to - RANGE.from + 1)
 })
 
-test('threads: where they die the main thread goes on, without a block less', async () => {
+test('threads: the main thread continues when they die, and no block is missing', async () => {
   const events: BlockEvent[] = []
   const given = await read(honest, RANGE, {
     threads: { ...threads, open: mortal(3) },
@@ -75,7 +75,7 @@ test('threads: where they die the main thread goes on, without a block less', as
 const forged = (text: string): string =>
   text.replaceAll('"func_name":"token.iost/transfer"', '"func_name":"token.iost/transfers"')
 
-test('threads: a bulk answer that is wrong once is asked for again', async () => {
+test('threads: a bulk answer that is wrong once is requested again', async () => {
   const lie = at(path => path === '/getBlockTxsByContract', changed(forged), 5)
   const given = await read(lie, RANGE, { threads })
   expect(given.blocks).toEqual([...(await slice(RANGE))])
@@ -90,7 +90,7 @@ test.each([
   ],
   ['no JSON', isBulk, (text: string) => text.slice(0, -9)],
   ['no heads', (path: string) => path === '/getBlockHeaderByRange', () => '{"block_list":[]}'],
-] as const)('threads: a node that lies (%s) ends as without threads', async (_, match, change) => {
+] as const)('threads: a lying node (%s) fails as without threads', async (_, match, change) => {
   const lie = at(match, changed(change))
   const [given, alone] = [await read(lie, RANGE, { threads }), await read(lie, RANGE)]
   // Several blocks are requested at once, and which of them fails first is random.

@@ -173,7 +173,7 @@ const TROUBLES: Readonly<
   },
 }
 
-test('alerts: the rules are well-formed, and each has a test that makes its trouble', async () => {
+test('alerts: the rules are well-formed, and each has a test that causes its problem', async () => {
   expect(await run([promtool, 'check', 'rules', RULES])).toMatchObject({ code: 0 })
   const names = [...(await Bun.file(RULES).text()).matchAll(/- alert: (\w+)/g)].map(([, name]) => name ?? '')
   expect(names.toSorted()).toEqual(['IostlensDown', ...Object.keys(TROUBLES)].toSorted())
@@ -187,7 +187,7 @@ const healthy = async (): Promise<Stand> => {
   return stand
 }
 
-test('alerts: none fires while nothing is wrong, and IostlensDown when nobody answers', async () => {
+test('alerts: none fires on a healthy service, and IostlensDown fires when it does not answer', async () => {
   const stand = await healthy()
   const before = await scrape(stand)
   await stand.page()
@@ -196,7 +196,7 @@ test('alerts: none fires while nothing is wrong, and IostlensDown when nobody an
   await expectFiring(inputOf(before, after, 0), ['IostlensDown'])
 })
 
-test.each(Object.entries(TROUBLES))('alerts: %s fires in its trouble', async (name, { make, also = [] }) => {
+test.each(Object.entries(TROUBLES))('alerts: %s fires on its problem', async (name, { make, also = [] }) => {
   const stand = await healthy()
   const before = await scrape(stand)
   await make(stand)
@@ -206,12 +206,12 @@ test.each(Object.entries(TROUBLES))('alerts: %s fires in its trouble', async (na
   await expectFiring(inputOf(before, after, 1), [name, ...also].toSorted())
 })
 
-test('metrics: Prometheus reads what a service exposes, and finds nothing to complain about', async () => {
+test('metrics: Prometheus parses the service’s metrics without complaints', async () => {
   const stand = await healthy()
   expect(await run([promtool, 'check', 'metrics'], await stand.metrics.text())).toEqual({ code: 0, text: '' })
 })
 
-test('dashboard and alerts: every metric that they name is exposed, with its labels', async () => {
+test('dashboard and alerts: every metric in them is exposed, with its labels', async () => {
   const stand = await healthy()
   const { types } = await scrape(stand)
   const text = `${await Bun.file(RULES).text()}\n${await Bun.file(DASHBOARD).text()}`

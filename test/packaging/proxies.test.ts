@@ -73,7 +73,7 @@ describe.each([...PROXIES.map(name => [name, 'a port'] as const), ['nginx', 'a U
       (path: string, headers: Record<string, string> = {}) =>
         proxy.open(path, { from, headers: { 'x-api-key': own.key, ...headers } })
 
-    test('answers over TLS as the service does, also long queries and refusals', async () => {
+    test('the proxy answers over TLS as the service does, also long queries and refusals', async () => {
       const page = '/api/account/get-account-tx?account=busyhub&size=50&page=2'
       // With this profile the links of a page repeat all of these parameters four times.
       const many = Array.from({ length: 25 }, (_, at) => `&u${at}=${'a'.repeat(110)}`).join('')
@@ -91,7 +91,7 @@ describe.each([...PROXIES.map(name => [name, 'a port'] as const), ['nginx', 'a U
       }
     })
 
-    test('a path of a site: redirects, the reference and the servers of the OpenAPI document stay behind it', async () => {
+    test('behind a path of a site, redirects, the reference and the servers of the OpenAPI document keep the path', async () => {
       const at = async (path: string) => {
         const answer = await proxy.open(path, { host: PATH_NAME })
         return { answer, text: await bodyOf(answer) }
@@ -116,7 +116,7 @@ describe.each([...PROXIES.map(name => [name, 'a port'] as const), ['nginx', 'a U
       expect((await at('/iost/health')).answer.statusCode).toBe(200)
     })
 
-    test('limits are for the address of the client, whatever it writes itself', async () => {
+    test('limits apply to the address of the client, whatever headers it sends', async () => {
       const wrong = async (from: string, headers: Record<string, string>) => {
         const answer = await askedBy(from)('/api/base/get-wealth-list', { 'x-api-key': 'wrong', ...headers })
         await bodyOf(answer)
@@ -139,7 +139,7 @@ describe.each([...PROXIES.map(name => [name, 'a port'] as const), ['nginx', 'a U
       expect([clients.has('127.0.0.2'), clients.has('127.0.0.3')]).toEqual([true, true])
     })
 
-    test('a feed: its events come while it is open, and it ends when the client leaves', async () => {
+    test('events of a feed come while it is open, and it ends when the client leaves', async () => {
       const feed = await askedBy('127.0.0.4')(
         '/api/account/get-account-tx?account=busyhub&start_seq=18261&format=sse',
       )
@@ -155,7 +155,7 @@ describe.each([...PROXIES.map(name => [name, 'a port'] as const), ['nginx', 'a U
       await endedFor('127.0.0.4')
     })
 
-    test('a page that follows the chain: the proxy holds no event back, and tells of a client who leaves', async () => {
+    test('events of a page that follows the chain are not delayed, and the service notices when the client leaves', async () => {
       const live = await askedBy('127.0.0.6')('/live')
       let text = ''
       for await (const part of live) {
@@ -168,7 +168,7 @@ describe.each([...PROXIES.map(name => [name, 'a port'] as const), ['nginx', 'a U
       await endedFor('127.0.0.6')
     })
 
-    test('an export: its first rows come while the service still reads the others', async () => {
+    test('the first rows of an export come while the service still reads the others', async () => {
       const gate = Promise.withResolvers<void>()
       let reads = 0
       // Reads of a thousand rows are held from the second one on, until the client has all rows of the first
@@ -191,7 +191,7 @@ describe.each([...PROXIES.map(name => [name, 'a port'] as const), ['nginx', 'a U
       expect([rows, reads]).toEqual([2_501, 3])
     })
 
-    test('the log of requests names no key', async () => {
+    test('the log of requests contains no key', async () => {
       const answer = await proxy.open(`/api/base/get-wealth-list?apikey=${own.key}&size=3`)
       expect(answer.statusCode).toBe(200)
       await bodyOf(answer)

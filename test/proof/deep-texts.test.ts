@@ -82,7 +82,7 @@ afterAll(() => destroy())
 const asked = (action: string, params: Readonly<Record<string, string>>) =>
   askText(action, params, { deps: { store } })
 
-test('texts nested as deep as the chain allows are loaded and answered character by character', async () => {
+test('texts nested as deep as the chain allows are loaded and answered unchanged', async () => {
   for (const [name, body] of [
     ['told', TOLD],
     ['failed', FAILED],
@@ -98,7 +98,7 @@ test('texts nested as deep as the chain allows are loaded and answered character
   }
 })
 
-test('rows of an account show them as they are: arrays as arrays, other text as one text', async () => {
+test('rows of an account contain them unchanged: arrays as arrays, other text as one text', async () => {
   const text = await asked('get-account-tx', { account: 'alice00', size: '50' })
   const missing = TEXTS.filter(([name, data]) => {
     const written = isArray(data) ? data : JSON.stringify([data])
@@ -107,7 +107,7 @@ test('rows of an account show them as they are: arrays as arrays, other text as 
   expect(missing.map(([name]) => name)).toEqual([])
 })
 
-test('a token whose settings are nested as deep as that is there', async () => {
+test('a token with settings of that depth is loaded', async () => {
   expect(depthOf(DEEP)).toBe(DEPTH)
   expect(JSON.parse(await asked('get-token-detail', { token: 'deep' }))).toMatchObject({ symbol: 'deep' })
 })

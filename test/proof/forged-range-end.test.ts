@@ -64,7 +64,7 @@ test.each([
   ['as far as the node has blocks', undefined],
   ['up to that block', 0],
 ] as const)(
-  'linked: a block that the one behind it does not name is not stored, at whichever height: load %s',
+  'linked: a block that the next one does not name as parent is not stored, at any height: load %s',
   async (_, past) => {
     for (const height of HEIGHTS) {
       const { store, path, destroy } = await temporarySqlite()
@@ -81,7 +81,7 @@ test.each([
   },
 )
 
-test('linked: a block that is made up in bulk answers only is asked for again, at whichever height', async () => {
+test('linked: a block that is made up only in bulk answers is requested again, at any height', async () => {
   for (const height of HEIGHTS) {
     const { store, path, destroy } = await temporarySqlite()
     await using liar = serveReplay({ recording: await withForged(height), to: END })
@@ -110,7 +110,7 @@ const suite = (open: () => Promise<Damageable>): void => {
     }
   }
 
-  test("a made-up block at the node's own last block: the load that finds it names repair, which takes it back", () =>
+  test('a made-up last block of the node: the load that finds it names repair, which takes it back', () =>
     filled(async place => {
       let isForged = true
       await using replay = serveReplay({ recording: await withForged(TAIL, () => isForged), to: TAIL })
@@ -135,7 +135,7 @@ const suite = (open: () => Promise<Damageable>): void => {
       expect((await place.store.published())?.hash).toBe(await hashAt(replay.url, END))
     }))
 
-  test('a node that goes on from another block than it shows: the load says what to do, and a repair with it writes nothing', () =>
+  test('a node whose chain continues from another block than it shows: the load names a remedy, and a repair with it writes nothing', () =>
     filled(async place => {
       await using lying = serveReplay({ recording: await withForged(TAIL), to: TAIL })
       expect(await loadLinked(lying.url, place.store)).toBe(TAIL)

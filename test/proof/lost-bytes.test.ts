@@ -85,7 +85,7 @@ test('lost bytes: their receipt is proved by the raw block, reported and counted
   expect(events).toEqual([{ type: 'lost_bytes', height: HEIGHT, receipts: 1 }])
 })
 
-test('lost bytes: they excuse no other receipt, not even one that seems to have lost some', async () => {
+test('lost bytes: no other receipt is accepted, not even one that seems to have lost bytes', async () => {
   const raw = await rawAnswer('within a CUT', CUT)
   for (const forged of ['"message":"all is well"', '"message":"\ufffd"']) {
     // The last transaction's receipt is another one.
@@ -99,7 +99,7 @@ test('lost bytes: they excuse no other receipt, not even one that seems to have 
   }
 })
 
-test('lost bytes: the JSON must show the rest of the raw receipt, and its bytes must match the root', async () => {
+test('lost bytes: the JSON must contain the rest of the raw receipt, and its bytes must match the root', async () => {
   const right = await rawAnswer('within a CUT', CUT)
   const shown = (text: string): string => text.replace('within a ', 'outside ')
   expect((await read({ shown, raw: right })).failure?.message).toContain('differs in the raw block')
@@ -107,7 +107,7 @@ test('lost bytes: the JSON must show the rest of the raw receipt, and its bytes 
   expect((await read({ shown: same, raw: wrong })).failure?.message).toContain('merkle root of its receipts')
 })
 
-test('lost bytes: a node whose raw form lost them too: a character that was cut is found by the root', async () => {
+test('lost bytes: if the raw form lost them too, a cut character is found by the root', async () => {
   const lost = await rawAnswer('within a CUT', Buffer.from('\ufffd\ufffd'))
   expect((await read({ shown: same, raw: lost })).blocks?.[1]?.proof).toEqual({ level: 'linked', lost: 1 })
   const shown = (text: string): string => text.replace('within a ', 'outside ')

@@ -112,7 +112,7 @@ const clean = async (end: number): Promise<Dump> => {
   return made
 }
 
-test('a lying node: a forged publisher is caught where texts are proved, near the head and by --prove whole', async () => {
+test('a lying node: a forged publisher is detected where texts are proved, near the head and with --prove whole', async () => {
   const forged = forgedChain(
     await recording(),
     {
@@ -137,7 +137,7 @@ test('a lying node: a forged publisher is caught where texts are proved, near th
   await lying.stop()
 })
 
-test('following: a node without raw blocks is believed as far as blocks are signed, which is reported once; not with --prove whole', async () => {
+test('following: a node without raw blocks is accepted as far as blocks are signed, which is reported once; not with --prove whole', async () => {
   const replay = serveReplay({ recording: await recording() })
   const events: string[] = []
   const levels: unknown[] = []
@@ -161,7 +161,7 @@ test('following: a node without raw blocks is believed as far as blocks are sign
   await replay.stop()
 })
 
-test('a node that knows no call for heads: the signature of a block comes from its raw form', async () => {
+test('a node without the call for headers: the signature of a block comes from its raw form', async () => {
   await using faulty = await startFaultyNode(({ path }) =>
     path === '/getBlockHeaderByRange'
       ? new Response('{"code":12,"message":"Not Implemented"}', { status: 400 })

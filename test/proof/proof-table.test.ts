@@ -75,7 +75,7 @@ const fates = async (prove: ProofLevel, position: Position, rehashed: boolean) =
 const UNUSED = /^(?:gas_usage|unknown|.*\.unknown|.*: unknown)$/
 const UNUSED_IN_BULK = ['hash', 'info', 'orig_info', 'tx_count']
 
-describe.each(positions)('a lying node: each field altered alone, %s', position => {
+describe.each(positions)('a lying node: each field is altered alone, %s', position => {
   test.each(PROOF_LEVELS)('%s', async prove => {
     const { unused, believed } = await fates(prove, position, false)
     expect(believed).toEqual([...((await listed()).get(prove) ?? [])])
@@ -98,12 +98,12 @@ const MORE: Readonly<Record<Position, readonly string[]>> = {
   tip: [...TWICE, 'base transaction: actions.data'],
 }
 
-describe.each(positions)('a lying node: each field altered, all hashes made to fit, %s', position => {
+describe.each(positions)('a lying node: each field is altered and all hashes made to fit, %s', position => {
   test.each(['signed', 'whole'] as const)('%s', async prove => {
     const { believed } = await fates(prove, position, true)
     expect(believed).toEqual([...((await listed()).get(prove) ?? [])])
   })
-  test('linked: a chain that is made up is believed, but for what contradicts its parent and itself', async () => {
+  test('linked: a made-up chain is accepted, unless it contradicts its parent or itself', async () => {
     const { caught } = await fates('linked', position, true)
     expect(caught.toSorted()).toEqual([...CONTRADICTIONS, ...MORE[position]].toSorted())
   })

@@ -98,7 +98,7 @@ for (const position of ['bulk', 'single', 'tip'] as const)
     }
   })
 
-test('whole: a delayed transaction, and the one that carries it out, are refused when they are forged', async () => {
+test('whole: a forged delayed transaction is refused, and so is the one that executes it', async () => {
   for (const [height, position, field, fields] of [
     [1, -1, 'delay', { delay: '0' }],
     [2, 1, 'referredTx', { referred_tx: '' }],
@@ -118,7 +118,7 @@ test('whole: a delayed transaction, and the one that carries it out, are refused
 const levelsOf = async (store: Store) =>
   ((await store.published())?.proved?.ranges ?? []).map(({ from, to, level }) => [from, to, level])
 
-test("whole: nothing of a forged block is stored, and loading goes on with the honest node's block", async () => {
+test('whole: no part of a forged block is stored, and loading continues with the honest node’s block', async () => {
   const [height, at] = transferAt()
   const [one, other] = [await temporarySqlite(), await temporarySqlite()]
   const forger = await openForger(node.url, {
@@ -155,7 +155,7 @@ test("whole: nothing of a forged block is stored, and loading goes on with the h
   await other.destroy()
 })
 
-test('whole: status shows it; a node without raw blocks is refused, and by default reported once', async () => {
+test('whole: status shows the level; a node without raw blocks is refused, and by default reported once', async () => {
   const poor = await openProxy(node.url, withoutRaw)
   await using folder = await cliFolder()
   const load = ['load', '--to', '20', '--node']
@@ -178,7 +178,7 @@ test('whole: status shows it; a node without raw blocks is refused, and by defau
   await poor.close()
 })
 
-test('signed: a key that an action alone gives a producer must be proved whole, else it is refused', async () => {
+test('signed: a key that only an action gives to a producer must be proved whole, otherwise it is refused', async () => {
   const [height, position] = transferAt()
   const [first, second] = node.chain.world.producers
   const data = JSON.stringify([first?.account, second?.key, '', '', ''])

@@ -25,7 +25,7 @@ const soak = async (place: SoakPlace): Promise<void> => {
 }
 
 describe('a short soak', () => {
-  test('SQLite: no answer is wrong, no refusal unexplained, all recovers by itself', async () => {
+  test('SQLite: no answer is wrong, every refusal is explained, and all processes recover by themselves', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'iostlens-soak-'))
     try {
       await soak(sqlitePlace(folder))
@@ -34,7 +34,7 @@ describe('a short soak', () => {
     }
   })
 
-  test.skipIf(elasticsearchUrl() === undefined)('Elasticsearch: the same', async () => {
+  test.skipIf(elasticsearchUrl() === undefined)('Elasticsearch: the store passes the same soak', async () => {
     await soak(await elasticPlace(elasticsearchUrl() ?? ''))
   })
 })

@@ -98,7 +98,7 @@ const rankingsOn = (open: () => Promise<Place>, extent: Extent) => {
   afterAll(() => node.stop())
 
   test(
-    'every page of every ranking is the truth at the height it tells, however blocks were put into batches',
+    'every page of every ranking is correct for its height at any division of blocks into batches',
     async () => {
       const seed = seedOf(5)
       const random = seeded(seed)
@@ -124,7 +124,7 @@ const rankingsOn = (open: () => Promise<Place>, extent: Extent) => {
   )
 
   test(
-    'loaders that are killed at random moments leave the same segments and pages',
+    'loaders killed at random moments store the same segments and pages',
     async () => {
       const seed = seedOf(13)
       const place = await open()

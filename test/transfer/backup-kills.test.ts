@@ -101,7 +101,7 @@ const requireMended = async (where: string): Promise<void> => {
   expect([where, await restored()]).toEqual([where, 'whole'])
 }
 
-test('backup: killed before any call of the file system, it leaves no copy or a whole one; the next run is done', async () => {
+test('backup: a kill before any file system call leaves no copy or a complete one, and the next run succeeds', async () => {
   let [kills, found] = [0, 0]
   for (clear(copy); ; clear(copy)) {
     const end = await backup({ call: kills + 1 })
@@ -118,7 +118,7 @@ test('backup: killed before any call of the file system, it leaves no copy or a 
   expect(kills).toBeGreaterThan(found + 5)
 })
 
-test('backup: killed while SQLite writes the copy, it leaves none; the next run is done', async () => {
+test('backup: a kill while SQLite writes the copy leaves none, and the next run succeeds', async () => {
   clear(copy)
   expect(await backup({})).toBe('done')
   const { size } = statSync(copy)

@@ -55,7 +55,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('copy', () => {
     ['SQLite', 'SQLite'],
   ]
   for (const [from, to] of ways)
-    test(`${from} to ${to}: killed at any write, run again, it is the store that a load makes`, async () => {
+    test(`${from} to ${to}: after a kill at any write and a second run the copy equals a loaded store`, async () => {
       const target = await kinds[to].make()
       const random = seeded(SEED)
       try {
@@ -93,7 +93,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('copy', () => {
     ]).toEqual([answer, true])
   }
 
-  test('a second run finds all there; a store with something else is refused', async () => {
+  test('a second run finds all documents in place, and a store with other content is refused', async () => {
     const target = await sqlitePlace()
     try {
       expect(await copyStore(loaded.SQLite.store, target.store, quietly)).toMatchObject({ height: HEIGHT })
@@ -106,7 +106,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('copy', () => {
   })
 
   test.each(Object.keys(kinds) as Kind[])(
-    'a second run gives keys the terms that they have at the source now, to %s; one that was revoked stays so',
+    'a second run gives keys their current terms at the source, to %s, and a revoked key stays revoked',
     async kind => {
       const [source, target] = [await sqlitePlace(), await kinds[kind].make()]
       try {
@@ -135,7 +135,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('copy', () => {
     },
   )
 
-  test('the digests of both stores are the same, but for where lists begin in partitions', async () => {
+  test('the digests of both stores are equal, except for the starts of lists in partitions', async () => {
     const [one, other] = await Promise.all(
       [loaded.SQLite, loaded.Elasticsearch].map(async ({ store }) => {
         const audit = await store.audit()

@@ -94,7 +94,7 @@ const expectWhole = async (said: string): Promise<void> => {
   })
 }
 
-test('client: works in Node', async () => {
+test('client: all calls work in Node', async () => {
   const module = join(served.folder, 'client.mjs')
   await Bun.write(module, await (await served.service.ask('/client.js')).text())
   const program = join(served.folder, 'program.mjs')
@@ -102,7 +102,7 @@ test('client: works in Node', async () => {
   await expectWhole(await runTool(['node', program]))
 })
 
-test('client: works in a page of another origin, straight from the service', async () => {
+test('client: all calls work in a page of another origin', async () => {
   const browser = await startBrowser()
   // The page is on another port, so the browser sends CORS preflight requests to the service.
   using page = Bun.serve({

@@ -67,7 +67,7 @@ const OPTIONS = {
   types: [] as readonly string[],
 }
 
-test('client: its types are those of the document, for programs of pages and of Bun', async () => {
+test('client: its types equal those of the document, in programs of pages and of Bun', async () => {
   await using served = await serveForGenerators()
   const document = await served.document({ format: 'envelope', compat: 'none', numbers: 'string' })
   const schema = join(served.folder, 'schema.ts')

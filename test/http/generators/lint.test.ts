@@ -5,7 +5,7 @@ import { CHOICES, serveForGenerators } from './served.ts'
 /** Disables the linter's requests to the network. */
 const QUIET = { REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true', REDOCLY_TELEMETRY: 'off' }
 
-test('redocly lint: no error in the document, whatever it is written for', async () => {
+test('redocly lint: the document has no error with any options', async () => {
   await using served = await serveForGenerators()
   const documents: string[] = []
   for (const chosen of [...CHOICES, { export: 'ndjson' }, { export: 'csv' }] as const)

@@ -50,7 +50,7 @@ const callAll = async (
   return JSON.parse(await runTool([python, program], { input: JSON.stringify(task) }))
 }
 
-test('openapi-python-client: every action is called, and its class holds the whole answer', async () => {
+test('openapi-python-client: every action is called, and its class contains the whole answer', async () => {
   const python = await pythonTools()
   await using served = await serveForGenerators()
   for (const chosen of CHOICES) {

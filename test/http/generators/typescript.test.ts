@@ -69,7 +69,7 @@ const COMPILER_OPTIONS = {
   types: ['bun-types'],
 }
 
-test('openapi-typescript, openapi-fetch: every action is called and answers as typed, with no cast', async () => {
+test('openapi-typescript, openapi-fetch: every action is called and its answer has the generated type, without casts', async () => {
   await using served = await serveForGenerators()
   const programs: string[] = []
   for (const [at, chosen] of CHOICES.entries()) {

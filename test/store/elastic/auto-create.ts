@@ -96,7 +96,7 @@ export const autoCreateSuite = (at: () => OwnServer): void => {
     expect(Object.keys(await ask<object>('GET', `${server.url}/unknown`))).toEqual(['unknown'])
   })
   for (const { name, removed, repair = false, chunk, work } of cases)
-    test(`${name}: makes none`, async () => {
+    test(`${name}: no index is created`, async () => {
       const target = openTestElastic({ url: server.url, retryTimeoutMs: 1_000 })
       try {
         await target.store.create()
@@ -117,7 +117,7 @@ export const autoCreateSuite = (at: () => OwnServer): void => {
       }
     })
 
-  test('a store that was never created, and keys of one whose index is gone: makes none', async () => {
+  test('a store that was never created, and keys of a store whose index is gone: no index is created', async () => {
     const target = openTestElastic({ url: server.url, retryTimeoutMs: 1_000 })
     try {
       const { store } = target

@@ -107,7 +107,7 @@ const contents = async ({ url, prefix }: TestElastic) => {
 }
 
 describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
-  test('commit: killed after any request, those that open a partition too, readers see whole heights and the next loader ends where a clean one does', async () => {
+  test('commit: after a kill at any request, including those that open a partition, readers see whole heights and the next loader stores the same as an undisturbed one', async () => {
     const target = openTestElastic()
     const clean = openTestElastic()
     try {

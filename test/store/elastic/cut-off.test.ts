@@ -177,7 +177,7 @@ describe.skipIf(servers === undefined)('a server that is cut off from its cluste
     servers?.[Symbol.dispose]()
   })
 
-  test('its copies are those of before: what is tested here can happen', async () => {
+  test('the copies of the cut-off server are outdated, as these tests need', async () => {
     const { _source } = await ask<{ _source: { total: string } }>(
       'GET',
       `${cutOff.url}/${target.prefix}-wealth-0/_doc/a?realtime=false`,
@@ -186,7 +186,7 @@ describe.skipIf(servers === undefined)('a server that is cut off from its cluste
   })
 
   for (const [what, read, right] of cases) {
-    test(`${what}: never what it was before`, async () => {
+    test(`${what}: the old value is never returned`, async () => {
       staleAt(READS)
       const answer = await readThrough(read).catch((error: unknown) => error)
       if (answer instanceof Error)
@@ -196,13 +196,13 @@ describe.skipIf(servers === undefined)('a server that is cut off from its cluste
         ])
       else expect(answer).toEqual(right)
     })
-    test(`${what}: another copy is asked`, async () => {
+    test(`${what}: another copy is read`, async () => {
       staleAt(READS, 2)
       expect(await readThrough(read)).toEqual(right)
     })
   }
 
-  test('an export is taken from a copy that is not out of date', async () => {
+  test('an export is read from a current copy', async () => {
     staleAt(['_pit', '_search'])
     const store = target.reopen({ url: proxy.url })
     const held = await store.hold({ state: [wealth] }).catch((error: unknown) => error)
@@ -215,7 +215,7 @@ describe.skipIf(servers === undefined)('a server that is cut off from its cluste
     await store.close()
   })
 
-  test('an audit calls nothing damage that is only missing where a server was cut off', async () => {
+  test('an audit reports no damage for documents that only the cut-off server lacks', async () => {
     const posted = ({ method }: Asked): boolean => method === 'POST'
     staleAt(['_pit', '_search'], Number.POSITIVE_INFINITY, posted)
     const failure = await failureOf(audited())
@@ -239,7 +239,7 @@ describe.skipIf(servers === undefined)('a server that is cut off from its cluste
     await store.close()
   })
 
-  test('a count that is too low there is no damage', async () => {
+  test('a count that is too low on the cut-off server is not damage', async () => {
     staleAt(['_msearch'], 1, isCount)
     const store = target.reopen({ url: proxy.url })
     const writer = await store.takeOver(identity)
@@ -248,7 +248,7 @@ describe.skipIf(servers === undefined)('a server that is cut off from its cluste
     await store.close()
   })
 
-  test('while no copy can be vouched for, a load is to be tried again', async () => {
+  test('while no copy is known to be current, a load fails temporarily', async () => {
     staleAt(['_msearch', '_search_shards'], Number.POSITIVE_INFINITY, () => true)
     const store = target.reopen({ url: proxy.url, requestTimeoutMs: 10_000 })
     const failure = await failureOf(store.takeOver(identity))
@@ -256,7 +256,7 @@ describe.skipIf(servers === undefined)('a server that is cut off from its cluste
     await store.close()
   })
 
-  test('what was written last and is really gone is damage to an audit', async () => {
+  test('documents of the last batch that are really missing are damage to an audit', async () => {
     isStale = () => false
     await ask('DELETE', `${main.url}/${target.prefix}-accounts-0/_doc/u2?refresh=true`)
     expect(await audited()).toEqual({ richest: totalAt(AFTER), hasBlock: true, hasAccount: false })

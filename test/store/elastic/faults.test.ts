@@ -199,7 +199,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
   afterAll(() => shared.close())
 
   for (const [name, fateOf, retries] of faultCases)
-    test(`commit: is done exactly once when ${name}`, () =>
+    test(`commit: the batch is stored exactly once when ${name}`, () =>
       withFaults(async ({ target, faults, events, writer, at }) => {
         faults.fateOf = fateOf
         await commitBatch(writer, tellingBatch(at, at + 4))
@@ -211,7 +211,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       }))
 
   for (const [name, fates, writes, retries] of unclearCases)
-    test(`commit: rows are done when a write of them was answered, also when there is lost: ${name}`, () =>
+    test(`commit: rows are stored when a write of them was answered, also when this is lost: ${name}`, () =>
       withFaults(async ({ target, faults, events, writer, at }) => {
         faults.fateOf = fates()
         await commitBatch(writer, tellingBatch(at, at + 1))
@@ -221,7 +221,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
         expect(await countBlocks(target)).toBe(at + 2)
       }))
 
-  test('commit: waits while writes are blocked and goes on by itself', () =>
+  test('commit: the commit waits while writes are blocked, and continues by itself', () =>
     withFaults(async ({ target, events, writer, at }) => {
       const setBlock = (value: boolean | null) =>
         put(target, 'records-000000/_settings', { 'index.blocks.read_only_allow_delete': value })
@@ -241,7 +241,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       expect(await target.store.published()).toEqual(publishedAt(at + 2))
     }))
 
-  test('commit: waits while not even the checkpoint can be written, on a disk that is full', () =>
+  test('commit: the commit waits while not even the checkpoint can be written on a full disk', () =>
     withFaults(async ({ target, events, writer, at }) => {
       const setBlock = (value: boolean | null) =>
         put(target, '*/_settings', { 'index.blocks.read_only_allow_delete': value })
@@ -254,7 +254,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       expect(await target.store.published()).toEqual(publishedAt(at + 2))
     }))
 
-  test('commit: a copy that lags after a lost answer is no other loader', () =>
+  test('commit: a lagging copy after a lost answer is not taken for another loader', () =>
     withFaults(async ({ target, faults, events, writer, at }) => {
       const path = `/${target.prefix}-meta/_doc/checkpoint`
       const before = await (await fetch(target.url + path)).text()
@@ -267,7 +267,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       expect(await target.store.published()).toEqual(publishedAt(at))
     }))
 
-  test('commit: a refused document stops it and names index, document and field; the next try begins clean', () =>
+  test('commit: a refused document fails the commit with its index, id and field, and the next attempt succeeds', () =>
     withFaults(async ({ target, faults, writer, at }) => {
       const id = blockId(at)
       const reason = `failed to parse field [hash8] of type [keyword] in document with id '${id}'`
@@ -292,7 +292,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       expect(await countBlocks(target)).toBe(at + 1)
     }))
 
-  test('commit: stops when other content stands where its documents belong', () =>
+  test('commit: other content in place of its documents fails the commit', () =>
     withFaults(async ({ target, writer, at }) => {
       await put(target, `blocks-000000/_create/${blockId(at)}`, { height: at, hash: 'of somebody else' })
       const refused = await failureOf(commitBatch(writer, batchOf(at, at)))
@@ -303,7 +303,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       expect<unknown>(stored).toEqual([blockDoc(at)])
     }))
 
-  test('takeOver: a loader that was silent for its lease is replaced and told so at its next commit', () =>
+  test('takeOver: a loader that was silent for its lease is replaced, and its next commit fails', () =>
     withFaults(async ({ target, faults, writer: silent, at }) => {
       const { promise: woken, resolve: wake } = Promise.withResolvers<void>()
       const { promise: asleep, resolve: sleeping } = Promise.withResolvers<void>()
@@ -328,7 +328,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       await last.release()
     }))
 
-  test('takeOver: the last write of a loader that is dead, come late, is no sign of life', () =>
+  test('takeOver: a late write of a dead loader is not a sign of life', () =>
     withFaults(async ({ target, faults, writer: dead, at }) => {
       const { promise: released, resolve: release } = Promise.withResolvers<void>()
       const { promise: sent, resolve: sending } = Promise.withResolvers<void>()
@@ -358,7 +358,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       await next.release()
     }))
 
-  test('read: waits from refresh to publication and shows the new height, never a mixture', () =>
+  test('read: a read waits from refresh to publication and returns the new height, never a mixture', () =>
     withFaults(async ({ target, faults, writer, at }) => {
       await commitBatch(writer, tellingBatch(at, at))
       const { promise: released, resolve: release } = Promise.withResolvers<void>()
@@ -382,7 +382,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       expect(await target.store.published()).toEqual(publishedAt(at + 1))
     }))
 
-  test('read: a ranking is never short of what has left it at a height to come', () =>
+  test('read: a ranking does not lack members that leave it at an unpublished height', () =>
     withFaults(async ({ target, faults, writer, at }) => {
       const holding = (owner: string, amount: bigint) => ({
         id: balanceId('coin', owner),

@@ -54,7 +54,7 @@ const rowsOf = (store: Store, heights: readonly number[]) =>
   )
 
 describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
-  test('append: what is written ahead stands there unseen, and is seen with its batch', () =>
+  test('append: history written ahead is stored invisibly, and is visible with its batch', () =>
     withStore(async target => {
       const writer = await target.store.takeOver(identity)
       await commitBatch(writer, tellingBatch(0, 1))
@@ -73,7 +73,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       await writer.release()
     }))
 
-  test('append: a batch may be written ahead as a whole, also while the one before is being committed', () =>
+  test('append: a whole batch may be written ahead, also while the previous one is being committed', () =>
     withStore(async target => {
       const writer = await target.store.takeOver(identity)
       const [first, second] = [tellingBatch(0, 2), tellingBatch(3, 5)]
@@ -90,7 +90,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       await writer.release()
     }))
 
-  test('append: opens a partition, which is seen with its batch', () =>
+  test('append: a partition opened ahead is visible with its batch', () =>
     withStore(async target => {
       const writer = await target.store.takeOver(identity)
       await commitBatch(writer, tellingBatch(0, 2))
@@ -104,7 +104,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       await writer.release()
     }))
 
-  test('append: what a loader left ahead is gone for the next one, a partition of its own too', () =>
+  test('append: history that a loader left ahead is removed for the next one, including a partition', () =>
     withStore(async target => {
       for (const partition of [0, 1]) {
         const writer = await target.store.takeOver(identity)
@@ -122,7 +122,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       await last.release()
     }))
 
-  test('append: refuses a hole, what is there already, and another partition than its batch', () =>
+  test('append: a gap, stored blocks, and another partition than the batch’s are refused', () =>
     withStore(async target => {
       const writer = await target.store.takeOver(identity)
       await commitBatch(writer, batchOf(0, 2))
@@ -149,7 +149,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       await writer.release()
     }, ANY_HISTORY))
 
-  test('append: what stands ahead of a batch that failed does not go into one after it', () =>
+  test('append: history ahead of a failed batch does not go into a later one', () =>
     withStore(async target => {
       const writer = await target.store.takeOver(identity)
       await commitBatch(writer, tellingBatch(0, 1))

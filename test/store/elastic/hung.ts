@@ -86,7 +86,7 @@ export const hungSuite = (servers: () => Three): void => {
 
   const suffer = (trouble: Trouble) => () => lines[1]?.suffer(trouble)
 
-  test('clients are cut off from it: pages are answered and blocks loaded by way of the others', async () => {
+  test('clients are cut off from the server: pages are answered and blocks loaded through the others', async () => {
     const seen = await watchedThrough(suffer('hold'), suffer('none'), async () => {
       const { store } = troubled()
       expect(await loadFrom(node.url, store)).toBe(HEIGHT)
@@ -94,7 +94,7 @@ export const hungSuite = (servers: () => Three): void => {
     await expectRight(seen)
   })
 
-  test('it is slow: pages go round it', async () => {
+  test('the server is slow: pages are answered by the others', async () => {
     await expectRight(await watchedThrough(suffer({ delayMs: 3_000 }), suffer('none')))
   })
 
@@ -109,11 +109,11 @@ export const hungSuite = (servers: () => Three): void => {
   }
 
   test(
-    'it hangs: its copies are gone round, too',
+    'the server hangs: its copies are avoided, too',
     hangs(master => servers().find(({ name }) => name !== master)),
   )
   test(
-    'the master hangs: no page needs it',
+    'the master hangs: pages do not need it',
     hangs(master => servers().find(({ name }) => name === master)),
   )
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { openElastic } from '#store/elastic/open-elastic.ts'
 
-test('keys are read while every other request hangs, however many there are', async () => {
+test('keys are read while every other request hangs, whatever their number', async () => {
   const hanging = Promise.withResolvers<void>()
   let hung = 0
   const server = Bun.serve({

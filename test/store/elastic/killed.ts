@@ -82,7 +82,7 @@ const expectNothingLost = async (target: TestElastic, seed: number, seen: Testim
 export const killedSuite = (at: () => OwnServer): void => {
   prepared()
 
-  test('one server: 503 while it is away, then loader and service go on by themselves, and nothing is lost', async () => {
+  test('one server: the service answers 503 while it is down, then loader and service continue by themselves without loss', async () => {
     const seed = seedOf(31)
     const random = seeded(seed)
     const server = at()
@@ -107,7 +107,7 @@ export const killedSuite = (at: () => OwnServer): void => {
 export const lostNodesSuite = (all: () => readonly OwnServer[]): void => {
   prepared()
 
-  test('three servers with a copy of everything: nodes lost one after the other cost neither rows nor the service', async () => {
+  test('three servers with a copy of everything: killing one after the other loses neither rows nor the service', async () => {
     const seed = seedOf(37)
     const random = seeded(seed)
     const nodes = all()

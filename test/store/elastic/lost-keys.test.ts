@@ -47,7 +47,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('an index of keys', () => {
     ['that is another one', replace, 'damaged'],
     ['whose alias leads elsewhere', redirect, 'unavailable'],
   ] as const)
-    test(`${name}: no key is called unknown, none is added to it or revoked in it`, () =>
+    test(`${name}: no key is called unknown, added or revoked`, () =>
       withBlocks(async target => {
         await target.store.keys.add(stored)
         const service = target.reopen()
@@ -69,7 +69,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('an index of keys', () => {
         }
       }))
 
-  test('a repair takes the index of keys as it then is', () =>
+  test('a repair accepts the index of keys in its current form', () =>
     withBlocks(async target => {
       await target.store.keys.add(stored)
       await remove(target)
@@ -85,7 +85,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('an index of keys', () => {
       await (await other.takeOver(identity)).release()
     }))
 
-  test('a store whose inventory does not name it yet gets it with the next loader', () =>
+  test('a store whose inventory lacks the index of keys gets it with the next loader', () =>
     withBlocks(async target => {
       const path = `${target.url}/${target.prefix}-meta-0/_doc`
       for (const id of ['checkpoint', 'published']) {

@@ -49,7 +49,7 @@ const SKIPPED = ['skipped', 'skipped', 'skipped']
 const isMerge = ({ path }: Asked): boolean => path.includes('_forcemerge')
 
 describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
-  test('merge: answers that are lost are asked again; one that failed is told and corrected by the next', () =>
+  test('merge: requests with lost answers are repeated, and a failed merge is reported and repaired by the next', () =>
     withProxy(async ({ target, faults, through }) => {
       const writer = await target.store.takeOver(identity)
       for (const batch of batches) await commitBatch(writer, batch)
@@ -88,7 +88,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       )
     }))
 
-  test('merge: a loader that was replaced is told so, not held up by what is read-only now', () =>
+  test('merge: a replaced loader gets a conflict and is not held up by read-only indices', () =>
     withProxy(async ({ target, faults, through }) => {
       const silent = await through.takeOver(identity)
       const { promise: woken, resolve: wake } = Promise.withResolvers<void>()
@@ -116,7 +116,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       await next.release()
     }))
 
-  test('takeOver: removes what a dead loader left in a partition it did not come to open', () =>
+  test('takeOver: documents that a dead loader left in a partition it had not opened are removed', () =>
     withProxy(async ({ target, faults, through }) => {
       const dying = await through.takeOver(identity)
       const [first, second] = batches

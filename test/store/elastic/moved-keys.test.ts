@@ -64,7 +64,7 @@ const withMoved = (work: (target: TestElastic) => Promise<void>): Promise<void> 
   })
 
 describe.skipIf(elasticsearchUrl() === undefined)('API keys that were moved', () => {
-  test('are served from where they are, and indices create brings none back that was revoked', () =>
+  test('moved keys are served from their new index, and indices create restores none that was revoked', () =>
     withMoved(async target => {
       expect(await revoked(target)).toEqual(RIGHT)
       expect(await target.store.check()).toEqual([])
@@ -73,7 +73,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('API keys that were moved', ()
       expect(await revoked(target)).toEqual(RIGHT)
     }))
 
-  test('are recorded by the next loader, also where the index before is gone', async () => {
+  test('moved keys are recorded by the next loader, also if the previous index is gone', async () => {
     for (const isGone of [false, true])
       await withMoved(async target => {
         if (isGone) await asking(target)('DELETE', 'keys-0')
@@ -91,7 +91,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('API keys that were moved', ()
       })
   })
 
-  test('are refused while the index before is behind the alias, too, until indices create or a loader', async () => {
+  test('moved keys are refused while the alias still includes the previous index, until indices create or a loader runs', async () => {
     for (const heal of [
       (target: TestElastic) => target.reopen().create(),
       async (target: TestElastic) => (await target.reopen().takeOver(identity)).release(),

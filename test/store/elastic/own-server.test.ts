@@ -12,7 +12,7 @@ import { snapshotSuite } from './snapshot.ts'
 // 10 s of CPU.
 const servers = await ownServers()
 
-describe.skipIf(servers === undefined)('a server of its own', () => {
+describe.skipIf(servers === undefined)('a separate server', () => {
   let server: OwnServer
   let folder: CliFolder
 
@@ -36,8 +36,8 @@ describe.skipIf(servers === undefined)('a server of its own', () => {
   })
 
   // This suite comes first, because each start has to recover all stored data.
-  describe('that is killed under load and queries', () => killedSuite(() => server))
+  describe('the server is killed under load and queries', () => killedSuite(() => server))
   describe('docs/operating.md: a snapshot of Elasticsearch', () => snapshotSuite(() => server))
   // This suite comes last, because afterwards the server creates indices automatically.
-  describe('that makes any index that is written to', () => autoCreateSuite(() => server))
+  describe('the server creates any index on its first write', () => autoCreateSuite(() => server))
 })

@@ -109,12 +109,12 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
 
   for (const [what, path, read] of reads)
     for (const [fault, fate] of faults) {
-      test(`read: ${what} that ${fault} once is asked for again`, async () => {
+      test(`read: ${what} that ${fault} once is requested again`, async () => {
         const expected = await target.store.read(read)
         first(1, path, fate)
         expect(await readThrough(read)).toEqual(expected)
       })
-      test(`read: ${what} that ${fault} every time is unavailable, never less than all`, async () => {
+      test(`read: ${what} that ${fault} every time is unavailable, and never incomplete`, async () => {
         first(Number.POSITIVE_INFINITY, path, fate)
         const failure = await failureOf(readThrough(read))
         expect([failure.kind, failure.retryable]).toEqual(['unavailable', true])
@@ -123,7 +123,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
 
   for (const [what, path, read] of reads)
     for (const [status, type] of refusals)
-      test(`read: ${what} that is refused with ${status} is unavailable, and says where`, async () => {
+      test(`read: ${what} that is refused with ${status} is unavailable, with the place of the failure`, async () => {
         const body = JSON.stringify({ error: { type, reason: 'not so' }, status })
         first(Number.POSITIVE_INFINITY, path, { type: 'answer', with: { status, body } })
         const failure = await failureOf(readThrough(read))
@@ -132,7 +132,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
         expect(failure.help).toContain('iostlens indices check')
       })
 
-  test('read: an answer that does not come is unavailable, or a deadline when that is sooner', async () => {
+  test('read: a missing answer is unavailable, or a deadline if that is sooner', async () => {
     for (const [, path, read] of reads) {
       const { promise: until, resolve } = Promise.withResolvers<void>()
       first(Number.POSITIVE_INFINITY, path, { type: 'hold', until })
@@ -147,7 +147,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
     await hurried.close()
   })
 
-  test('read: of several hosts one that is gone costs nothing but another try', async () => {
+  test('read: a host that is down costs only a retry on another host', async () => {
     fateOf = () => pass
     const url = `http://127.0.0.1:1,${proxy.url.slice('http://'.length)}`
     const store = openElastic({ url, prefix: target.prefix })

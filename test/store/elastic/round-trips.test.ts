@@ -10,7 +10,7 @@ const callOf = (method: string, path: string): string =>
   `${method} ${/_[a-z]+(?:\/checkpoint)?/.exec(path.replace(/\?.*/, ''))?.[0] ?? 'indices'}`
 
 describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
-  test('commit: a small batch takes nine requests, and no refresh by itself', async () => {
+  test('commit: a small batch takes nine requests, and no separate refresh', async () => {
     const target = openTestElastic()
     const sent: string[] = []
     const proxy = await openProxy(target.url, ({ method, path }) => {

@@ -114,7 +114,7 @@ const load = () => ['load', '--node', node.url, '--once']
 const lastLine = (text: string): string => text.trimEnd().split('\n').at(-1) ?? ''
 
 describe.skipIf(servers === undefined)('a secured Elasticsearch', () => {
-  test('a loader that may not create indices says so, and who may', async () => {
+  test('a loader that may not create indices names the required role', async () => {
     const { code, err } = await as('loader', load())
     expect([code, err]).toEqual([
       1,
@@ -123,7 +123,7 @@ describe.skipIf(servers === undefined)('a secured Elasticsearch', () => {
     expect(err).toContain('Grant the role the privilege named in the message.')
   })
 
-  test('each part does its work with the least role', async () => {
+  test('each part works with the smallest role', async () => {
     expect((await as('setup', ['indices', 'create'])).code).toBe(0)
     const first = [...load(), '--to', String(HEIGHT)]
     expect(await as('loader', first)).toMatchObject({ code: 0, out: `Loaded up to block ${HEIGHT}.\n` })
@@ -158,7 +158,7 @@ describe.skipIf(servers === undefined)('a secured Elasticsearch', () => {
     expect(code).toBe(0)
   })
 
-  test('who has the rights of another part is told what is missing', async () => {
+  test('a user with the role of another part learns which privileges are missing', async () => {
     const refused = async (user: User, args: readonly string[]) => {
       const { code, out, err } = await as(user, args)
       return [code, out, /^iostlens: user '\w+' may not \w+ \S+?(?=[ :])/m.exec(err)?.[0] ?? err]
@@ -180,7 +180,7 @@ describe.skipIf(servers === undefined)('a secured Elasticsearch', () => {
     ])
   })
 
-  test('a migration does all of its work with its role, one of a loader is not enough', async () => {
+  test('a migration works with its own role, and a loader’s role is not enough', async () => {
     await fetch(`${server.url}/iostlens-wealth-0/_mapping`, {
       method: 'PUT',
       headers: {
@@ -203,7 +203,7 @@ describe.skipIf(servers === undefined)('a secured Elasticsearch', () => {
     expect((await as('loader', load())).code).toBe(0)
   })
 
-  test('a wrong password is told at once, by whom and where, and is not tried again', async () => {
+  test('a wrong password is reported at once with user and server, and is not tried again', async () => {
     for (const args of [load(), ['serve', '--listen', '127.0.0.1:0'], ['status'], ['keys', 'list']])
       expect(await as('loader', args, WRONG)).toMatchObject({
         code: 1,

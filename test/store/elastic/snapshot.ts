@@ -47,7 +47,7 @@ export const snapshotSuite = (at: () => OwnServer): void => {
     for (const { index } of indices) await ask('DELETE', `${server.url}/${index}`)
   }
 
-  test('a snapshot is refused when it is restored by hand, accepted by its digests or by a repair, keys included', async () => {
+  test('a manually restored snapshot is refused, until its digests or a repair accept it, keys included', async () => {
     const [register] = requests()
     if (register === undefined) throw new Error('docs/operating.md does not register a repository.')
     expect(await codeOf('load', '--once')).toBe(0)

@@ -67,7 +67,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices of which a shard has 
   })
   afterAll(() => target.destroy())
 
-  test('create waits for the checkpoint and for what must be empty, takeOver for all that a loader reads', async () => {
+  test('create waits for the checkpoint and for indices that must be empty, takeOver for all that a loader reads', async () => {
     const startMeta = await createUnstarted(target, 'meta', metaShape)
     const startAccounts = await createUnstarted(target, 'accounts', shapeOf(accounts))
     const startJournal = await createUnstarted(target, 'journal', journalShape)

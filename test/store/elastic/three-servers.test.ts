@@ -23,7 +23,7 @@ describe.skipIf(own === undefined)('a cluster of three servers', () => {
   })
   afterAll(() => own?.[Symbol.dispose]())
 
-  describe('one of which is in trouble', () => hungSuite(() => servers))
+  describe('one of the servers is in trouble', () => hungSuite(() => servers))
   // This suite comes last, because one of the servers stays down.
-  describe('that are killed under load and queries', () => lostNodesSuite(() => servers))
+  describe('the servers are killed under load and queries', () => lostNodesSuite(() => servers))
 })

@@ -226,7 +226,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       }))
 
   for (const name of ['blocks-000000', 'transactions-000000', 'wealth-0'] as const)
-    test(`${name} that is emptied: nothing is called missing, not even before the next look at the store`, () =>
+    test(`${name} that is emptied: no document is called missing, not even before the next check of the store`, () =>
       withLoaded(async target => {
         // Its clock stands still, so it does not repeat its check of the store, which is due once a second.
         const service = target.reopen({ clock: { now: () => 0 } })
@@ -247,7 +247,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
         expect((await failureOf(calls[name]())).kind).toBe('damaged')
       }))
 
-  test('an index that was closed or hidden is gone on with once it is put right', () =>
+  test('work continues after a closed or hidden index is repaired', () =>
     withLoaded(async target => {
       await ask('POST', `${at(target, 'wealth-0')}/_close`)
       let now = 0
@@ -267,7 +267,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       expect(await other.published()).toEqual(publishedAt(HEIGHT + 1))
     }))
 
-  test('a store of a version that kept no inventory gets one, unless documents are lost', () =>
+  test('a store of a version without an inventory gets one, unless documents are lost', () =>
     withLoaded(async target => {
       const stripped = async (id: 'checkpoint' | 'published') => {
         const path = `${at(target, 'meta-0')}/_doc/${id}`

@@ -147,7 +147,7 @@ describe('crash', () => {
     300_000,
   )
 
-  test('takeOver: refused while another process loads, naming it; free as soon as that was killed', async () => {
+  test('takeOver: the store is refused while another process loads, with its name, and is free as soon as that is killed', async () => {
     const path = join(folder, 'locked.sqlite')
     const store = openSqlite({ path })
     await store.create()

@@ -51,7 +51,7 @@ const flipped = (at: number) => (bytes: Uint8Array) =>
   bytes.with(at < 0 ? bytes.length + at : at, (bytes.at(at) ?? 0) ^ 1)
 const cut = (bytes: Uint8Array): Uint8Array => bytes.slice(0, -1)
 
-test('cells that cannot be read: refused with the remedy, named by an audit, put right from the node', async () => {
+test('unreadable cells are refused with the remedy, reported by an audit, and repaired from the node', async () => {
   const block = (height: number) => ({ table: 'blocks', index: blocks, id: blockId(height) }) as const
   const cells = [
     // Bytes of the dictionary number, the checksum and the text.
@@ -93,7 +93,7 @@ test('cells that cannot be read: refused with the remedy, named by an audit, put
 })
 
 /** Values that the program may omit because they follow from others or are the default. */
-test('cells with the value written out: they are read as they are', async () => {
+test('cells with the value written out are read', async () => {
   const stored = await target.store.read(view => view.get(blocks, blockId(600)))
   if (stored === undefined) throw new Error('There is no block 600.')
   for (const column of ['hash', 'witness', 'witness_account', 'tx_merkle_hash', 'tx_hashes', 'base'] as const)

@@ -108,7 +108,7 @@ export const heldCases = (open: Open): void => {
         await writer.release()
       }))
 
-  test('hold: nothing is published, a signal that has aborted, and after the store is closed', () =>
+  test('hold: it fails without a published height, after an abort, and after the store is closed', () =>
     withStore(open, async ({ store, reopen }) => {
       await store.create()
       expect(await kindOf(store.hold({ state: [wealth] }))).toBe('unavailable')
@@ -124,7 +124,7 @@ export const heldCases = (open: Open): void => {
       await writer.release()
     }))
 
-  test('hold: a view whose signal aborts is not read any more', () =>
+  test('hold: a view whose signal aborts cannot be read any more', () =>
     withStore(open, async ({ store }) => {
       await store.create()
       const writer = await store.takeOver(identity)

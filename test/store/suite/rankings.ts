@@ -100,7 +100,7 @@ export const rankingCases = (open: Open): void => {
   const page = (group: string, offset: number, limit: number) =>
     opened.store.read(view => view.page(balances, 'holders', { group, offset, limit }))
 
-  test('page: begins in any segment, among thousands with one amount, and goes on into the next', async () => {
+  test('page: a page begins in any segment, among thousands with one amount, and continues into the next', async () => {
     for (const offset of [
       0, 127, 128, 129, 299, 300, 301, 799, 800, 801, 999, 1_000, 1_001, 1_199, 1_200, 2_549, 2_580, 2_599,
     ])
@@ -112,7 +112,7 @@ export const rankingCases = (open: Open): void => {
     expect(await page('counted', COUNT, 10)).toEqual([])
   })
 
-  test('page: an order without a condition has those with an amount of zero; one with a condition only what it holds for', async () => {
+  test('page: an order without a condition includes amounts of zero; one with a condition only members that satisfy it', async () => {
     for (const offset of [0, 7, 128, 129, 199, 200, 201, 349, 351, 399, 400, 499, 500, 590, 599, MANY])
       for (const limit of [1, 20, 500])
         await opened.store.read(async view => {
@@ -125,15 +125,15 @@ export const rankingCases = (open: Open): void => {
         })
   })
 
-  test('page: a group whose segments were emptied is read without them', async () => {
+  test('page: a group with empty segments is read without them', async () => {
     expect(await page('emptied', 700, 3)).toEqual(docs('emptied', 700, 703))
   })
 
-  test('page: segments that lack a leaf are damage, not an end', async () => {
+  test('page: segments without their leaf are damage, not an end', async () => {
     expect(await kindOf(page('torn', 700, 3))).toBe('damaged')
   })
 
-  test('writer.members: all between two standings, the first left out, the last not', async () => {
+  test('writer.members: all members between two ranks are returned, without the first and with the last', async () => {
     const writer = await opened.reopen().then(store => store.takeOver(identity))
     const range = { index: balances, order: 'holders', group: 'counted' }
     try {

@@ -7,7 +7,7 @@ const counts = (...each: readonly (readonly [string, number])[]) => new Map(each
 
 /** Request counts, shared by all processes with the store. */
 export const usageCases = (open: Open): void => {
-  test('usage: counts are added by several, each given those of all, and stay when it is closed', () =>
+  test('usage: several processes add counts, each gets the total, and the counts stay after a close', () =>
     withStore(open, async ({ store, reopen }) => {
       await store.create()
       const other = await reopen()
@@ -31,7 +31,7 @@ export const usageCases = (open: Open): void => {
       expect((await third.usage.add(501, counts(['a', 1]), 60)).get('a')).toBe(8)
     }))
 
-  test('usage: what is kept tells each day and the last request, and is forgotten in the end', () =>
+  test('usage: the counts of each day and the last request are stored, and removed in the end', () =>
     withStore(open, async ({ store, reopen }) => {
       await store.create()
       const other = await reopen()
@@ -48,7 +48,7 @@ export const usageCases = (open: Open): void => {
       expect(await days(0)).toEqual([second, { day: 501 + USAGE_DAYS, key: 'a', requests: 2, last: 50 }])
     }))
 
-  test('usage: counts need no store', () =>
+  test('usage: counts work without a store', () =>
     withStore(open, async ({ store }) => {
       expect(await store.usage.since(0)).toEqual([])
       expect(await store.usage.add(500, counts(['test', 2]), 10)).toEqual(counts(['test', 2]))

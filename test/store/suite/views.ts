@@ -55,7 +55,7 @@ const readUntil = async (store: Store, done: () => boolean): Promise<readonly nu
 
 /** Reads of one published height. */
 export const viewCases = (open: Open): void => {
-  test('read: every view is of one height while batches are committed; heights never go back', () =>
+  test('read: every view has one height while batches are committed, and heights never decrease', () =>
     withStore(open, async ({ store, reopen }) => {
       await store.create()
       const writer = await store.takeOver(identity)
@@ -80,7 +80,7 @@ export const viewCases = (open: Open): void => {
       await writer.release()
     }))
 
-  test('read: gives what work gives, throws what work throws, many at once', () =>
+  test('read: results and errors of the work are passed on, for many reads at once', () =>
     withStore(open, async ({ store }) => {
       await store.create()
       const writer = await store.takeOver(identity)
@@ -100,7 +100,7 @@ export const viewCases = (open: Open): void => {
       await writer.release()
     }))
 
-  test('read: ends with deadline when the signal aborts, before or during the work', () =>
+  test('read: an abort before or during the work ends the read with a deadline', () =>
     withStore(open, async ({ store }) => {
       await store.create()
       const writer = await store.takeOver(identity)
