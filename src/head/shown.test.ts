@@ -29,7 +29,7 @@ test('headAt: blocks above a height are returned only on top of the block at tha
   // Block 3 is missing, so a row could be missing too.
   expect(above(2, 'a2')).toEqual(['apart', undefined, []])
 })
-test('headAt: without a followed node there is no height', () => {
+test('headAt: if no node is followed, there is no height', () => {
   expect(headAt({ status: 'away' }, { height: 3, hash: 'a3' })).toEqual({
     status: 'away',
     height: undefined,

@@ -197,7 +197,7 @@ describe('keys', () => {
 describe('trouble', () => {
   const failing = (read: Store['read']): Store => ({ ...store, read })
 
-  test('nothing loaded is 503 with Retry-After', async () => {
+  test('a store without blocks is 503 with Retry-After', async () => {
     const { ask, key } = serviceOn(store)
     const response = await ask(`/api/?module=base&action=get-overview&apikey=${key}`)
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5'])

@@ -141,7 +141,7 @@ test('exports: pages and actions without a list are refused', async () => {
   ])
 })
 
-test('exports: an unknown thing has no rows with compat=iostabc', async () => {
+test('exports: an unknown account or token has no rows with compat=iostabc', async () => {
   const ask = await service()
   const response = await ask('module=token&action=get-token-holder&token=nosuch&format=csv&compat=iostabc')
   expect([response.status, await response.text()]).toEqual([200, 'account,balance,symbol\r\n'])

@@ -82,7 +82,7 @@ describe.each(STORES)('a node on another branch than the store: %s', (_name, ope
       expect((await refusal(loadOnce(client, stand.store))).en).toContain(`Block 44 is ${stored}`)
       client.close()
     }))
-  test('a node that is behind on the stored branch is behind', () =>
+  test('a node behind the store on the same branch is reported as behind', () =>
     on(async ({ stand, own }) => {
       for (const node of [stand.node, stand.other]) node.stand = { head: ancestorAt(own, 46), lib: 44 }
       await stand.probe()

@@ -151,7 +151,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('copy', () => {
   })
 })
 
-test('copy: a copy that differs is refused with the name of its index, and stays closed', async () => {
+test('copy: a differing copy is refused with the name of its index, and remains unreadable', async () => {
   const source = await damageableSqlite()
   const target = await damageableSqlite()
   try {

@@ -224,7 +224,7 @@ describe.skipIf(servers === undefined)('a server that is cut off from its cluste
     expect(await audited()).toEqual({ richest: totalAt(AFTER), hasBlock: true, hasAccount: true })
   })
 
-  test('a loader reads no old state', async () => {
+  test('a loader reads the current state', async () => {
     isStale = () => false
     const store = target.reopen({ url: proxy.url })
     const writer = await store.takeOver(identity)

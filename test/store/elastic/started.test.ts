@@ -59,7 +59,7 @@ const countedClock = () => {
   }
 }
 
-describe.skipIf(elasticsearchUrl() === undefined)('indices of which a shard has not started', () => {
+describe.skipIf(elasticsearchUrl() === undefined)('indices with a shard that has not started', () => {
   const { clock, isWaiting } = countedClock()
   let target: TestElastic
   beforeAll(() => {

@@ -197,7 +197,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
 
   // One store for all cases of a kind, because a refused call changes nothing.
   for (const { damage, name } of cases)
-    test(`${name} ${damage.name} under a service and a loader: the service says so instead of an answer, nothing is published over it, the next loader refuses`, () =>
+    test(`${name} ${damage.name} under a service and a loader: the service reports it instead of an answer, nothing is published, and the next loader refuses`, () =>
       (damage.isMended ? withMended : withLoaded)(async target => {
         let now = 0
         const service = target.reopen({ clock: { now: () => now } })

@@ -119,7 +119,7 @@ describe('crash', () => {
     ['by the main thread', NEAR],
     ['by a thread of its own', FAR],
   ])(
-    `commit ${'%s'}: after SIGKILL at ${KILLS} moments the store is as before or as after the batch, and loads on`,
+    `commit ${'%s'}: after SIGKILL at ${KILLS} moments the store is as before or after the batch, and the load continues`,
     async (_, behind) => {
       const path = join(folder, `killed-${behind}.sqlite`)
       await openSqlite({ path }).create()

@@ -71,7 +71,7 @@ const hold = (store: Store): Promise<Held> => store.hold({ state: [balances, sta
 /** Views that are held while batches are committed. */
 export const heldCases = (open: Open): void => {
   for (const seed of [1, 2, 3])
-    test(`hold: a view is exactly of its height, however many batches are committed meanwhile (seed ${seed})`, () =>
+    test(`hold: a view shows exactly its height, however many batches are committed meanwhile (seed ${seed})`, () =>
       withStore(open, async ({ store }) => {
         const { truth, changes } = plan(seed)
         await store.create()

@@ -45,7 +45,7 @@ for (const [action, answer, fate] of fates)
     expect(fateOf(item, answer)).toBe(fate)
   })
 
-test('items: lines as Elasticsearch reads them, with their length in bytes', () => {
+test('items: each item is the lines of Elasticsearch’s format, with their length in bytes', () => {
   expect(createItem('i', 'é"', '{"a":1}')).toEqual({
     action: 'create',
     index: 'i',
