@@ -25,8 +25,8 @@ export type Call = {
 const FROM = '880'
 
 /**
- * The parameters of the action's example, then one call for each filter that the example omits, then calls in
- * reverse and in a range.
+ * The parameters of the action's example, then a call for each filter that the example omits, then a call in
+ * reverse order, from block FROM where possible.
  */
 const examplesOf = (action: Action): readonly Action['example'][] => {
   const { page: _, size: __, ...example } = action.example

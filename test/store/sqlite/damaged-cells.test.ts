@@ -92,7 +92,7 @@ test('unreadable cells are refused with the remedy, reported by an audit, and re
   expect((await audited(target.store)).found).toEqual([])
 })
 
-/** Values that the program may omit because they follow from others or are the default. */
+/** The program stores NULL for values that follow from others, and packs the rest. */
 test('cells with the value written out are read', async () => {
   const stored = await target.store.read(view => view.get(blocks, blockId(600)))
   if (stored === undefined) throw new Error('There is no block 600.')
