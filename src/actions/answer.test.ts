@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { inTurn, type Place } from './answer.ts'
 
-test('inTurn: the place is given back when the work has ended, also when it failed', async () => {
+test('inTurn: a place is released when the work ends or fails', async () => {
   let taken = 0
   const turn = async (): Promise<Place> => {
     taken += 1

@@ -8,7 +8,7 @@ const chunkOf = (bytes: Uint8Array) => ({
   ...{ bytes: bytes.byteLength, sha256: sha256(bytes) },
 })
 
-test('chunkText: a few bytes that decompress to more than any chunk has are refused as damaged, with their hash right', async () => {
+test('chunkText: a few bytes that decompress to more than a chunk can contain are refused as damaged even with the right hash', async () => {
   const part = Bun.zstdCompressSync(Buffer.alloc(16 * 1024 * 1024, 'x'))
   const bomb = Buffer.concat(Array.from({ length: 9 }, () => part))
   expect(bomb.byteLength).toBeLessThan(100_000)
@@ -18,12 +18,12 @@ test('chunkText: a few bytes that decompress to more than any chunk has are refu
   })
 })
 
-test('chunkText: bytes that no compressor wrote are refused as damaged, with their hash right', async () => {
+test('chunkText: bytes that are not compressed data are refused as damaged even with the right hash', async () => {
   const bytes = Buffer.from('not compressed')
   await expect(chunkText(bytes, chunkOf(bytes), 'a.blocks')).rejects.toMatchObject({ kind: 'damaged' })
 })
 
-test('chunksIn: a table that is none is refused as damaged', () => {
+test('chunksIn: an invalid table is refused as damaged', () => {
   const right = chunkOf(Buffer.from('x'))
   expect(chunksIn(JSON.stringify([right]), 'a.blocks')).toEqual([right])
   for (const wrong of [
@@ -36,7 +36,7 @@ test('chunksIn: a table that is none is refused as damaged', () => {
     expect(() => chunksIn(JSON.stringify(wrong), 'a.blocks')).toThrow('its table cannot be read')
 })
 
-test('readManifest: one that does not describe its files is refused as damaged, with its hash right', () => {
+test('readManifest: a manifest that does not describe its files is refused as damaged even with the right hash', () => {
   const file = {
     ...{ name: '0-9.blocks', from: 0, to: 9, hash: 'h', bytes: 1, sha256: 's' },
     ...{ content_bytes: 1, content_sha256: 'c', table_sha256: 't', contracts: [['token.iost', 0]] },

@@ -21,7 +21,7 @@ const endless = (status: number) => {
   return { server, cancelled: cancelled.promise }
 }
 
-test('folderAt: a server that gives more than the bytes that were asked for is refused, and read no further', async () => {
+test('folderAt: a server that sends more bytes than requested is refused, and the rest is not read', async () => {
   const { server, cancelled } = endless(206)
   try {
     await expect(folderAt(String(server.url)).bytes('a.blocks', 0, 10)).rejects.toMatchObject({
@@ -68,7 +68,7 @@ test('folderAt: only a file that is not there is said to be none', async () => {
   }
 })
 
-test('folderAt: a text without an end is refused, and read no further', async () => {
+test('folderAt: an endless text is refused, and the rest is not read', async () => {
   const { server, cancelled } = endless(200)
   try {
     await expect(folderAt(String(server.url)).text('manifest.json')).rejects.toMatchObject({

@@ -72,12 +72,12 @@ test.each([
   expect((await look(new Map([[id, doc]]))).problems).toEqual([problem])
 })
 
-test('continuity: an empty store of great height ends with a few problems', async () => {
+test('continuity: the check of an empty store at a great height ends after a few problems', async () => {
   const none = new Map([...Array(LAST + 1).keys()].map(height => [blockId(height), undefined]))
   expect((await look(none)).problems.length).toBe(20)
 })
 
-test('runsFor: every height once with all, else a spread with both ends', () => {
+test('runsFor: all heights once with `all`, otherwise a sample with both ends', () => {
   expect(runsFor(0, false)).toEqual([{ from: 0, to: 0 }])
   expect(runsFor(450, true)).toEqual([
     { from: 0, to: 199 },

@@ -11,7 +11,7 @@ const finding = (more: Partial<Finding> = {}): Finding => ({
   ...more,
 })
 
-test('findings: a limited number of a kind is shown, all are counted; rows of lists are one kind', () => {
+test('findings: a limited number of each kind is shown and all are counted; list rows are one kind', () => {
   const found = findings(2)
   for (const field of ['row 1', 'row 2', 'row 3', 'count']) found.add(finding({ field }))
   found.add(finding({ field: 'count', by: 'node' }))
@@ -23,7 +23,7 @@ test('findings: a limited number of a kind is shown, all are counted; rows of li
   expect([found.count, found.beyondRepair]).toEqual([5, 1])
 })
 
-test('findingText: one line, values cut, the node named', () => {
+test('findingText: a finding is one line with shortened values and the node’s name', () => {
   expect(findingText(finding())).toBe(
     'lists account/admin row 7: stored nothing expected 000000000007-00001-00000',
   )

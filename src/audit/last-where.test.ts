@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { lastWhere } from './last-where.ts'
 
-test('lastWhere: finds the last one, with few looks when it is near the end', async () => {
+test('lastWhere: the last match is found, with few looks when it is near the end', async () => {
   await fc.assert(
     fc.asyncProperty(fc.nat(5_000), fc.integer({ min: -1, max: 5_000 }), async (top, last) => {
       let looks = 0

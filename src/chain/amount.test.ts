@@ -39,7 +39,7 @@ const NO_AMOUNTS = [
   '1.5.0',
   '1\n',
 ]
-test.each(NO_AMOUNTS)('toUnits: %p is no amount', text => {
+test.each(NO_AMOUNTS)('toUnits: %p is not an amount', text => {
   expect(unitsOf(text, 8)).toBeUndefined()
   expect(() => toUnits(text, 8)).toThrow(
     `Amount "${text}" is not a decimal number without sign and exponent.`,
@@ -60,7 +60,7 @@ test.each(AS_READ)('unitsAsRead: "%s" is read as the node reads it', (text, unit
   expect(unitsAsRead(text, 8)).toBe(units)
 })
 
-test.each(['', '-1', '---1', '.5', '+1', 'E7'])('unitsAsRead: "%s" is no amount', text => {
+test.each(['', '-1', '---1', '.5', '+1', 'E7'])('unitsAsRead: "%s" is not an amount', text => {
   expect(unitsAsRead(text, 8)).toBeUndefined()
 })
 
@@ -72,13 +72,13 @@ test('fromUnits: negative units keep their sign', () => {
 const decimals = fc.integer({ min: 0, max: 18 })
 const units = fc.bigInt({ min: 0n, max: 2n ** 63n - 1n })
 
-test('toUnits, fromUnits: identity for every amount of every token', () => {
+test('toUnits, fromUnits: every amount of every token survives a round trip', () => {
   fc.assert(
     fc.property(units, decimals, (amount, places) => toUnits(fromUnits(amount, places), places) === amount),
   )
 })
 
-test('fromUnits: shortest form, no exponent', () => {
+test('fromUnits: the result is the shortest form without an exponent', () => {
   fc.assert(
     fc.property(units, decimals, (amount, places) =>
       /^(?:0|[1-9][0-9]*)(?:\.[0-9]*[1-9])?$/.test(fromUnits(amount, places)),
@@ -86,7 +86,7 @@ test('fromUnits: shortest form, no exponent', () => {
   )
 })
 
-test('toUnits: equals integer arithmetic on whole and fraction', () => {
+test('toUnits: the result equals integer arithmetic on whole part and fraction', () => {
   fc.assert(
     fc.property(
       fc.bigInt({ min: 0n, max: 10n ** 12n }),
@@ -101,7 +101,7 @@ test('toUnits: equals integer arithmetic on whole and fraction', () => {
   )
 })
 
-test('product and sum: all digits of texts with any number of decimals', () => {
+test('product and sum: all digits of numbers with any number of decimals are kept', () => {
   const decimal = fc.tuple(fc.bigInt(), fc.nat(20))
   fc.assert(
     fc.property(decimal, decimal, ([a, scale], [b, other]) => {

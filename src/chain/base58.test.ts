@@ -19,7 +19,7 @@ test.each(VECTORS)('base58: %s is %s', (hex, text) => {
   expect(Buffer.from(decodeBase58(text)).toString('hex')).toBe(hex)
 })
 
-test('base58: identity for any bytes', () => {
+test('base58: any bytes survive a round trip', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 70 }), bytes =>
       Bun.deepEquals(decodeBase58(encodeBase58(bytes)), new Uint8Array(bytes)),
@@ -29,7 +29,7 @@ test('base58: identity for any bytes', () => {
 
 /** 32 bytes have their own encoder. Tested: the extremes, each limb alone, and many leading zeros. */
 const BITS = Array.from({ length: 256 }, (_, bit) => 1n << BigInt(bit))
-test('base58: 32 bytes are the same number with a zero byte before it', () => {
+test('base58: 32 bytes with a leading zero byte encode the same number', () => {
   const plain = (bytes: Uint8Array) => encodeBase58(Uint8Array.of(0, ...bytes)).slice(1)
   for (const value of [
     0n,
@@ -54,7 +54,7 @@ test('base58: 32 bytes are the same number with a zero byte before it', () => {
 })
 
 /** Texts with the lengths of 32 bytes, among them numbers that need 33 or fewer than 32. */
-test('base58: identity for texts of 42 to 45 letters', () => {
+test('base58: texts of 42 to 45 letters survive a round trip', () => {
   for (const letter of ['1', '2', 'J', 'z'])
     for (const length of [42, 43, 44, 45]) {
       const text = letter.repeat(length)
@@ -68,7 +68,7 @@ test('base58: identity for texts of 42 to 45 letters', () => {
   )
 })
 
-test('base58: identity for any text of the alphabet', () => {
+test('base58: any text of the alphabet survives a round trip', () => {
   fc.assert(
     fc.property(
       fc.stringMatching(/^[1-9A-HJ-NP-Za-km-z]{0,90}$/),
@@ -78,7 +78,7 @@ test('base58: identity for any text of the alphabet', () => {
 })
 
 test.each(['0', 'O', 'I', 'l', 'ab cd', 'ä', '_', `${'z'.repeat(42)}0`, `${'2'.repeat(43)}ä`])(
-  'base58: %p has a character that is not of the alphabet',
+  'base58: %p has a character outside the alphabet',
   text => {
     expect(base58Bytes(text)).toBeUndefined()
     expect(() => decodeBase58(text)).toThrow(`"${text}" is not base58.`)

@@ -17,7 +17,7 @@ describe('gasRateOf', () => {
     [140_000_000n, 1_610n, 3],
     [1n, 115n, 10],
   ]
-  test('gasRateOf: drops trailing zeros before it multiplies', () => {
+  test('gasRateOf: trailing zeros are dropped before the multiplication', () => {
     expect(cases.map(([pledge]) => gasRateOf(pledge))).toEqual(
       cases.map(([, value, scale]) => ({ value, scale })),
     )
@@ -28,21 +28,21 @@ describe('gasRateOf', () => {
 })
 
 describe('gasAt', () => {
-  test('gasAt: grows by 1.15 a second per IOST from the stock', () => {
+  test('gasAt: gas grows by 1.15 a second per IOST from the stored amount', () => {
     expect(gasAt(state(10n ** 10n, 500n), start + 10n * SECOND)).toBe(500n + 115_000n)
   })
-  test('gasAt: rounds growth at the scale of the rate, then cuts to two decimals', () => {
+  test('gasAt: growth is rounded to the scale of the rate, then cut to two decimals', () => {
     // 1.4 IOST: 1.610 gas/s; half a second and a bit is 0.8050…161 → 0.805 at scale 3 → 0.80
     expect(gasAt(state(140_000_000n, 0n), start + SECOND / 2n + 100_000n)).toBe(80n)
   })
-  test('gasAt: never above the limit', () => {
+  test('gasAt: gas never exceeds the limit', () => {
     expect(gasAt(state(10n ** 9n, 299_999_900n), start + 1000n * SECOND)).toBe(300_000_000n)
   })
-  test('gasAt: stops growing after three days', () => {
+  test('gasAt: growth stops after three days', () => {
     const three = gasAt(state(10n ** 9n, 0n), start + 3n * 86_400n * SECOND)
     expect(gasAt(state(10n ** 9n, 0n), start + 9n * 86_400n * SECOND)).toBe(three)
   })
-  test('gasAt: an account never pledged for has its stock', () => {
+  test('gasAt: an account without a pledge keeps its stored amount', () => {
     expect(gasAt({ gas_pledge: 0n, gas_limit: 0n, gas_stock: 0n, gas_updated: 0n }, start)).toBe(0n)
   })
 })

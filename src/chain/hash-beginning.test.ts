@@ -3,7 +3,7 @@ import { encodeBase58 } from './base58.ts'
 import { hash8, sha3 } from './hash.ts'
 import { hash8sBeginningWith } from './hash-beginning.ts'
 
-test('hash8sBeginningWith: every beginning of ten letters or more of a hash allows its first bytes, few others do', () => {
+test('hash8sBeginningWith: a beginning of ten letters or more allows the first bytes of its hash and few others', () => {
   let most = 0
   for (let at = 0; at < 300; at++) {
     const hash = encodeBase58(sha3(new TextEncoder().encode(String(at))))
@@ -16,14 +16,14 @@ test('hash8sBeginningWith: every beginning of ten letters or more of a hash allo
   expect(most).toBeLessThan(200)
 })
 
-test('hash8sBeginningWith: hashes with zeros in front, and the highest one', () => {
+test('hash8sBeginningWith: hashes with leading zeros and the highest hash are found', () => {
   for (const first of [[0], [0, 0, 0], [255, 255, 255, 255, 255, 255, 255, 255]]) {
     const hash = encodeBase58(Uint8Array.from({ length: 32 }, (_, at) => first[at] ?? 200 + at))
     expect([hash, hash8sBeginningWith(hash.slice(0, 12)).includes(hash8(hash))]).toEqual([hash, true])
   }
 })
 
-test('hash8sBeginningWith: other texts begin no hash', () => {
+test('hash8sBeginningWith: other texts are the beginning of no hash', () => {
   for (const text of ['', '123456789', 'busyhub_users', '0OIl0OIl0OIl', 'z'.repeat(45)])
     expect([text, hash8sBeginningWith(text)]).toEqual([text, []])
 })

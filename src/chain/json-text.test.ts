@@ -5,7 +5,7 @@ import { compactJson, elementSpans, isCompactedTo, memberSpans, spansInside } fr
 const cut = (text: string, spans: Iterable<readonly [number, number]>): readonly string[] =>
   [...spans].map(([from, to]) => text.slice(from, to))
 
-test('memberSpans: in the order written, all-digit keys too, strings with quotes and brackets inside', () => {
+test('memberSpans: members are in written order, including digit keys and strings with quotes and brackets', () => {
   const text = ' {"b" : "}\\"" , "12345":[1, {"x":"]"}],"__proto__":-1.5e3 ,"a\\u0062":null}'
   const members = memberSpans(text)
   expect([...members.keys()]).toEqual(['b', '12345', '__proto__', 'ab'])
@@ -13,25 +13,25 @@ test('memberSpans: in the order written, all-digit keys too, strings with quotes
   expect(memberSpans('{}').size).toBe(0)
 })
 
-test('memberSpans: of a key that stands twice the last one, as JSON.parse has it', () => {
+test('memberSpans: the last of two equal keys counts, as in JSON.parse', () => {
   const text = '{"a":1,"a":2}'
   expect(cut(text, memberSpans(text).values())).toEqual(['2'])
 })
 
-test('elementSpans: of any kind, empty lists too', () => {
+test('elementSpans: elements of any kind are found, also in empty lists', () => {
   const text = '[ 1,"a\\\\", [ ] ,{"b":[]}, true ]'
   expect(cut(text, elementSpans(text))).toEqual(['1', '"a\\\\"', '[ ]', '{"b":[]}', 'true'])
   expect(elementSpans('[]')).toEqual([])
 })
 
-test('spansInside: objects and lists at one depth, whatever is in strings and deeper', () => {
+test('spansInside: objects and lists at one depth are found, whatever strings and deeper levels contain', () => {
   const text = '{"a":[ {"b":[{}]}, ["]", [1]] ,3,"{"], "c":{"d":"}\\""}}'
   expect(cut(text, spansInside(text, 2))).toEqual(['{"b":[{}]}', '["]", [1]]'])
   expect(cut(text, spansInside(text, 0))).toEqual([text])
   expect(spansInside('1', 0)).toEqual([])
 })
 
-test('compactJson: equals JSON.stringify for values whose order and numbers survive it', () => {
+test('compactJson: the result equals JSON.stringify for values whose order and numbers survive it', () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.integer({ min: 0, max: 4 }), (value, indent) => {
       const compact = JSON.stringify(JSON.parse(JSON.stringify(value)))
@@ -44,7 +44,7 @@ test('compactJson: order, digits and escapes stay as written', () => {
   expect(compactJson('{ "b" : 1.50 ,\n "1" : "\\u003c  x" }')).toBe('{"b":1.50,"1":"\\u003c  x"}')
 })
 
-test('isCompactedTo: says what compactJson would, for space anywhere, escapes and other letters', () => {
+test('isCompactedTo: the result agrees with compactJson for any whitespace, escapes and other letters', () => {
   const texts = [
     '{"a": [1, 2 ,\n"x, \\" y"], "b":"\\\\" }',
     '["\\u00e9 ", "a  b"]',

@@ -26,7 +26,7 @@ test.each(NUMBERS)('parseExact, writeJson: %s keeps its digits', text => {
   expect(writeJson(parseExact(`{"a":[${text}]}`))).toBe(`{"a":[${text}]}`)
 })
 
-test('parseExact: only numbers a double would change are kept as text', () => {
+test('parseExact: only numbers that a double would change are kept as text', () => {
   expect(parseExact('[1,1.5,9007199254740993,1.50]')).toEqual([
     1,
     1.5,
@@ -35,14 +35,14 @@ test('parseExact: only numbers a double would change are kept as text', () => {
   ])
 })
 
-test('writeJson: numbers as strings on request', () => {
+test('writeJson: numbers are written as strings on request', () => {
   const value = { a: new Exact('9007199254740993'), b: 2n ** 62n, c: 1 }
   expect(writeJson(value, { numbers: 'string' })).toBe(
     '{"a":"9007199254740993","b":"4611686018427387904","c":1}',
   )
 })
 
-test('writeJson: maps, absent properties, raw texts, names such as __proto__', () => {
+test('writeJson: maps, absent properties, raw texts and names such as __proto__ are written', () => {
   const map = new Map([
     ['__proto__', 1],
     ['b', 2],
@@ -66,11 +66,11 @@ test('parseExact: a text that is not JSON is refused', () => {
 })
 
 const literal = fc.stringMatching(/^-?(?:0|[1-9][0-9]{0,24})(?:\.[0-9]{1,20})?(?:[eE][+-]?[0-9]{1,3})?$/)
-test('parseExact, writeJson: identity for every number literal', () => {
+test('parseExact, writeJson: every number literal survives a round trip', () => {
   fc.assert(fc.property(literal, text => writeJson(parseExact(`[${text}]`)) === `[${text}]`))
 })
 
-test('parseExact, writeJson: identity for compact JSON', () => {
+test('parseExact, writeJson: compact JSON survives a round trip', () => {
   const text = fc.json().map(json => JSON.stringify(JSON.parse(json)))
   fc.assert(fc.property(text, json => writeJson(parseExact(json)) === json))
 })
@@ -88,7 +88,7 @@ test.each(LEVELS)('parseExact, writeJson: %d levels, with and without numbers to
     }
 })
 
-test('parseDeep: equals the engine for any JSON', () => {
+test('parseDeep: the result equals JSON.parse for any JSON', () => {
   fc.assert(
     fc.property(fc.json(), text => {
       expect(parseDeep(text, JSON.parse)).toEqual(JSON.parse(text))
@@ -96,7 +96,7 @@ test('parseDeep: equals the engine for any JSON', () => {
   )
 })
 
-test('parseExact: what looks like a number inside of a text does not hide one outside of it', () => {
+test('parseExact: a number inside a text does not hide one outside of it', () => {
   const long = '9007199254740993'
   for (const value of ['0.10', `"${long}`, 'a\\', '1e5\n', '-0']) {
     const written = JSON.stringify(value)

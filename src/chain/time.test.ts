@@ -17,7 +17,7 @@ test.each(TIMES)('toIso: %p ns, cut to milliseconds', (ns, iso) => {
   expect(toIso(ns)).toBe(iso)
 })
 
-test('toIso: beyond the range of dates it throws', () => {
+test('toIso: a time beyond the range of dates throws', () => {
   expect(toIso(8_640_000_000_000_000_000_000n)).toBe('+275760-09-13T00:00:00.000Z')
   expect(() => toIso(8_640_000_000_000_001_000_000n)).toThrow(
     'Time 8640000000000001000000 ns is outside the range of dates.',
@@ -37,7 +37,7 @@ const SPANS: readonly (readonly [string, bigint, bigint])[] = [
   ['0000-01-01T00:00:00Z', -62167219200000000000n, -62167219199000000001n],
   ['9999-12-31T23:59:59.999Z', 253402300799999000000n, 253402300799999999999n],
 ]
-test.each(SPANS)('fromIso: %p is the whole of its last given unit', (iso, first, last) => {
+test.each(SPANS)('fromIso: %p covers the whole of its last given unit', (iso, first, last) => {
   expect(fromIso(iso)).toEqual({ first, last })
 })
 
@@ -62,11 +62,11 @@ test.each([
   '+02026-11-21T08:25:32Z',
   ' 2026-11-21T08:25:32Z',
   '2026-11-21T08:25:32Z\n',
-])('fromIso: %p is no time', text => {
+])('fromIso: %p is not a time', text => {
   expect(fromIso(text)).toBeUndefined()
 })
 
-test('fromIso: what toIso writes contains the time it was written from', () =>
+test('fromIso: the result of toIso covers the original time', () =>
   fc.assert(
     fc.property(fc.bigInt({ min: 0n, max: 2n ** 63n - 1n }), ns => {
       const { first, last } = fromIso(toIso(ns)) ?? { first: 0n, last: 0n }
@@ -74,7 +74,7 @@ test('fromIso: what toIso writes contains the time it was written from', () =>
     }),
   ))
 
-test('dayOf, dateOf, dayOfDate: UTC days since 1970', () => {
+test('dayOf, dateOf, dayOfDate: days are UTC days since 1970', () => {
   expect(dayOf(86_400_000_000_000n * 20_000n - 1n)).toBe(19_999)
   expect(dayOf(86_400_000_000_000n * 20_000n)).toBe(20_000)
   for (const [day, date] of [

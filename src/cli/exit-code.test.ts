@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { Failure } from '#failure/failure.ts'
 import { exitCodeFor } from './exit-code.ts'
 
-test('exitCodeFor: says whose fault it is and whether trying again can help', () => {
+test('exitCodeFor: the code shows the cause and whether a retry can help', () => {
   expect([
     exitCodeFor(new Failure('usage', 'x')),
     exitCodeFor(new Failure('not_found', 'x')),
@@ -14,7 +14,7 @@ test('exitCodeFor: says whose fault it is and whether trying again can help', ()
   ]).toEqual([2, 2, 3, 3, 1, 1, 1])
 })
 
-test('exitCodeFor: 75 exactly when the failure may pass', () => {
+test('exitCodeFor: the code is 75 exactly for temporary failures', () => {
   expect([
     exitCodeFor(new Failure('unavailable', 'x')),
     exitCodeFor(new Failure('loading', 'x')),

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { parseLabels } from './labels.ts'
 
-test('parseLabels: a label for all, or one for each language', () => {
+test('parseLabels: a label is for all languages or for one language each', () => {
   const text =
     '\ufeffname,label,label_zh\r\nexchange01,Some Exchange,某交易所\r\n\r\n__proto__, A & B \r\ntoken.iost,T'
   const labels = new Map([
@@ -35,6 +35,6 @@ test.each([
   expect(() => parseLabels(text)).toThrow(message)
 })
 
-test('parseLabels: a label may be of any script, counted by its characters', () => {
+test('parseLabels: a label may have any script and is limited by its characters', () => {
   expect(parseLabels(`admin,${'😀'.repeat(40)}`).size).toBe(1)
 })

@@ -12,7 +12,7 @@ const logged = (format: 'plain' | 'json') => {
   return lines
 }
 
-test('createLog: plain lines stay one line each and carry no secret', () => {
+test('createLog: each plain entry is one line without secrets', () => {
   expect(logged('plain')).toEqual([
     '2026-11-21T08:00:00.000Z info  Loaded blocks. height=5 node=http://***@n/ reason="two words\\nand \\"more\\""',
     '2026-11-21T08:00:00.000Z info  Opened the store. store=http://***@es:9200/main',
@@ -20,7 +20,7 @@ test('createLog: plain lines stay one line each and carry no secret', () => {
   ])
 })
 
-test('createLog: JSON lines carry the same', () => {
+test('createLog: JSON lines have the same content', () => {
   expect(logged('json').map(line => JSON.parse(line))).toEqual([
     {
       time: '2026-11-21T08:00:00.000Z',

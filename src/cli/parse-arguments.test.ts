@@ -14,7 +14,7 @@ const messageOf = (...args: string[]): string => {
   throw new Error('Nothing was refused.')
 }
 
-test('parseArguments: values stand behind a flag or after =', () => {
+test('parseArguments: a value follows its flag or =', () => {
   expect(parse('--node', 'http://a', 'word', '--to=5')).toEqual({
     flags: new Map([
       ['node', { text: 'http://a', file: false }],
@@ -34,11 +34,11 @@ test('parseArguments: a switch takes no word after it', () => {
   expect(parse('--once=false').flags).toEqual(new Map([['once', { text: 'false', file: false }]]))
 })
 
-test('parseArguments: -- ends the flags, a lone dash is a word', () => {
+test('parseArguments: -- ends the flags, and a lone dash is an argument', () => {
   expect(parse('-', '--', '--once', '-x').words).toEqual(['-', '--once', '-x'])
 })
 
-test('parseArguments: secrets come by file, shared ones also as they are', () => {
+test('parseArguments: secrets come from files, and shared ones also from the command line', () => {
   expect(parse('--test-key', 'abcd').flags).toEqual(new Map([['test-key', { text: 'abcd', file: false }]]))
   expect(parse('--test-key-file', 'f').flags).toEqual(new Map([['test-key', { text: 'f', file: true }]]))
   expect(messageOf('--store-password', 'x')).toBe(

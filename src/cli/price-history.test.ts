@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { parsePriceHistory } from './price-history.ts'
 
-test('parsePriceHistory: keeps every digit, with and without a head', () => {
+test('parsePriceHistory: every digit is kept, with and without a header line', () => {
   const byDay = new Map([
     ['2026-11-20', '0.005100000000000000'],
     ['2026-11-21', '12'],

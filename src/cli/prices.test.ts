@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { parsePrices } from './prices.ts'
 
-test('parsePrices: keeps every digit, of numbers too', () => {
+test('parsePrices: every digit is kept, also of JSON numbers', () => {
   expect(
     parsePrices('{"usd": 0.005100000000000000, "cny": "0.037", "rank": 312, "time": "2026-11-21T08:00:00Z"}'),
   ).toEqual({ usd: '0.005100000000000000', cny: '0.037', rank: 312, time: '2026-11-21T08:00:00.000Z' })

@@ -14,7 +14,7 @@ const empty = {
   social_media: {},
 }
 
-test('parseProfiles: JSON and CSV say the same', () => {
+test('parseProfiles: JSON and CSV give the same profiles', () => {
   const json = JSON.stringify([
     {
       producer: 'producer000',
@@ -44,7 +44,7 @@ test('parseProfiles: JSON and CSV say the same', () => {
   expect(parseProfiles(csv)).toEqual(expected)
 })
 
-test('parseProfiles: no profiles are none', () => {
+test('parseProfiles: a file without profiles gives an empty list', () => {
   expect(parseProfiles('[]')).toEqual(new Map())
   expect(parseProfiles('producer,alias')).toEqual(new Map())
 })

@@ -15,7 +15,7 @@ const paced = (height: number, target: number, given: Partial<LoadPace> = {}): L
   ...given,
 })
 
-test('barText: share, rates, time left and what limits, as far as there is room', () => {
+test('barText: share, rates, remaining time and bottleneck are shown as far as there is room', () => {
   expect(barText(paced(2_500, 10_000), 140)).toBe(
     '[====>             ]  25.0 %  block 2,500 of 10,000  1,000 blocks/s  8 s left  limited by the store  3,500 documents/s  500 transactions/s',
   )
@@ -31,7 +31,7 @@ test('barText: share, rates, time left and what limits, as far as there is room'
   )
 })
 
-test('barText: an empty store, a chain of one block and long loads', () => {
+test('barText: an empty store, a chain of one block and long loads are shown', () => {
   const none = { blocks: 0, transactions: 0, documents: 0, secondsLeft: undefined, limit: undefined }
   expect(barText(paced(-1, 10, none), 40)).toBe('  0.0 %  block 0 of 10  0 blocks/s')
   expect(barText(paced(0, 0, none), 40)).toBe('100.0 %  block 0 of 0  0 blocks/s')
@@ -61,7 +61,7 @@ const viewed = (isTerminal: boolean) => {
   return { view, update, pass, lines, written: () => written }
 }
 
-test('progressView: without a terminal a line per ten seconds and one at the end', () => {
+test('progressView: without a terminal a line is written every ten seconds and one at the end', () => {
   const { view, update, lines } = viewed(false)
   update(0, 0)
   update(5_000, 1_000)
@@ -88,7 +88,7 @@ test('progressView: without a terminal a line per ten seconds and one at the end
   ])
 })
 
-test('progressView: on a terminal a bar, kept when the load is done', () => {
+test('progressView: a terminal shows a bar, which stays when the load is done', () => {
   const { update, lines, written } = viewed(true)
   update(0, 0)
   update(1_000, 10_000)
@@ -96,7 +96,7 @@ test('progressView: on a terminal a bar, kept when the load is done', () => {
   expect(written()).toEndWith('100.0 %  block 10,000 of 10,000  10,000 blocks/s  35,000 documents/s\n')
 })
 
-test('progressView: a load that begins anew after a pause counts its records from 0, and no rate is negative', () => {
+test('progressView: a load that restarts after a pause counts its records from 0, and no rate is negative', () => {
   const { view, lines, update, pass } = viewed(false)
   update(0, 0)
   update(9_000, 4_000)
@@ -109,7 +109,7 @@ test('progressView: a load that begins anew after a pause counts its records fro
   expect(lines.length).toBe(2)
 })
 
-test('pace: unknown before the first batch, and slower and slower while nothing is committed', () => {
+test('pace: the pace is unknown before the first batch, and decreases while nothing is committed', () => {
   const { view, update, pass } = viewed(true)
   expect(view.pace()).toBeUndefined()
   update(1_000, 2_000)

@@ -18,7 +18,7 @@ test('provedLines: a store of an earlier version has no record', () => {
   })
 })
 
-test('provedLines: every block up to the published one is named, and none beyond', () => {
+test('provedLines: every block up to the published one is listed, and none beyond', () => {
   const proved: Proved = {
     ranges: [
       { from: 5, to: 5, level: 'signed' },

@@ -21,7 +21,7 @@ const messageOf = (work: () => unknown): string => {
   throw new Error('Nothing was refused.')
 }
 
-test('readSettings: a flag wins over the environment, that over the default', () => {
+test('readSettings: a flag overrides the environment, which overrides the default', () => {
   const both = readSettings(flag('deadline', '3s'), { IOSTLENS_DEADLINE: '4s' })
   expect([both.values.deadline, both.origins.get('deadline')]).toEqual([3_000, 'flag'])
   const one = readSettings(none, { IOSTLENS_DEADLINE: '4s', PATH: '/bin' })
@@ -39,13 +39,13 @@ test('readSettings: an empty variable counts as absent', () => {
   ])
 })
 
-test('readSettings: every default keeps its own rule', () => {
+test('readSettings: every default satisfies its own rule', () => {
   const { values } = readSettings(none, {})
   expect(Object.keys(values)).toEqual([...settingNames])
   expect(values['test-key']).toBe('off')
 })
 
-test('readSettings: an unknown variable is refused with the nearest name', () => {
+test('readSettings: an unknown variable is refused with the closest name', () => {
   expect(messageOf(() => readSettings(none, { IOSTLENS_LISTN: '1' }))).toBe(
     "Unknown environment variable 'IOSTLENS_LISTN'; the nearest one is 'IOSTLENS_LISTEN'.",
   )
@@ -54,7 +54,7 @@ test('readSettings: an unknown variable is refused with the nearest name', () =>
   )
 })
 
-test('readSettings: what Kubernetes sets for Services named iostlens is no setting', () => {
+test('readSettings: variables that Kubernetes sets for Services named iostlens are ignored', () => {
   const links = {
     IOSTLENS_PORT: 'tcp://10.96.12.7:8080',
     IOSTLENS_SERVICE_HOST: '10.96.12.7',
@@ -82,7 +82,7 @@ test('readSettings: what Kubernetes sets for Services named iostlens is no setti
     )
 })
 
-test('readSettings: a value that breaks its rule is named with the rule and its source', () => {
+test('readSettings: an invalid value is reported with its rule and source', () => {
   expect(messageOf(() => readSettings(flag('listen', '8080'), {}))).toBe(
     "--listen is '8080'; it must be HOST:PORT with a port from 0 to 65535, such as 127.0.0.1:8080 or [::1]:8080, or unix:PATH with a whole path of at most 90 bytes.",
   )
@@ -107,7 +107,7 @@ test('readSettings: credentials in a URL are used and never shown', () => {
   )
 })
 
-test('readSettings: secrets come from a file without its last line end, and are masked', () => {
+test('readSettings: secrets are read from a file without the last line end, and are masked', () => {
   const file = join(folder, 'password')
   writeFileSync(file, 'hunter2 \n')
   const { values, shown, origins } = readSettings(none, { IOSTLENS_STORE_PASSWORD_FILE: file })
@@ -121,13 +121,13 @@ test('readSettings: secrets come from a file without its last line end, and are 
   )
 })
 
-test('readSettings: a secret that breaks its rule is not repeated', () => {
+test('readSettings: an invalid secret is not repeated in the message', () => {
   expect(messageOf(() => readSettings(none, { IOSTLENS_STORE_PASSWORD: 'hunter2\nx' }))).toBe(
     'IOSTLENS_STORE_PASSWORD is not a valid secret; it must be text without line breaks or other control characters.',
   )
 })
 
-test('readSettings: a secret given twice, or in a file that does not exist, is refused', () => {
+test('readSettings: a secret given twice, or in a missing file, is refused', () => {
   const twice = { IOSTLENS_STORE_PASSWORD: 'a', IOSTLENS_STORE_PASSWORD_FILE: 'b' }
   expect(messageOf(() => readSettings(none, twice))).toBe(
     'IOSTLENS_STORE_PASSWORD and IOSTLENS_STORE_PASSWORD_FILE are both set; set only one of them.',

@@ -12,13 +12,13 @@ import {
   yesNo,
 } from './readers.ts'
 
-test('count: takes whole numbers in range and coerces nothing', () => {
+test('count: whole numbers in range are accepted, and nothing is coerced', () => {
   const reader = count(1, 256)
   const read = ['1', '256', '0', '257', '1e2', ' 2', '0x10', '1.0', '-1', '+1', '', '１'].map(reader.read)
   expect(read).toEqual([1, 256, ...Array.from({ length: 10 }, () => undefined)])
 })
 
-test('duration: takes a number with its unit, in milliseconds', () => {
+test('duration: a number with a unit is converted to milliseconds', () => {
   const reader = duration(100, 86_400_000)
   expect(['100ms', '10s', '5m', '2h', '1d'].map(reader.read)).toEqual([
     100, 10_000, 300_000, 7_200_000, 86_400_000,
@@ -29,7 +29,7 @@ test('duration: takes a number with its unit, in milliseconds', () => {
   expect(reader.rule).toBe('a time from 100ms to 1d, such as 500ms, 10s, 5m, 12h, 90d')
 })
 
-test('yesNo: takes true and false only', () => {
+test('yesNo: only true and false are accepted', () => {
   expect(['true', 'false', 'TRUE', '1', 'yes', ''].map(yesNo.read)).toEqual([
     true,
     false,
@@ -40,7 +40,7 @@ test('yesNo: takes true and false only', () => {
   ])
 })
 
-test('basePath: takes paths without escapes, with or without a slash at their end', () => {
+test('basePath: paths without escapes are accepted, with or without a slash at the end', () => {
   expect(['/', '/iost', '/iost/', '/a/b-c_d.e~1', '/.well'].map(basePath.read)).toEqual([
     '',
     '/iost',
@@ -66,7 +66,7 @@ test('basePath: takes paths without escapes, with or without a slash at their en
   expect(wrong.map(basePath.read)).toEqual(wrong.map(() => undefined))
 })
 
-test('address: takes names, IPv4 and IPv6 in brackets, with a port', () => {
+test('address: names, IPv4 and bracketed IPv6 addresses with a port are accepted', () => {
   expect(['127.0.0.1:8080', 'localhost:0', '[::1]:65535'].map(address.read)).toEqual([
     { host: '127.0.0.1', port: 8080 },
     { host: 'localhost', port: 0 },
@@ -77,7 +77,7 @@ test('address: takes names, IPv4 and IPv6 in brackets, with a port', () => {
   ).toEqual(Array.from({ length: 8 }, () => undefined))
 })
 
-test('nodeUrls: takes several, without a slash at the end', () => {
+test('nodeUrls: several URLs are accepted, without slashes at their ends', () => {
   expect(nodeUrls.read('http://a:30001/, https://user:word@b/rpc')).toEqual([
     'http://a:30001',
     'https://user:word@b/rpc',
@@ -98,7 +98,7 @@ test('nodeUrls: takes several, without a slash at the end', () => {
   ).toEqual(Array.from({ length: 10 }, () => undefined))
 })
 
-test('pathOrUrl: tells files from addresses', () => {
+test('pathOrUrl: files are distinguished from URLs', () => {
   expect(['prices.json', 'https://a/p.json', 'ftp://a/p', ''].map(pathOrUrl.read)).toEqual([
     { path: 'prices.json' },
     { url: 'https://a/p.json' },
@@ -107,13 +107,13 @@ test('pathOrUrl: tells files from addresses', () => {
   ])
 })
 
-test('testKey: fits into a URL as it stands', () => {
+test('testKey: the key needs no escapes in a URL', () => {
   expect(
     ['off', 'try-it', 'abc', 'with space', 'a&b=c', 'x'.repeat(100), 'x'.repeat(101)].map(testKey.read),
   ).toEqual(['off', 'try-it', undefined, undefined, undefined, 'x'.repeat(100), undefined])
 })
 
-test('storeAddress: takes a file or an Elasticsearch with the prefix at the end of its path', () => {
+test('storeAddress: a file or an Elasticsearch URL with the prefix at the end of its path is accepted', () => {
   const elastic = { type: 'elastic', user: undefined, password: undefined } as const
   expect(
     [
@@ -159,7 +159,7 @@ test('storeAddress: takes a file or an Elasticsearch with the prefix at the end 
   ).toEqual(Array.from({ length: 13 }, () => undefined))
 })
 
-test('publicUrl: takes an address of the web, and ends it with a slash', () => {
+test('publicUrl: an http or https URL is accepted and gets a slash at its end', () => {
   expect(['https://iost.example', 'http://host:81/behind/', 'https://a/b'].map(publicUrl.read)).toEqual([
     'https://iost.example/',
     'http://host:81/behind/',

@@ -58,7 +58,7 @@ test('run: no line of a help text is wider than 100 characters', async () => {
   expect(lines.filter(line => line.length > 100)).toEqual([])
 })
 
-test('run: every setting belongs to a command', () => {
+test('run: every setting belongs to some command', () => {
   const used = new Set(commands.filter(({ name }) => name !== 'config').flatMap(({ settings }) => settings))
   expect(settingNames.filter(name => !used.has(name))).toEqual([])
 })
@@ -101,11 +101,11 @@ test.each([
     "Unknown flag '--listne'; the nearest one is '--listen'.",
     "'iostlens config --help' lists the flags.",
   ],
-] as const)('run: %p is bad usage', async (args, message, help) => {
+] as const)('run: %p is a usage error', async (args, message, help) => {
   expect(await outcome(args)).toEqual({ code: 2, out: '', err: `iostlens: ${message}\n  ${help}\n` })
 })
 
-test('run: an unknown variable is bad usage of every command', async () => {
+test('run: an unknown variable is a usage error in every command', async () => {
   expect(await outcome(['config'], { IOSTLENS_NODES: 'x' })).toEqual({
     code: 2,
     out: '',
@@ -113,7 +113,7 @@ test('run: an unknown variable is bad usage of every command', async () => {
   })
 })
 
-test('run: config shows where each value came from, and no secret', async () => {
+test('run: config shows the source of each value, and no secret', async () => {
   const { code, out } = await outcome(['config', '--listen', '[::1]:0', '--test-key=try-it'], {
     IOSTLENS_STORE: 'http://elastic:hunter2@es:9200/main',
     IOSTLENS_STORE_PASSWORD: 'hunter3',
@@ -144,17 +144,17 @@ test('run: config shows where each value came from, and no secret', async () => 
   expect(out).not.toMatch(/hunter|try-it/)
 })
 
-test('run: the default store follows the data folder', async () => {
+test('run: the default store is in the data folder', async () => {
   const { out } = await outcome(['config', '--data', '/var/chain'])
   expect(out).toMatch(/^--store +IOSTLENS_STORE +sqlite:\/var\/chain\/iostlens\.sqlite +default$/m)
 })
 
-test('run: version is one line', async () => {
+test('run: --version prints one line', async () => {
   expect(await outcome(['--version'])).toEqual(await outcome(['version']))
   expect((await outcome(['version'])).out).toBe('iostlens 1.2.3')
 })
 
-test('run: indices print asks no store', async () => {
+test('run: indices print needs no store', async () => {
   const sql = await outcome(['indices', 'print'])
   expect([sql.code, sql.out.includes('CREATE TABLE "blocks"')]).toEqual([0, true])
   const json = await outcome(['indices', 'print', '--store', 'http://nowhere.invalid:1/main'])
@@ -165,7 +165,7 @@ test('run: indices print asks no store', async () => {
   ])
 })
 
-test('run: credentials of the store must be whole', async () => {
+test('run: user and password of the store must both be given', async () => {
   const es = { IOSTLENS_STORE: 'http://127.0.0.1:1/x' }
   const messages = await Promise.all([
     outcome(['indices', 'check', '--store-user', 'u'], es),
@@ -179,7 +179,7 @@ test('run: credentials of the store must be whole', async () => {
   ])
 })
 
-test('run: a store out of reach is worth another try', async () => {
+test('run: an unreachable store is a temporary failure', async () => {
   const { code, err } = await outcome(['indices', 'check', '--store', 'http://u:hunter2@127.0.0.1:1/x'])
   expect(code).toBe(75)
   expect(err).toStartWith('iostlens: Elasticsearch at http://127.0.0.1:1 cannot be reached')

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { stageProgress } from './stage-progress.ts'
 import { createScreen } from './stderr.ts'
 
-test('stageProgress: a second pass over things of the same name has a pace of its own, which is never negative', () => {
+test('stageProgress: a second stage with the same unit has its own pace, which is never negative', () => {
   let time = 0
   const rates: number[] = []
   const screen = createScreen({ write: () => undefined, isTerminal: false, columns: () => 80 })
@@ -27,7 +27,7 @@ test('stageProgress: a second pass over things of the same name has a pace of it
   expect(rates).toEqual([400, 0, 100])
 })
 
-test('stageProgress: a terminal shows the share that is done, the rate and the time that is left', () => {
+test('stageProgress: a terminal shows the share done, the rate and the remaining time', () => {
   let time = 0
   let text = ''
   const screen = createScreen({ write: part => (text = part), isTerminal: true, columns: () => 80 })

@@ -14,7 +14,7 @@ const screenOn = (isTerminal: boolean) => {
 }
 const CLEAR = '\r\u001b[2K'
 
-test('createScreen: a line goes above the bar, which is cut to the width', () => {
+test('createScreen: a line is printed above the bar, which is cut to the width', () => {
   const { screen, written } = screenOn(true)
   screen.bar('half of everything is done')
   screen.line('news')
@@ -24,7 +24,7 @@ test('createScreen: a line goes above the bar, which is cut to the width', () =>
   expect(written()).toBe(`${CLEAR}half of everything ${CLEAR}news\nhalf of everything ${CLEAR}all\nend\n`)
 })
 
-test('createScreen: an empty bar takes it away', () => {
+test('createScreen: an empty bar text removes the bar', () => {
   const { screen, written } = screenOn(true)
   screen.bar('')
   screen.bar('x')
@@ -33,7 +33,7 @@ test('createScreen: an empty bar takes it away', () => {
   expect(written()).toBe(`${CLEAR}x${CLEAR}end\n`)
 })
 
-test('createScreen: without a terminal there are lines only', () => {
+test('createScreen: without a terminal only lines are printed', () => {
   const { screen, written } = screenOn(false)
   screen.bar('x')
   screen.keepBar()
@@ -57,7 +57,7 @@ const setUp = (maxWaiting: number) => {
   return { writer, sent, goOn: () => done.shift()?.(), endTurn: () => soon.shift()?.() }
 }
 
-test('lineWriter: what comes in one turn, and while a piece is under way, goes out together, in order', () => {
+test('lineWriter: lines of one turn, and lines during a write, are written together in order', () => {
   const { writer, sent, goOn, endTurn } = setUp(100)
   for (const line of ['a\n', 'b\n', '', 'c\n']) writer.write(line)
   expect(sent).toEqual([])
@@ -71,7 +71,7 @@ test('lineWriter: what comes in one turn, and while a piece is under way, goes o
   expect(sent).toEqual(['a\nb\nc\n', 'd\ne\n', 'f\n'])
 })
 
-test('lineWriter: a reader that stalls costs no more than the limit; lost lines are counted', () => {
+test('lineWriter: a stalled reader costs no more memory than the limit, and lost lines are counted', () => {
   const { writer, sent, goOn, endTurn } = setUp(4)
   writer.write('longer than the limit\n')
   endTurn()
@@ -83,7 +83,7 @@ test('lineWriter: a reader that stalls costs no more than the limit; lost lines 
   expect(sent).toEqual(['longer than the limit\n', 'x\nx\n998 lost\n', 'y\n'])
 })
 
-test('takeRest: what the end of the process would lose', () => {
+test('takeRest: lines are returned that the end of the process would lose', () => {
   const { writer, sent, endTurn } = setUp(4)
   for (const line of ['a\n', 'b\n', 'c\n']) writer.write(line)
   expect(writer.takeRest()).toBe('a\nb\n1 lost\n')
@@ -91,7 +91,7 @@ test('takeRest: what the end of the process would lose', () => {
   expect([writer.takeRest(), sent]).toEqual(['', []])
 })
 
-test('written: waits for lines under way, but no longer than the limit', async () => {
+test('written: waits for unfinished lines, but no longer than the limit', async () => {
   const { writer, goOn, endTurn } = setUp(4)
   await writer.written(never)
   writer.write('x\n')

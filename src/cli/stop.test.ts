@@ -3,7 +3,7 @@ import { leftWhenStopped } from './stop.ts'
 
 const forever = new Promise<number>(() => {})
 
-test('leftWhenStopped: work that ends by itself is waited for, stopped or not', async () => {
+test('leftWhenStopped: work that ends by itself is awaited, with or without a stop', async () => {
   const stop = new AbortController()
   expect(await leftWhenStopped(Promise.resolve(3), stop.signal, 60_000)).toBe(3)
   const work = Promise.withResolvers<number>()
@@ -13,7 +13,7 @@ test('leftWhenStopped: work that ends by itself is waited for, stopped or not', 
   expect(await waiting).toBe(4)
 })
 
-test('leftWhenStopped: what does not end after the stop is left', async () => {
+test('leftWhenStopped: work that does not end after the stop is abandoned', async () => {
   const stop = new AbortController()
   const waiting = leftWhenStopped(forever, stop.signal, 1)
   stop.abort()

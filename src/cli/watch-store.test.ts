@@ -5,7 +5,7 @@ import { watchStore } from './watch-store.ts'
 const REPAIRED = 'A repair is unfinished.'
 const REMEDY = "Run 'iostlens repair' again."
 
-test('watchStore: logs once why the store cannot be served from and what to do, and once that it can again', async () => {
+test('watchStore: a store that cannot be served is logged once with its remedy, and its recovery once', async () => {
   const health = [undefined, undefined, 'it is gone', 'it is gone', REPAIRED, undefined, undefined]
   const lines: unknown[] = []
   const { promise: over, resolve: end } = Promise.withResolvers<void>()

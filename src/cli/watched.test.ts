@@ -21,7 +21,7 @@ const nextLook = async (clock: HandClock): Promise<void> => {
 
 const folder = testFolder()
 
-test('watch: a file is read again every minute; the last value stays when it cannot be understood', async () => {
+test('watch: a file is read again every minute, and the last valid value is kept', async () => {
   const path = join(folder, 'prices.json')
   const clock = handClock()
   const lines: unknown[] = []
@@ -51,7 +51,7 @@ test('watch: a file is read again every minute; the last value stays when it can
   await clock.awaited(MINUTE, 0)
 })
 
-test('watch: a URL that does not answer at the start is tried again', async () => {
+test('watch: a URL that does not answer at the start is retried', async () => {
   const lines: unknown[] = []
   const log = (_level: string, line: string): void => void lines.push(line)
   const source = { url: 'http://127.0.0.1:1/prices.json' }
@@ -61,7 +61,7 @@ test('watch: a URL that does not answer at the start is tried again', async () =
   watched.close()
 })
 
-test('watch: a file that cannot be read at the start is bad usage', async () => {
+test('watch: an unreadable file at the start is a usage error', async () => {
   const source = { path: '/nowhere/prices.json' }
   const watching = watch({ source, what: 'Prices', parse, log: () => undefined, clock: handClock() })
   await expect(watching).rejects.toThrow('Prices cannot be read from /nowhere/prices.json: ENOENT')

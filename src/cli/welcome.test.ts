@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { welcome } from './welcome.ts'
 
-test('welcome: without a shared key it names the command that adds one to this very store', async () => {
+test('welcome: without a shared key the command that adds a key to this store is shown', async () => {
   const store = {
     name: 'http://127.0.0.1:9200/iostlens',
     read: async () => ({ height: 7, richest: undefined }) as never,

@@ -147,7 +147,7 @@ const block = fc.oneof(
 )
 const chain = fc.array(block, { minLength: 1, maxLength: 25 })
 
-test('rankedState: segments tell where every member stands, whatever moves, and are as small as they should be', () => {
+test('rankedState: segments give the rank of every member after any change, and keep their size limits', () => {
   fc.assert(
     fc.property(chain, blocks => {
       follow(blocks, 1, requireTree)
@@ -156,7 +156,7 @@ test('rankedState: segments tell where every member stands, whatever moves, and 
   )
 })
 
-test('rankedState: how blocks are cut into batches makes no difference', () => {
+test('rankedState: the division of blocks into batches makes no difference', () => {
   fc.assert(
     fc.property(chain, fc.integer({ min: 2, max: 26 }), (blocks, cut) => {
       const nonEmpty = (stored: Stored) => Array.from({ length: 40 }, (_, leaf) => leafOf(stored, leaf))
@@ -167,7 +167,7 @@ test('rankedState: how blocks are cut into batches makes no difference', () => {
   )
 })
 
-test('rankedState: a ranking that grows and shrinks by one gives its leaves free again', () => {
+test('rankedState: a ranking that grows and shrinks by one releases its leaves', () => {
   const owners = Array.from({ length: 600 }, (_, at) => `grown_${String(at).padStart(4, '0')}`)
   const up = owners.map((name, at): Block => [[name, BigInt(at % 3) + 1n]])
   const down = owners.slice(20).map((name): Block => [[name, 0n]])
@@ -180,7 +180,7 @@ test('rankedState: a ranking that grows and shrinks by one gives its leaves free
   expect(leafOf(stored, 0).length).toBeLessThan(5)
 })
 
-test('rankedState: members are asked for when a segment is cut, and only then', () => {
+test('rankedState: members are read only when a segment is split', () => {
   const state = workingState((index, id) =>
     index === votes ? UNKNOWN : id === TOKEN ? (tokenDoc(7) as never) : undefined,
   )
@@ -192,7 +192,7 @@ test('rankedState: members are asked for when a segment is cut, and only then', 
   )
 })
 
-test('rankedState: a total that disagrees with the members is a defect', () => {
+test('rankedState: a total that does not match the members is a defect', () => {
   const state = workingState(
     (_, id) => (id === TOKEN ? (tokenDoc(9) as never) : undefined),
     () => [],

@@ -27,7 +27,7 @@ const listsAfter = (...blocks: readonly (readonly [partition: number, keys: read
   return { docs: [...docs.values()], places }
 }
 
-test('listCounts: starts have the first ordinal of each partition that holds rows, ordinals go on', () => {
+test('listCounts: starts contain the first ordinal in each partition with rows, and ordinals continue', () => {
   const { docs, places } = listsAfter([0, ['a', 'a', 'b']], [0, ['a']], [1, ['a', 'a']], [3, ['b', 'a']])
   expect<unknown>(docs).toEqual([
     {

@@ -15,7 +15,7 @@ const absent = new Set(['bob0000/carol00', '__proto__'])
 const begin = () => workingState((_, id) => stored.get(id) ?? (absent.has(id) ? undefined : UNKNOWN))
 
 describe('workingState', () => {
-  test('workingState: gives what was fetched, nothing where the store has none, throws Missing for the rest', () => {
+  test('workingState: fetched documents are returned, nothing where the store has none, and Missing is thrown for the rest', () => {
     const state = begin()
     expect(state.get(votes, 'bob0000/alice00')).toEqual(vote('alice00', 1n))
     expect(state.get(votes, '__proto__')).toBeUndefined()
@@ -24,7 +24,7 @@ describe('workingState', () => {
     )
   })
 
-  test('workingState: what was put is seen at once; an id means one thing per index', () => {
+  test('workingState: a put is visible at once, and ids are separate per index', () => {
     const state = begin()
     state.put(votes, vote('carol00', 5n))
     state.put(producerKeys, { id: 'bob0000/carol00', account: 'x' })
@@ -32,7 +32,7 @@ describe('workingState', () => {
     expect(state.get(producerKeys, 'bob0000/carol00')).toEqual({ id: 'bob0000/carol00', account: 'x' })
   })
 
-  test('workingState: changes are the last word, without documents that are as fetched', () => {
+  test('workingState: changes contain the last version of each document, without unchanged ones', () => {
     const state = begin()
     state.put(votes, vote('alice00', 2n))
     state.put(votes, vote('carol00', 3n))
@@ -41,7 +41,7 @@ describe('workingState', () => {
     expect(state.changes()).toEqual([{ index: votes, doc: vote('carol00', 4n) }])
   })
 
-  test('workingState: a change says what was there before, also when that is forgotten meanwhile', () => {
+  test('workingState: a change contains the previous document, also when it is evicted meanwhile', () => {
     const known = new Map(stored)
     const state = workingState((_, id) => known.get(id) ?? (absent.has(id) ? undefined : UNKNOWN))
     state.put(votes, vote('alice00', 2n))
@@ -55,7 +55,7 @@ describe('workingState', () => {
     expect(() => state.put(votes, vote('dave000', 1n))).toThrow(Missing)
   })
 
-  test('workingState: rollback takes back to the mark and no further', () => {
+  test('workingState: a rollback goes back to the mark and no further', () => {
     const state = begin()
     state.put(votes, vote('alice00', 2n))
     state.mark()

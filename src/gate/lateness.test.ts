@@ -27,7 +27,7 @@ const thread = () => {
   }
 }
 
-test('lateness: the longest of the last second, including the one that is not over yet', () => {
+test('lateness: the longest delay of the last second counts, including one that is not over yet', () => {
   const { lateness, at, measureAt } = thread()
   lateness.noteRequest()
   expect(measureAt(50)).toBe(0)
@@ -39,7 +39,7 @@ test('lateness: the longest of the last second, including the one that is not ov
   for (let now = 1_500; now < 1_600; now += 50) expect(measureAt(now)).toBe(0)
 })
 
-test('lateness: an idle thread is measured once a second, from the next request on 20 times', () => {
+test('lateness: an idle thread is measured once a second, and 20 times a second after a request', () => {
   const { lateness, timer, noted, at, measureAt } = thread()
   expect(timer.ms).toBe(1_000)
   expect(measureAt(1_300)).toBe(300)

@@ -19,7 +19,7 @@ const limits = (networks?: number) => {
   }
 }
 
-test('wrong keys: a hundred in a minute over all threads, then one every 600 ms', () => {
+test('wrong keys: a hundred a minute are allowed over all threads, then one every 600 ms', () => {
   const { at, one, two } = limits()
   for (let times = 0; times < 100; times++) {
     const thread = times % 2 === 0 ? one : two
@@ -38,14 +38,14 @@ test('wrong keys: a hundred in a minute over all threads, then one every 600 ms'
   expect(two.wrongFor('a')).toBe(600)
 })
 
-test('a name that cannot be kept is refused, and keeps no other thread waiting', () => {
+test('a name that does not fit into the table is refused, and does not block other threads', () => {
   const { one, two, isLocked } = limits()
   expect(() => one.visit('n'.repeat(17))).toThrow('An id has 1 to 16 bytes; this one has 17 characters.')
   expect(isLocked()).toBe(false)
   expect(two.visit('n')).toBe(0)
 })
 
-test('test key: a network has half of what all have, in a minute and in a day', () => {
+test('test key: a network has half of the total limit, in a minute and in a day', () => {
   const { at, one, two } = limits()
   for (let times = 0; times < 30; times++) expect((times % 2 === 0 ? one : two).test('a', PLAN)).toBe(0)
   expect([one.test('a', PLAN), two.test('b', PLAN)]).toEqual([2_000, 0])
@@ -55,14 +55,14 @@ test('test key: a network has half of what all have, in a minute and in a day', 
   expect(one.test('a', PLAN)).toBeGreaterThan(1_600_000)
 })
 
-test('wrong keys: a clock that is set back locks nobody out', () => {
+test('wrong keys: a clock that is set back locks no network out', () => {
   const { at, one } = limits()
   for (let times = 0; times < 100; times++) one.wrong('a')
   at.time -= 500_000
   expect(one.wrongFor('a')).toBe(600)
 })
 
-test('networks: one thread alone counts the same, and forgets those that owe least', () => {
+test('networks: a single thread counts the same, and evicts the networks with the fewest failures', () => {
   const at = { time: 1_000_000 }
   const one = addressLimits({ now: () => at.time, times: localNetworkTimes(8) })
   for (let times = 0; times < 100; times++) one.wrong('guesser')
@@ -74,7 +74,7 @@ test('networks: one thread alone counts the same, and forgets those that owe lea
   expect([one.wrongFor('n99'), one.wrongFor('n0')]).toEqual([600, 0])
 })
 
-test('networks: memory is bounded, and the one that owes most is not forgotten for others', () => {
+test('networks: memory is bounded, and the network with the most failures is not evicted for others', () => {
   const { one, bytes } = limits(8)
   const before = bytes()
   for (let times = 0; times < 100; times++) one.wrong('guesser')

@@ -40,7 +40,7 @@ const setUp = (bounds: Partial<Bounds>) => {
   return { clock, queue, running, ended, run, keys: () => running.map(({ key }) => key).join('') }
 }
 
-test('take: keys take turns, every other one is of the key that has fewest waiting', async () => {
+test('take: keys take turns, and every other turn is of the key with the fewest waiting requests', async () => {
   const { run, running, clock, keys } = setUp({ running: 1 })
   run('x')
   for (const key of 'aaaaaabbcaa') run(key)
@@ -52,7 +52,7 @@ test('take: keys take turns, every other one is of the key that has fewest waiti
   expect(keys()).toBe('xacbbaaaaaaa')
 })
 
-test('take: who has few waiting does not wait for a round of the others for each of them', async () => {
+test('take: a key with few waiting requests does not wait for a whole round of the others for each of them', async () => {
   const { run, running, clock, keys } = setUp({ running: 1 })
   run('o')
   for (let each = 0; each < 100; each++) for (const key of 'abcdefghij') run(key)
@@ -65,14 +65,14 @@ test('take: who has few waiting does not wait for a round of the others for each
   expect(keys().slice(0, 9)).toBe('oaxbxcxdx')
 })
 
-test('take: one key has at most its share of the running and of the waiting requests', async () => {
+test('take: a key has at most its share of the running and of the waiting requests', async () => {
   const { run, clock, keys, ended } = setUp({ running: 4, runningOfKey: 2, waitingOfKey: 3 })
   for (const key of 'aaaaaaab') run(key)
   await clock.settle()
   expect([keys(), ended]).toEqual(['aab', ['a unavailable', 'a unavailable']])
 })
 
-test('take: a full queue makes room for who has fewer, and refuses the rest', async () => {
+test('take: a full queue drops a request of a key with more for a key with fewer, and refuses the rest', async () => {
   const { run, clock, keys, ended } = setUp({ running: 1, waiting: 4 })
   run('x')
   await clock.settle()
@@ -84,7 +84,7 @@ test('take: a full queue makes room for who has fewer, and refuses the rest', as
   expect([keys(), ended]).toEqual(['x', ['a unavailable', 'a unavailable', 'a unavailable']])
 })
 
-test('take: what waited too long is refused though nothing else happens', async () => {
+test('take: a request that waited too long is refused even if nothing else happens', async () => {
   const { run, clock, ended, running } = setUp({ running: 1 })
   run('x')
   await clock.settle()
@@ -100,7 +100,7 @@ test('take: what waited too long is refused though nothing else happens', async 
   expect(running.map(({ key }) => key)).toEqual(['x', 'b'])
 })
 
-test('take: those of a key that may start are not refused, though the machine was busy for long', async () => {
+test('take: requests of a key that may start are not refused after the machine was busy for long', async () => {
   const { run, clock, ended, running } = setUp({ running: 3, runningOfKey: 2 })
   for (const key of 'aaab') run(key)
   // Time passes without a turn of the event loop.
@@ -109,7 +109,7 @@ test('take: those of a key that may start are not refused, though the machine wa
   expect([running.map(({ key }) => key), ended]).toEqual([['a', 'a', 'b'], ['a unavailable']])
 })
 
-test('take: who goes away leaves the queue, and is not begun', async () => {
+test('take: the request of a client that leaves is removed from the queue and does not start', async () => {
   const { run, clock, ended, running, queue } = setUp({ running: 1, waitingOfKey: 1 })
   run('x')
   await clock.settle()
@@ -125,7 +125,7 @@ test('take: who goes away leaves the queue, and is not begun', async () => {
   await expect(queue.take('b', client.signal)).rejects.toThrow('gone')
 })
 
-test('take: a place that is left goes to the next, once', async () => {
+test('take: a released place goes to the next request once', async () => {
   const { run, clock, running, keys } = setUp({ running: 1 })
   for (const key of 'abc') run(key)
   await clock.settle()
@@ -138,7 +138,7 @@ test('take: a place that is left goes to the next, once', async () => {
   expect(keys()).toBe('ab')
 })
 
-test('take: a request begins at once while nothing waits', async () => {
+test('take: a request starts at once while none waits', async () => {
   const { queue } = setUp({ running: 2 })
   let turns = 0
   const turn = setImmediate(() => {
@@ -149,7 +149,7 @@ test('take: a request begins at once while nothing waits', async () => {
   expect(turns).toBe(0)
 })
 
-test('take: work that never waits leaves the loop to others again and again', async () => {
+test('take: work that never waits lets other tasks run regularly', async () => {
   const { queue, clock } = setUp({ running: 1 })
   let over = 0
   const work = async () => clock.leap(4)

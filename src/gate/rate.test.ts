@@ -17,7 +17,7 @@ const caller = (perSecond: number, perDay: number, id = 'a') => ({ id, plan: { p
 const line = ({ allowed, remaining, limit, scope, resetSeconds, retryAfter }: RateAnswer): string =>
   `${allowed ? 'yes' : 'no'}, ${remaining} of ${limit} a ${scope}, ${resetSeconds}, ${retryAfter}`
 
-test('take: a second’s worth at once, the next a second later', () => {
+test('take: requests for one second are accepted at once, the next one a second later', () => {
   const at = clock(NOON)
   const rates = createRates(at)
   const key = caller(2, 100)
@@ -36,7 +36,7 @@ test('take: a second’s worth at once, the next a second later', () => {
   }
 })
 
-test('take: the day ends at midnight UTC, and a refused call is not counted', () => {
+test('take: the day ends at midnight UTC, and refused requests are not counted', () => {
   const at = clock(NOON)
   const rates = createRates(at)
   const take = () => line(rates.take(caller(10, 3)))
@@ -48,7 +48,7 @@ test('take: the day ends at midnight UTC, and a refused call is not counted', ()
   expect(take()).toBe('yes, 2 of 3 a day, 86400, 0')
 })
 
-test('take: who asks as often as the plan allows is not refused because this process was late', () => {
+test('take: a client at exactly the rate of its plan is not refused when this process was late', () => {
   const counts = (lateMs: number) => {
     const at = clock(NOON)
     const rates = createRates({ now: at.now, lateness: { ms: () => lateMs, noteRequest: () => undefined } })
@@ -69,14 +69,14 @@ test('take: who asks as often as the plan allows is not refused because this pro
   expect(counts(0).some(({ allowed }) => !allowed)).toBe(true)
 })
 
-test('take: keys do not share', () => {
+test('take: each key has its own limit', () => {
   const rates = createRates(clock(NOON))
   expect(rates.take(caller(1, 9, 'a')).allowed).toBe(true)
   expect(rates.take(caller(1, 9, 'a')).allowed).toBe(false)
   expect(rates.take(caller(1, 9, '__proto__')).allowed).toBe(true)
 })
 
-test('take: a clock that steps back neither gives nor takes', () => {
+test('take: a clock that goes back changes no limit', () => {
   const at = clock(NOON)
   const rates = createRates(at)
   rates.take(caller(1, 9))
@@ -86,13 +86,13 @@ test('take: a clock that steps back neither gives nor takes', () => {
   expect(rates.take(caller(1, 9)).allowed).toBe(true)
 })
 
-test('take: forgets the key unused for longest when there are too many', () => {
+test('take: the key unused for longest is evicted when there are too many', () => {
   const rates = createRates({ ...clock(NOON), uses: localUses(2) })
   for (const id of ['a', 'b', 'a', 'c']) rates.take(caller(1, 9, id))
   expect(['b', 'c'].map(id => rates.take(caller(1, 9, id)).allowed)).toEqual([true, false])
 })
 
-test('take: never more than the plan in any second, nor in a day; who asks evenly is never refused', () => {
+test('take: the plan is never exceeded in any second or day, and a steady client is never refused', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 5 }),
@@ -119,7 +119,7 @@ test('take: never more than the plan in any second, nor in a day; who asks evenl
   )
 })
 
-test('take: who asks as often as the plan allows is let wait a little, never refused', () => {
+test('take: a client at exactly the rate of its plan may wait a little, but is never refused', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 190 }), { minLength: 100, maxLength: 100 }), delays => {
       const at = clock(NOON)
@@ -133,7 +133,7 @@ test('take: who asks as often as the plan allows is let wait a little, never ref
   )
 })
 
-test('take: a plan of 5 lets 5 through in the first second, however often it is asked', () => {
+test('take: a plan of 5 accepts 5 requests in the first second at any request rate', () => {
   const at = clock(NOON)
   const rates = createRates(at)
   let allowed = 0
@@ -141,7 +141,7 @@ test('take: a plan of 5 lets 5 through in the first second, however often it is 
   expect(allowed).toBe(5)
 })
 
-test('giveBack: a request refused for another reason does not count, and opens no second twice', () => {
+test('giveBack: a request refused for another reason does not count, and does not free its second twice', () => {
   const at = clock(NOON)
   const rates = createRates(at)
   const first = rates.take(caller(1, 2))
@@ -156,7 +156,7 @@ test('giveBack: a request refused for another reason does not count, and opens n
   expect(rates.take(caller(1, 2)).allowed).toBe(true)
 })
 
-test('share: the day goes on where all processes left it, and ends at midnight', async () => {
+test('share: the day continues with the count of all processes, and ends at midnight', async () => {
   const at = clock(NOON)
   const stored = new Map<string, number>()
   let days: number[] = []
@@ -190,7 +190,7 @@ test('share: the day goes on where all processes left it, and ends at midnight',
   expect([days, [...stored]]).toEqual([[day + 1], [['a', 1]]])
 })
 
-test('share: what was not shared by midnight counts for the day on which it was asked, once', async () => {
+test('share: requests not shared by midnight count once, for their own day', async () => {
   const midnight = Date.UTC(2026, 10, 22)
   const day = midnight / 86_400_000
   const at = clock(midnight - 300)
@@ -231,7 +231,7 @@ test('share: what was not shared by midnight counts for the day on which it was 
   expect(rates.left(key).usedToday).toBe(1)
 })
 
-test('share: what could not be added is added by the next one, once', async () => {
+test('share: requests that could not be added are added once by the next share', async () => {
   const at = clock(NOON)
   const rates = createRates(at)
   const key = caller(100, 10)
@@ -255,7 +255,7 @@ test('share: what could not be added is added by the next one, once', async () =
   expect(rates.left(key)).toMatchObject({ today: 5, usedToday: 5 })
 })
 
-test('giveBack: what came before midnight counts for no other day', () => {
+test('giveBack: requests from before midnight count for no other day', () => {
   const at = clock(Date.UTC(2026, 10, 22) - 900)
   const rates = createRates(at)
   const key = caller(1, 5)
@@ -273,7 +273,7 @@ test('giveBack: what came before midnight counts for no other day', () => {
   expect(rates.left(key).usedToday).toBe(1)
 })
 
-test('left: says what is left of the second and the day, and asks for nothing', () => {
+test('left: the remaining requests of the second and the day are returned without a request', () => {
   const at = clock(NOON)
   const rates = createRates(at)
   const key = caller(3, 5)

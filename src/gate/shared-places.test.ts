@@ -47,7 +47,7 @@ const quiet = async (): Promise<void> => {
   for (let times = 0; times < 50; times++) await turn()
 }
 
-test('take: two threads together run what one may, and take turns when there is no place', async () => {
+test('take: two threads together run as many requests as one may, and take turns without a free place', async () => {
   const { run, running, started, ended } = setUp({ running: 3 })
   for (const key of 'abcdef') run(0, key)
   await until(() => running.length === 3)
@@ -71,7 +71,7 @@ test('take: two threads together run what one may, and take turns when there is 
   expect(ended.every(each => each.endsWith('done'))).toBe(true)
 })
 
-test('take: a key has its places in all threads together', async () => {
+test('take: the places of a key are shared by all threads', async () => {
   const { run, running, started } = setUp({ running: 10, runningOfKey: 2 })
   for (const thread of [0, 0, 1, 1]) run(thread, 'a')
   run(1, 'b')
@@ -87,7 +87,7 @@ test('take: a key has its places in all threads together', async () => {
   await until(() => started.length === 5)
 })
 
-test('take: as many wait in all threads together, and of a key, as may in one', async () => {
+test('take: the limits of waiting requests, in all and of a key, are shared by all threads', async () => {
   const { run, ended, started, queues } = setUp({ running: 1, waiting: 8, waitingOfKey: 3 })
   run(0, 'x')
   await until(() => started.length === 1)
@@ -106,7 +106,7 @@ test('take: as many wait in all threads together, and of a key, as may in one', 
   expect(ended.length).toBe(before)
 })
 
-test('take: where each waits once, one of a key that has more waiting in the other thread gives way', async () => {
+test('take: where each key waits once, a request of a key with more waiting in the other thread is dropped', async () => {
   const { run, ended, started } = setUp({ running: 1, waiting: 8, waitingOfKey: 4 })
   run(0, 'x')
   await until(() => started.length === 1)
@@ -122,7 +122,7 @@ test('take: where each waits once, one of a key that has more waiting in the oth
   expect(ended).toEqual(['1a unavailable', '0a unavailable'])
 })
 
-test('take: a place that was left to a thread whose requests went away is used by the next', async () => {
+test('take: a place offered to a thread whose requests left goes to the next thread', async () => {
   const { run, running, started, ended } = setUp({ running: 1 })
   run(0, 'a')
   await until(() => running.length === 1)
@@ -137,7 +137,7 @@ test('take: a place that was left to a thread whose requests went away is used b
   expect(ended).toContain('1b gone')
 })
 
-test('forgetPlaces: what a dead thread had taken is free again, and the others are told', async () => {
+test('forgetPlaces: the places of a dead thread are free again, and the other threads are notified', async () => {
   const { run, memory, started, queues } = setUp({ running: 2, waiting: 8, waitingOfKey: 4 })
   for (const key of 'ab') run(0, key)
   await until(() => started.length === 2)

@@ -16,40 +16,40 @@ const namesOf = (blocks: readonly { readonly hash: string }[]) => blocks.map(({ 
 
 const PUBLISHED = { height: 3, hash: 'a3' }
 
-test('walkDown: the branch of the head, never a block of another one', () => {
+test('walkDown: only blocks on the branch of the head are returned', () => {
   const known = knownOf(...run('a', [4, 7]), ...run('b', [6, 8], 'a5'))
   const walk = walkDown(known, { height: 8, hash: 'b8' }, PUBLISHED)
   expect(walk.type === 'whole' && namesOf(walk.blocks)).toEqual(['a4', 'a5', 'b6', 'b7', 'b8'])
   const back = walkDown(known, { height: 7, hash: 'a7' }, PUBLISHED)
   expect(back.type === 'whole' && namesOf(back.blocks)).toEqual(['a4', 'a5', 'a6', 'a7'])
 })
-test('walkDown: the first block that is missing is named by its hash', () => {
+test('walkDown: the first missing block is returned by its hash', () => {
   const known = knownOf(block('a', 4), block('a', 7))
   expect(walkDown(known, { height: 7, hash: 'a7' }, PUBLISHED)).toEqual({
     type: 'missing',
     at: { height: 6, hash: 'a6' },
   })
 })
-test('walkDown: a head at the published block has nothing above; one that leads elsewhere is apart', () => {
+test('walkDown: a head at the published block has no blocks above it; a head with another block there is separate', () => {
   expect(walkDown(knownOf(), PUBLISHED, PUBLISHED)).toEqual({ type: 'whole', blocks: [] })
   expect(walkDown(knownOf(), { height: 3, hash: 'b3' }, PUBLISHED)).toEqual({ type: 'apart' })
   expect(walkDown(knownOf(block('b', 4)), { height: 4, hash: 'b4' }, PUBLISHED)).toEqual({ type: 'apart' })
 })
-test('walkDown: a head that is given with a false height is apart', () => {
+test('walkDown: a head with a false height is separate', () => {
   expect(walkDown(knownOf(...run('a', [4, 6])), { height: 7, hash: 'a6' }, PUBLISHED)).toEqual({
     type: 'apart',
   })
 })
-test('walkDown: known blocks below the published one come along, for readers of an earlier height', () => {
+test('walkDown: known blocks below the published one are included, for readers of an earlier height', () => {
   const walk = walkDown(knownOf(...run('a', [1, 5])), { height: 5, hash: 'a5' }, PUBLISHED)
   expect(walk.type === 'whole' && namesOf(walk.blocks)).toEqual(['a1', 'a2', 'a3', 'a4', 'a5'])
 })
-test('keptOf: the branch stays, and the newest others as far as there is room', () => {
+test('keptOf: the branch is kept, and the newest other blocks as far as there is room', () => {
   const [a, b] = [run('a', [4, 6]), run('b', [4, 7], 'a3')]
   expect(namesOf([...keptOf(knownOf(...b, ...a), a, 50).values()])).toEqual(['b6', 'b7', 'a4', 'a5', 'a6'])
   expect(namesOf([...keptOf(knownOf(...b, ...a), a, 0).values()])).toEqual(['a4', 'a5', 'a6'])
 })
-test('keptOf: others are bounded by number, too', () => {
+test('keptOf: the number of other blocks is limited, too', () => {
   const many = run('b', [4, 2_000], 'a3')
   expect(keptOf(knownOf(...many), [], Number.MAX_SAFE_INTEGER).size).toBe(256)
 })

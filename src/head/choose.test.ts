@@ -3,7 +3,7 @@ import { choiceOf } from './choose.ts'
 
 const said = (headBlock: number, headHash = 'x') => ({ headBlock, headHash })
 
-test('choiceOf: a higher head, or another one at equal height, is followed at once', () => {
+test('choiceOf: a higher head, or another one of equal height, is followed at once', () => {
   const tip = { height: 20, hash: 'a', ageMs: 0 }
   for (const height of [20, 21, 60])
     expect(choiceOf(said(height), { height: 10 }, tip)).toEqual({
@@ -11,7 +11,7 @@ test('choiceOf: a higher head, or another one at equal height, is followed at on
       head: { height, hash: 'x' },
     })
 })
-test('choiceOf: a lower head is that of a node that lags behind, until nobody has confirmed the tip for a while', () => {
+test('choiceOf: a lower head is ignored as lagging until no node has confirmed the tip for a while', () => {
   expect(choiceOf(said(19), { height: 10 }, { height: 20, hash: 'a', ageMs: 2_999 })).toEqual({
     type: 'stay',
   })
@@ -20,7 +20,7 @@ test('choiceOf: a lower head is that of a node that lags behind, until nobody ha
     head: { height: 19, hash: 'x' },
   })
 })
-test('choiceOf: a node behind the store, or a store far behind the node, gives no head', () => {
+test('choiceOf: there is no head if the node is behind the store, or the store far behind the node', () => {
   expect(choiceOf(said(9), { height: 10 }, undefined)).toEqual({ type: 'behind' })
   expect(choiceOf(said(610), { height: 10 }, undefined).type).toBe('follow')
   expect(choiceOf(said(611), { height: 10 }, undefined)).toEqual({ type: 'behind' })

@@ -15,7 +15,7 @@ const A = [block('a', 4), block('a', 5), block('a', 6)] as const
 const B = [block('b', 5, 'a4'), block('b', 6), block('b', 7)] as const
 const namesOf = (blocks: readonly HeadBlock[]) => blocks.map(({ doc }) => doc.hash)
 
-test('headAt: blocks above a height only where they stand on the block of that height', () => {
+test('headAt: blocks above a height are returned only on top of the block at that height', () => {
   const shown = shownOf(...A)
   const above = (height: number, hash: string) => {
     const { status, height: tip, blocks } = headAt(shown, { height, hash })
@@ -29,7 +29,7 @@ test('headAt: blocks above a height only where they stand on the block of that h
   // Block 3 is missing, so a row could be missing too.
   expect(above(2, 'a2')).toEqual(['apart', undefined, []])
 })
-test('headAt: without a followed node there is no height', () => {
+test('headAt: if no node is followed, there is no height', () => {
   expect(headAt({ status: 'away' }, { height: 3, hash: 'a3' })).toEqual({
     status: 'away',
     height: undefined,
@@ -37,7 +37,7 @@ test('headAt: without a followed node there is no height', () => {
     blocks: [],
   })
 })
-test('messages: a receiver shows what was shown, and gets each block once', () => {
+test('messages: a receiver shows the same blocks, and gets each block once', () => {
   const states: readonly Shown[] = [
     shownOf(...A),
     shownOf(A[0], ...B),
@@ -60,7 +60,7 @@ test('messages: a receiver shows what was shown, and gets each block once', () =
     ['a5', 'a6'],
   ])
 })
-test('rowsOfList: the rows of a block that belong to a list, in order', () => {
+test('rowsOfList: the rows of a block in a list are returned in order', () => {
   const rows = ['x', 'y', 'x'].map((list, index) => ({ doc: { index }, lists: [list, 'all'] }))
   const one = { ...block('a', 4), rows } as unknown as HeadBlock
   const indicesOf = (list: string) => rowsOfList(one, list).map(({ doc }) => doc.index)

@@ -29,7 +29,7 @@ test.each<readonly [bigint, number, number, Readonly<Record<string, string>>]>([
   expect(pages(page, size, total)).toEqual(expected)
 })
 
-test('linkHeader: the parameters keep their order and every letter, page stands where it was', () => {
+test('linkHeader: parameters keep their order and characters, and page keeps its position', () => {
   const query: Query = [
     ['module', 'account'],
     ['page', '0'],
@@ -42,7 +42,7 @@ test('linkHeader: the parameters keep their order and every letter, page stands 
   )
 })
 
-test('linkHeader: without a key, wherever it was sent, and without long texts that nobody reads', () => {
+test('linkHeader: the key, in any parameter, and long unused texts are left out', () => {
   const query: Query = [
     ['account', 'admin'],
     ['_', KEY],
@@ -58,7 +58,7 @@ test('linkHeader: without a key, wherever it was sent, and without long texts th
   )
 })
 
-test('linkHeader: of many texts that nobody reads only as many as a proxy takes, whatever escapes they need', () => {
+test('linkHeader: of many unused texts as many are kept as a proxy accepts, whatever escapes they need', () => {
   const many: Query = Array.from({ length: 300 }, (_, at) => [
     `u${at}`,
     at % 2 === 0 ? '区块' : 'x'.repeat(100),

@@ -9,7 +9,7 @@ const network = (text: string): string | undefined => {
   return address === undefined ? undefined : networkOf(address)
 }
 
-test('ipAddressIn: reads what is an address, and nothing else', () => {
+test('ipAddressIn: only addresses are read', () => {
   expect(network('192.0.2.1')).toBe('c0000201')
   expect(network('::ffff:192.0.2.1')).toBe('c0000201')
   expect(network('::ffff:c000:0201')).toBe('c0000201')
@@ -20,12 +20,12 @@ test('ipAddressIn: reads what is an address, and nothing else', () => {
     expect([text, ipAddressIn(text)]).toEqual([text, undefined])
 })
 
-test('networkOf: addresses of one /64 are one', () => {
+test('networkOf: addresses in one /64 are one network', () => {
   expect(network('2001:db8::1')).toBe(network('2001:db8::ffff:ffff:ffff:ffff'))
   expect(network('2001:db8::1')).not.toBe(network('2001:db8:0:1::1'))
 })
 
-test('ipRangeIn: an address is in the ranges that begin like it', () => {
+test('ipRangeIn: an address is in the ranges with its prefix', () => {
   const isInside = (address: string, range: string): boolean => {
     const [one, other] = [ipAddressIn(address), ipRangeIn(range)]
     return one !== undefined && other !== undefined && isIn(one, other)
@@ -41,7 +41,7 @@ test('ipRangeIn: an address is in the ranges that begin like it', () => {
     expect([text, ipRangeIn(text)]).toEqual([text, undefined])
 })
 
-test('clientBehind: the last address that is no trusted proxy, whatever stands before it', () => {
+test('clientBehind: the last address that is not a trusted proxy is the client, whatever precedes it', () => {
   const trusted = ranges('10.0.0.0/8', '::1')
   const client = (peer: string | undefined, headers: Readonly<Record<string, string>>) => {
     const found = clientBehind(peer, new Headers(headers), trusted)
@@ -72,7 +72,7 @@ test('clientBehind: the last address that is no trusted proxy, whatever stands b
   expect(client(undefined, for_('198.51.100.1'))).toBeUndefined()
 })
 
-test('clientBehind: a proxy on the Unix socket is believed when it is named, and only then', () => {
+test('clientBehind: a proxy on the Unix socket is trusted only when it is listed', () => {
   const headers = new Headers({ 'X-Forwarded-For': '203.0.113.9, 198.51.100.1' })
   const named = clientBehind('unix', headers, ['unix'])
   expect(typeof named === 'object' ? networkOf(named) : named).toBe(network('198.51.100.1'))
@@ -85,7 +85,7 @@ test('clientBehind: a proxy on the Unix socket is believed when it is named, and
   )
 })
 
-test('ipAddressText: as it was written', () => {
+test('ipAddressText: the text is the one that was parsed', () => {
   const texts = ['192.0.2.1', '0.0.0.0', '255.255.255.255', '2001:db8:0:0:0:0:0:1', 'fe80:1:2:3:4:5:6:ffff']
   for (const text of texts) {
     const address = ipAddressIn(text)

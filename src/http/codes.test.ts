@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { codes } from './codes.ts'
 
-test('codes: stable numbers', () => {
+test('codes: the numbers are stable', () => {
   expect(
     Object.fromEntries(Object.entries(codes).map(([kind, { status, code }]) => [kind, `${status} ${code}`])),
   ).toEqual({
@@ -24,7 +24,7 @@ test('codes: stable numbers', () => {
   })
 })
 
-test('codes: no internal name is given, and every title is in both languages', () => {
+test('codes: internal names are not exposed, and every title is in both languages', () => {
   for (const kind of ['defect', 'usage', 'conflict', 'bad_block'] as const)
     expect(codes[kind].message).toBe('never')
   for (const { title } of Object.values(codes)) {

@@ -3,7 +3,7 @@ import { ClientGone, startDeadline } from './deadline.ts'
 
 const never = new AbortController().signal
 
-test('startDeadline: the time is over after the given milliseconds, and the signal says so', async () => {
+test('startDeadline: the signal aborts after the given milliseconds', async () => {
   const deadline = startDeadline({ ms: 1, client: never })
   await expect(deadline.over).rejects.toMatchObject({
     kind: 'deadline',
@@ -12,7 +12,7 @@ test('startDeadline: the time is over after the given milliseconds, and the sign
   expect(deadline.signal.aborted).toBe(true)
 })
 
-test('startDeadline: it is over when the client goes, before or meanwhile', async () => {
+test('startDeadline: the signal aborts when the client leaves, before or meanwhile', async () => {
   const client = new AbortController()
   const deadline = startDeadline({ ms: 60_000, client: client.signal })
   client.abort()
@@ -23,7 +23,7 @@ test('startDeadline: it is over when the client goes, before or meanwhile', asyn
   for (const each of [deadline, late]) each.end()
 })
 
-test('startDeadline: the service can end it until the answer is there', () => {
+test('startDeadline: the service can abort it until the answer is complete', () => {
   const running: Parameters<typeof startDeadline>[0]['running'] = new Set()
   const deadline = startDeadline({ ms: 60_000, client: never, running })
   expect(running.size).toBe(1)
@@ -31,7 +31,7 @@ test('startDeadline: the service can end it until the answer is there', () => {
   expect(running.size).toBe(0)
 })
 
-test('startDeadline: once all that took longer is done, the rest has the usual time', async () => {
+test('startDeadline: after all longer work is done, the rest has the usual time', async () => {
   const deadline = startDeadline({ ms: 1, client: never })
   const [one, other] = [deadline.prolong(undefined), deadline.prolong(60_000)]
   one()
@@ -48,7 +48,7 @@ test('startDeadline: once all that took longer is done, the rest has the usual t
   expect(ended.signal.aborted).toBe(false)
 })
 
-test('startDeadline: it can be prolonged, and never becomes shorter', async () => {
+test('startDeadline: it can be extended, and never gets shorter', async () => {
   const deadline = startDeadline({ ms: 5, client: never })
   deadline.prolong(undefined)
   deadline.prolong(1)

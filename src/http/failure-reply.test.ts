@@ -7,7 +7,7 @@ import { failureReply } from './failure-reply.ts'
 const bodyOf = (failure: Failure, lang: 'en' | 'zh' = 'en', format: 'envelope' | 'bare' = 'envelope') =>
   JSON.parse(String(failureReply(failure, { lang, format, secrets: [] }, 'r1').body))
 
-test('successText: keeps digits, in the envelope or alone', () => {
+test('successText: digits are kept, in the envelope or without it', () => {
   const data = { balance: new Exact('9007199254740993.000000001'), n: 1 }
   const options = { format: 'envelope', numbers: 'number' } as const
   expect(successText(data, options)).toBe(
@@ -18,7 +18,7 @@ test('successText: keeps digits, in the envelope or alone', () => {
   )
 })
 
-test('failureReply: status, code, message and request id, in both forms and languages', () => {
+test('failureReply: both forms and languages have status, code, message and request id', () => {
   const failure = new Failure('not_found', "Account 'a' is not known.", { zh: '账户不存在。' })
   expect(failureReply(failure, { lang: 'en', format: 'envelope', secrets: [] }, 'r1')).toEqual({
     status: 404,
@@ -30,7 +30,7 @@ test('failureReply: status, code, message and request id, in both forms and lang
   expect(bodyOf(failure, 'zh', 'bare')).toEqual({ code: 4040, message: '账户不存在。', request_id: 'r1' })
 })
 
-test('failureReply: tells nothing of the inside', () => {
+test('failureReply: internal details are not exposed', () => {
   const message = (kind: FailureKind, zh?: string) =>
     bodyOf(new Failure(kind, 'http://10.0.0.1:9200 refused', zh === undefined ? {} : { zh })).message
   for (const kind of ['defect', 'usage', 'conflict'] as const)
@@ -48,7 +48,7 @@ test('failureReply: tells nothing of the inside', () => {
   })
 })
 
-test('failureReply: gives the time to try again and the allowed methods', () => {
+test('failureReply: the retry time and the allowed methods are included', () => {
   const headers = (failure: Failure) =>
     failureReply(failure, { lang: 'en', format: 'bare', secrets: [] }, 'r1').headers as Record<string, string>
   expect(headers(new Failure('unavailable', 'x'))['Retry-After']).toBe('5')
@@ -56,7 +56,7 @@ test('failureReply: gives the time to try again and the allowed methods', () => 
   expect(headers(new Failure('method_not_allowed', 'x'))).toMatchObject({ Allow: 'GET, HEAD, OPTIONS' })
 })
 
-test('failureReply: a key is not repeated, in whichever parameter it was given', () => {
+test('failureReply: a key in any parameter is not repeated', () => {
   const failure = new Failure('bad_request', "Parameter 'page' is 'il_secretsecret'.", {
     zh: "参数 'il_secretsecret'",
   })
@@ -66,7 +66,7 @@ test('failureReply: a key is not repeated, in whichever parameter it was given',
   expect(message('zh')).toBe(`{"code":4000,"message":"参数 '***'","request_id":"r1"}`)
 })
 
-test('failureReply: nor is its begin where a text was cut', () => {
+test('failureReply: the beginning of a key in a cut text is not repeated', () => {
   const told = (message: string) =>
     (
       JSON.parse(

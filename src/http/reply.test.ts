@@ -3,7 +3,7 @@ import { acceptsGzip, etagOf, gzipTagOf, knownTag } from './reply.ts'
 
 const bytes = new TextEncoder().encode('{"code":0}')
 
-test('etagOf: strong, the same for the same bytes only', () => {
+test('etagOf: the tag is strong, and equal only for equal bytes', () => {
   expect(etagOf(bytes)).toMatch(/^"[\w-]{22}"$/)
   expect(etagOf(bytes)).toBe(etagOf(bytes.slice()))
   expect(etagOf(bytes)).not.toBe(etagOf(new TextEncoder().encode('{"code":1}')))

@@ -57,12 +57,12 @@ for (const [text, message] of bad)
   test(`parseQuery: refuses ${text.slice(0, 20)}`, () =>
     expect(parseQuery(text).fault).toMatchObject({ kind: 'bad_request', message }))
 
-test('parseQuery: takes the keys out, also when the rest is broken', () => {
+test('parseQuery: keys are removed, also from an invalid query', () => {
   expect(parseQuery('apikey=a&x=%&%61pikey=b&apikey=%')).toMatchObject({ query: [], keys: ['a', 'b', ''] })
   expect(parseQuery('APIKEY=a').keys).toEqual([])
 })
 
-test('parseQuery: what URLSearchParams writes is read back', () => {
+test('parseQuery: the output of URLSearchParams is read back', () => {
   const text = fc.string({ unit: 'binary', maxLength: 12 }).filter(part => part.isWellFormed())
   const pair = fc.tuple(
     text.filter(name => name !== '' && name !== 'apikey'),
@@ -91,7 +91,7 @@ const targets: readonly (readonly [url: string, path: string, query: string])[] 
 for (const [url, path, query] of targets)
   test(`targetOf: ${url}`, () => expect(targetOf(url)).toEqual({ path, query }))
 
-test('isRoutable: hosts of four characters and more', () => {
+test('isRoutable: hosts of four characters and more are routable', () => {
   expect(['http://abcd/', 'https://h.example/api'].map(isRoutable)).toEqual([true, true])
   expect(['http://abc/', 'http://a/api', '/api/', 'http:///api'].map(isRoutable)).toEqual([
     false,

@@ -22,7 +22,7 @@ const slowly =
     return textReply(200, { type: JSON_TYPE, text: '{}' }, { headers: {}, form: 'raw' })
   }
 
-test('respond: what may take longer has as much time as it asks for, on a connection that stays open', async () => {
+test('respond: long work gets the time it requests, on a connection that stays open', async () => {
   const request = new Request('http://127.0.0.1/')
   expect((await respond('test', slowly(), service)(request)).status).toBe(200)
   expect(kept).toEqual([request])

@@ -2,12 +2,12 @@ import { expect, test } from 'bun:test'
 import { examplePathOf, rpcMethods, templateOf } from './rpc-methods.ts'
 import { nodePathOf } from './rpc-path.ts'
 
-test('nodePathOf: every method by its example', () => {
+test('nodePathOf: the example of every method is accepted', () => {
   for (const method of rpcMethods)
     expect(`/rpc${nodePathOf(examplePathOf(method))}`).toBe(examplePathOf(method))
 })
 
-test('nodePathOf: real names pass', () => {
+test('nodePathOf: real names are accepted', () => {
   for (const path of [
     '/getAccount/__proto__/false',
     '/getAccount/0x7d3f3f3a2b7a5f6c5f4e3d2c1b0a998877665544/1',
@@ -58,7 +58,7 @@ for (const [path, kind, message] of refused)
   test(`nodePathOf: refuses ${path}`, () =>
     expect(() => nodePathOf(path)).toThrow(expect.objectContaining({ kind, message })))
 
-test('nodePathOf: dots, escapes and texts that are not names never pass', () => {
+test('nodePathOf: dots, escapes and invalid names are never accepted', () => {
   for (const segment of [
     '..',
     '.',

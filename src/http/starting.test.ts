@@ -14,7 +14,7 @@ const ask = async (path: string, headers: Readonly<Record<string, string>> = {},
   await answer(new Request(`http://localhost/iost${path}`, { method, headers }))
 const BROWSER = { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
 
-test('starting: a query gets the usual envelope, in its language and form, and when to ask again', async () => {
+test('starting: a query gets the usual envelope in its language and form, and a Retry-After header', async () => {
   for (const [path, message] of [
     ['/api/?module=base&action=get-overview', 'The service is starting; try again.'],
     ['/rpc/getNodeInfo', 'The service is starting; try again.'],
@@ -43,7 +43,7 @@ test('starting: a query gets the usual envelope, in its language and form, and w
   expect((await ask('/api/', {}, 'POST')).status).toBe(405)
 })
 
-test('starting: one who asks for events gets a stream that ends without one, and comes again', async () => {
+test('starting: a request for events gets an empty stream, so that the client reconnects', async () => {
   for (const [path, headers] of [
     ['/api/?module=base&action=get-block-list&format=sse&head=1', {}],
     ['/live', { Accept: 'text/event-stream' }],
@@ -58,7 +58,7 @@ test('starting: one who asks for events gets a stream that ends without one, and
   }
 })
 
-test('starting: a browser gets a page that loads itself again; the process runs, and is not ready', async () => {
+test('starting: a browser gets a page that reloads itself; the process is alive and not ready', async () => {
   const page = await ask('/zh/account/admin', BROWSER)
   const html = await page.text()
   expect([page.status, page.headers.get('content-type'), page.headers.get('retry-after')]).toEqual([

@@ -5,7 +5,7 @@ import { createKey, nextKey } from './key.ts'
 const NOW = Date.UTC(2026, 10, 21)
 const plan = { perSecond: 3, perDay: 7 }
 
-test('holders: a key that was rotated keeps its id, and all its keys have the newest plan', () => {
+test('holders: a rotated key keeps its id, and all keys of its holder have the newest plan', () => {
   const [one, two] = [createKey('a', plan, { now: NOW, note: 'n' }), createKey('b', plan, { now: NOW })]
   const [only] = holdersOf([one.stored])
   if (only === undefined) throw new Error('There is no holder.')
@@ -36,7 +36,7 @@ test('holders: the tenth key comes after the ninth', () => {
   expect(holder?.former.map(({ id }) => id.split('.')[1])).toEqual(['9', '2', undefined])
 })
 
-test('holders: one revoked key is enough, also beside a key that was made at the same moment', () => {
+test('holders: one revoked key is enough, also beside a key created at the same moment', () => {
   const { stored } = createKey('a', plan, { now: NOW })
   const keys = [
     { ...stored, revoked: 5 },

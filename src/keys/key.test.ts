@@ -6,7 +6,7 @@ import { hashOfKey } from './keyring.ts'
 
 const plan = { perSecond: 3, perDay: 7 }
 
-test('createKey: stores name, plan, time and hash, never the key', () => {
+test('createKey: name, plan, time and hash are stored, never the key', () => {
   const { key, stored } = createKey('wallet 猫', plan, { now: 1_000 })
   expect(key).toMatch(KEY_PATTERN)
   expect(stored).toEqual({
@@ -20,7 +20,7 @@ test('createKey: stores name, plan, time and hash, never the key', () => {
   expect(createKey('a', plan, { now: 1, expires: 2 }).stored.expires).toBe(2)
 })
 
-test('createKey: a thousand keys differ and use every character', () => {
+test('createKey: a thousand keys are different and use every character', () => {
   const keys = Array.from({ length: 1_000 }, () => createKey('a', plan, { now: 1 }))
   expect(new Set(keys.map(({ key }) => key)).size).toBe(1_000)
   expect(new Set(keys.map(({ stored }) => stored.id)).size).toBe(1_000)
@@ -43,6 +43,6 @@ for (const [name, call] of refused)
     expect(call).toThrow(expect.objectContaining({ kind: 'usage' }))
   })
 
-test('hashOfKey: SHA-256 of the text', () => {
+test('hashOfKey: the hash is SHA-256 of the text', () => {
   expect(hashOfKey('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
 })

@@ -50,11 +50,11 @@ const harness = (...keys: readonly StoredKey[]) => {
 
 const made = createKey('a', plan, { now: NOW })
 
-test('check: gives the caller of a known key', async () => {
+test('check: a known key returns its caller', async () => {
   expect(await keyring(harness(made.stored)).check(made.key)).toEqual({ id: made.stored.id, name: 'a', plan })
 })
 
-test('check: refuses texts that are not keys, with the same words', async () => {
+test('check: invalid texts are refused with the same words as unknown keys', async () => {
   const ring = keyring(harness(made.stored))
   for (const key of ['', 'x', `${made.key}x`, made.key.toLowerCase(), made.stored.hash, 'il_'.repeat(1_000)])
     await expect(ring.check(key)).rejects.toMatchObject({
@@ -63,7 +63,7 @@ test('check: refuses texts that are not keys, with the same words', async () => 
     })
 })
 
-test('check: refuses revoked and expired keys', async () => {
+test('check: revoked and expired keys are refused', async () => {
   const expiring = createKey('b', plan, { now: NOW, expires: NOW + 10 })
   const here = harness({ ...made.stored, revoked: NOW }, expiring.stored)
   const ring = keyring(here)
@@ -79,7 +79,7 @@ test('check: refuses revoked and expired keys', async () => {
   })
 })
 
-test('check: a revocation takes effect within a second while reads succeed, a new key at once', async () => {
+test('check: a revocation is effective within a second while reads succeed, a new key at once', async () => {
   const here = harness(made.stored)
   const ring = keyring(here)
   await ring.check(made.key)
@@ -94,7 +94,7 @@ test('check: a revocation takes effect within a second while reads succeed, a ne
   expect((await ring.check(other.key)).id).toBe(other.stored.id)
 })
 
-test('check: reads the list once for many callers', async () => {
+test('check: the list is read once for many callers', async () => {
   const here = harness(made.stored)
   const ring = keyring(here)
   await Promise.all(Array.from({ length: 50 }, () => ring.check(made.key)))
@@ -126,7 +126,7 @@ for (const every of [10, 300, 700, 1_700])
     })
 
 for (const mode of ['fails', 'hangs'] as const)
-  test(`check: while every read ${mode} no key is believed for longer than 2 s; then 503 until one succeeds`, async () => {
+  test(`check: while every read ${mode} no key is accepted for longer than 2 s; then 503 until one succeeds`, async () => {
     const here = harness(made.stored)
     const ring = keyring(here)
     expect(await here.ask(ring, made.key)).toBe('ok')
@@ -151,7 +151,7 @@ for (const mode of ['fails', 'hangs'] as const)
     expect(await here.ask(ring, made.key)).toBe('ok')
   })
 
-test('check: a read that was overtaken by a newer one does not bring the old list back', async () => {
+test('check: a read that was overtaken by a newer one does not restore the old list', async () => {
   const here = harness(made.stored)
   const slow = Promise.withResolvers<readonly StoredKey[]>()
   const lists = [() => here.store.list(), () => slow.promise]
@@ -168,7 +168,7 @@ test('check: a read that was overtaken by a newer one does not bring the old lis
   expect(await here.ask(ring, made.key)).toBe('forbidden')
 })
 
-test('check: without any list no key is accepted, and it is read again a moment later', async () => {
+test('check: without a list no key is accepted, and the list is read again a moment later', async () => {
   const here = harness(made.stored)
   here.state.mode = 'fails'
   const ring = keyring(here)
@@ -181,7 +181,7 @@ test('check: without any list no key is accepted, and it is read again a moment 
   expect(await here.ask(ring, made.key)).toBe('ok')
 })
 
-test('check: a clock that is set back by an hour keeps no newer list from being believed', async () => {
+test('check: a newer list is accepted although the clock was set back by an hour', async () => {
   const here = harness(made.stored)
   let back = 0
   const ring = keyring({ ...here, clock: { ...here.clock, now: () => here.clock.now() - back } })
@@ -194,7 +194,7 @@ test('check: a clock that is set back by an hour keeps no newer list from being 
   expect(await here.ask(ring, made.key)).toBe('forbidden')
 })
 
-test('check: the shared test key has its own plan and needs no list', async () => {
+test('check: the shared test key has its own plan and works without a list', async () => {
   const here = harness()
   here.state.mode = 'fails'
   const ring = keyring({ ...here, testKey: { key: 'test key', plan } })

@@ -13,7 +13,7 @@ const documentsOf = (height: number, rows: number) => ({
   records: Array.from({ length: rows }, (_, at) => recordDoc(height, at)),
 })
 
-test('batchBuilder: parts are the batch, each document once, however it is cut', () => {
+test('batchBuilder: the parts of a batch contain each document once, at any division', () => {
   fc.assert(
     fc.property(fc.array(fc.nat(5), { minLength: 1 }), fc.integer({ min: 1, max: 20 }), (rows, documents) => {
       const builder = batchBuilder({ documents: ANY, bytes: ANY, chunk: { documents, bytes: ANY } })
@@ -44,7 +44,7 @@ test('batchBuilder: parts are the batch, each document once, however it is cut',
   )
 })
 
-test('batchBuilder: is full by documents, held or not, by bytes, or by the state it changes', () => {
+test('batchBuilder: a batch is full by its documents, in memory or not, by its bytes, or by the state it changes', () => {
   const builder = batchBuilder({ documents: 6, bytes: ANY, changes: 10, chunk: { documents: 1, bytes: ANY } })
   builder.add(documentsOf(0, 1))
   builder.takePart(filling)
@@ -122,7 +122,7 @@ const batchesOf = (rows: readonly number[], course: Course) => {
   return { work, events, ends, parts, cuts, batches }
 }
 
-test('batching: full ones, and the rest', async () => {
+test('batching: full batches are closed, and the rest at the end', async () => {
   const { work, ends, parts, cuts } = batchesOf([1, 0, 3, 0, 0], { documents: 5 })
   await work
   expect(ends).toEqual([1, 2, 4])
@@ -133,7 +133,7 @@ test('batching: full ones, and the rest', async () => {
   expect(none.events).toEqual([])
 })
 
-test('batching: a batch goes to one partition', async () => {
+test('batching: a batch belongs to one partition', async () => {
   const { work, parts } = batchesOf([0, 0, 0, 0, 0], { documents: ANY, partition: 4 })
   await work
   expect(parts.map(part => [heightsOf(part), part.filling])).toEqual([
@@ -143,7 +143,7 @@ test('batching: a batch goes to one partition', async () => {
   ])
 })
 
-test('batching: one that fills slowly ends after two seconds, far from the head the first at once, others after fifteen', async () => {
+test('batching: a slow batch ends after two seconds; far from the head the first at once, others after fifteen', async () => {
   const endsOf = async (lib: number) => {
     const { work, ends } = batchesOf(new Array(20).fill(0), { documents: ANY, msPerBlock: 1_000, lib })
     await work
@@ -153,7 +153,7 @@ test('batching: one that fills slowly ends after two seconds, far from the head 
   expect(await endsOf(2_000)).toEqual([1, 18, 19])
 })
 
-test('batching: one that is old goes on filling as long as the one before is being stored', async () => {
+test('batching: an old batch continues to fill while the previous one is being stored', async () => {
   const stored = Promise.withResolvers<void>()
   const course = { documents: ANY, msPerBlock: 1_000 }
   const { work, ends } = batchesOf(new Array(12).fill(0), { ...course, stored: () => stored.promise })
@@ -164,7 +164,7 @@ test('batching: one that is old goes on filling as long as the one before is bei
   expect(ends).toEqual([3, 11])
 })
 
-test('batching: history is appended part by part; each block is in one', async () => {
+test('batching: history is appended in parts, and each block is in one part', async () => {
   const { work, events } = batchesOf([0, 0, 0, 0, 0, 0, 0], { documents: 10, chunk: 4 })
   await work
   expect(events.filter(each => !each.startsWith('s'))).toEqual([
@@ -173,7 +173,7 @@ test('batching: history is appended part by part; each block is in one', async (
   ])
 })
 
-test('batching: a batch is closed when the one before is in the store; a failure is thrown by the next one', async () => {
+test('batching: a batch is closed when the previous one is stored, and a failure is thrown by the next call', async () => {
   const ways = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const { work, events, batches } = batchesOf([2, 2, 2], {
     documents: 1,
@@ -190,7 +190,7 @@ test('batching: a batch is closed when the one before is in the store; a failure
   await batches.settle()
 })
 
-test('batching: history goes ahead only once the batch before is with the store, however long nodes are asked', async () => {
+test('batching: history is written ahead only after the previous batch is with the store, however slow the nodes are', async () => {
   const nodes = Promise.withResolvers<void>()
   const course = { documents: 4, chunk: 2, agreed: () => nodes.promise }
   const { work, events } = batchesOf([0, 0, 0, 0], course)
@@ -205,7 +205,7 @@ test('batching: history goes ahead only once the batch before is with the store,
   ])
 })
 
-test('batching: nothing goes ahead of a batch after one that nodes disagree on', async () => {
+test('batching: no history is written ahead after a batch on which nodes disagree', async () => {
   const course = {
     documents: 4,
     chunk: 2,
@@ -225,7 +225,7 @@ const blockWith = (height: number, rows: number) => ({
   records: Array.from({ length: rows }, (_, index) => recordDoc(height, index)),
 })
 
-test('partitioning: a partition ends with the block that fills it, the next block opens the next one', () => {
+test('partitioning: a partition ends with the block that fills it, and the next block opens the next one', () => {
   const partitions = partitioning({ filling: BEGIN, documents: 7 })
   const course = [3, 0, 0, 9, 0].map((rows, height) => {
     const partition = partitions.next()
@@ -241,7 +241,7 @@ test('partitioning: a partition ends with the block that fills it, the next bloc
   ])
 })
 
-test('partitioning: goes on from any checkpoint as if there had been none', () => {
+test('partitioning: after any checkpoint the partitions are as without it', () => {
   const rows = fc.array(fc.nat(20), { minLength: 1, maxLength: 40 })
   fc.assert(
     fc.property(rows, fc.integer({ min: 1, max: 60 }), fc.nat(40), (blocks, partitionDocuments, stop) => {
@@ -263,7 +263,7 @@ test('partitioning: goes on from any checkpoint as if there had been none', () =
   )
 })
 
-test('partitioning: a store in one piece has partition 0 only', () => {
+test('partitioning: a store without partitions has partition 0 only', () => {
   const partitions = partitioning(undefined)
   for (let height = 0; height < 50; height++) partitions.add(blockWith(height, 20))
   expect([partitions.next(), partitions.full()]).toEqual([0, false])

@@ -25,24 +25,24 @@ const simulated = (lives: number, grows: number) => {
   }
 }
 
-test('collector: looks once for a thousand documents', () => {
+test('collector: memory is measured once per thousand documents', () => {
   let looks = 0
   const collect = collector({ resident: () => looks++, collect: () => undefined })
   for (let document = 0; document < 5_500; document++) collect(1)
   expect(looks).toBe(5)
 })
 
-test('collector: leaves a small process alone', () => {
+test('collector: a small process is not collected', () => {
   expect(simulated(0, MB)(190)).toEqual({ most: 190, collections: 0 })
 })
 
-test('collector: keeps garbage within bounds, however much comes', () => {
+test('collector: garbage is bounded at any rate', () => {
   const { most, collections } = simulated(100 * MB, MB)(100_000)
   expect(most).toBeLessThan(250)
   expect(collections).toBeGreaterThan(500)
 })
 
-test('collector: where nearly all is alive it does not collect each time', () => {
+test('collector: a mostly live heap is not collected each time', () => {
   const { collections } = simulated(1_000 * MB, MB)(1_000)
   expect(collections).toBeLessThan(30)
 })

@@ -33,7 +33,7 @@ const storeOf = (docs: Map<string, BalanceDoc>) => {
   }
 }
 
-test('expiries: what is stored comes due in order of time, then id, once', async () => {
+test('expiries: stored releases are due once, in order of time, then id', async () => {
   const docs = new Map(
     [balance('c', 20n), balance('b', 10n), balance('a', 20n), balance('d', undefined)].map(d => [d.id, d]),
   )
@@ -56,7 +56,7 @@ test('expiries: a release beyond the horizon that is not stored yet is not lost 
   expect(due.take(10_000_000_000_000n)).toEqual(['late'])
 })
 
-test('expiries: a release of a batch that arrives while the store is asked is not lost', async () => {
+test('expiries: a release of a batch that is stored during a read of the store is not lost', async () => {
   let onItsWay = [balance('late', 10n)]
   const due = expiries(0n, async () => {
     onItsWay = []
@@ -70,7 +70,7 @@ test('expiries: a release of a batch that arrives while the store is asked is no
   expect(due.take(20n)).toEqual(['late'])
 })
 
-test('expiries: a release that is not stored yet is not lost when the store has to be asked twice', async () => {
+test('expiries: a release that is not stored yet is not lost when the store is read twice', async () => {
   const docs = new Map(
     Array.from({ length: 12_000 }, (_, i) => balance(`n${i}`, BigInt(i + 1))).map(d => [d.id, d]),
   )
@@ -84,7 +84,7 @@ test('expiries: a release that is not stored yet is not lost when the store has 
   expect(due.take(11_900n)).toContain('late')
 })
 
-test('expiries: more releases at one moment than are asked for at once are all found', async () => {
+test('expiries: releases at one moment are all found, even if they are more than one read returns', async () => {
   const docs = new Map(
     Array.from({ length: 25_000 }, (_, i) => balance(`n${String(i).padStart(5, '0')}`, 7n)).map(d => [
       d.id,
@@ -108,7 +108,7 @@ const dueOf = (docs: ReadonlyMap<string, BalanceDoc>, now: bigint): string[] =>
 const changedAt = (now: bigint, changes: readonly (readonly [n: number, ahead: bigint])[]) =>
   changes.map(([n, ahead]) => balance(`n${n}`, ahead > 0n ? now + ahead : undefined))
 
-test('expiries: any course of changes and reloads gives what a look at everything gives', async () => {
+test('expiries: any sequence of changes and reloads gives the same as a full scan', async () => {
   const HOUR = 3_600_000_000_000n
   const step = fc.record({
     move: fc.bigInt({ min: 1n, max: 3n * HOUR }),

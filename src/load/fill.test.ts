@@ -29,7 +29,7 @@ const allRuns = async (blocks: AsyncIterable<LoadedBlock>): Promise<readonly Run
   return runs
 }
 
-test('readRuns: whole segments, 200 blocks or a million characters, at first 25 or 125,000; what no signature ends is dropped', async () => {
+test('readRuns: a run has whole segments, 200 blocks or a million characters, at first 25 or 125,000; unsigned blocks at the end are dropped', async () => {
   // Genesis has no signature and is a segment of its own.
   const segments = segmentsOf([1, 23, 2, 149, 110, 199, 2, 160])
   const unsigned = segmentsOf([3], false).flat().slice(1)
@@ -47,7 +47,7 @@ test('readRuns: whole segments, 200 blocks or a million characters, at first 25 
   ])
 })
 
-test('readRuns: gives what came before a failure, then why it ended; closes its source', async () => {
+test('readRuns: blocks before a failure are returned, then the failure is thrown and the source closed', async () => {
   const error = new Error('gone')
   let closed = 0
   const source = async function* () {
@@ -111,7 +111,7 @@ const threeRuns = (): readonly LoadedBlock[] => {
 }
 const signal = new AbortController().signal
 
-test('fill: what a run needs is fetched while the one before is derived', async () => {
+test('fill: the documents of a run are read while the previous run is derived', async () => {
   const { asked, stages } = noting()
   await fill(stages, streamOf(threeRuns()), { lib: 9, signal })
   expect(asked).toEqual([
@@ -121,7 +121,7 @@ test('fill: what a run needs is fetched while the one before is derived', async 
   ])
 })
 
-test('fill: others get a turn of the event loop once 5 ms are spent', async () => {
+test('fill: other tasks get a turn of the event loop after 5 ms', async () => {
   let [now, turns] = [0, 0]
   const others = (): void => {
     turns += 1
@@ -141,7 +141,7 @@ test('fill: others get a turn of the event loop once 5 ms are spent', async () =
   expect(before).toEqual([0, 0, 1, 1, 2, 2, 3, 3])
 })
 
-test('fill: ends before a segment that is not accepted, asks for no more blocks, and throws why', async () => {
+test('fill: the load ends before a segment that is not accepted, reads no more blocks, and throws the reason', async () => {
   const { asked, stages } = noting({ refused: 1 })
   let given = 0
   const source = (async function* () {
@@ -155,14 +155,14 @@ test('fill: ends before a segment that is not accepted, asks for no more blocks,
   expect(given).toBe(3)
 })
 
-test('fill: an abort ends it after the run; what is derived is committed', async () => {
+test('fill: an abort ends the load after the current run, and derived blocks are committed', async () => {
   const stop = new AbortController()
   const { asked, stages } = noting({ onAdd: () => stop.abort() })
   await fill(stages, streamOf(threeRuns()), { lib: 9, signal: stop.signal })
   expect(asked).toEqual(['prefetch 2', 'begin 2', ...of(0), ...of(1), 'prefetch 3', 'end'])
 })
 
-test('spending: all time counts for what the load is at, also while that goes on; pauses between loads count for nothing', () => {
+test('spending: all time counts for the current stage, also while it lasts, and pauses between loads do not count', () => {
   let now = 0
   const time = spending({ elapsed: () => now })
   const pass = (ms: number) => {

@@ -8,7 +8,7 @@ import { knownState, stateCache, unknownKeys } from './known-state.ts'
 const keyOf = (id: string) => ({ index: producerKeys, id })
 const docOf = (id: string, account: string) => ({ id, account })
 
-test('knownState: a batch that has arrived is known until the next trim; what was asked for on its way stays', async () => {
+test('knownState: a stored batch is known until the next trim, and documents requested meanwhile stay', async () => {
   const stored = new Map(['a', 'b'].map(id => [id, docOf(id, 'before')]))
   const asked: string[] = []
   const known = knownState({
@@ -37,7 +37,7 @@ test('knownState: a batch that has arrived is known until the next trim; what wa
   expect(asked).toEqual(['a', 'b', 'c', 'c'])
 })
 
-test('knownState: what two batches change stays while either is on its way', async () => {
+test('knownState: documents changed by two batches stay while either is being stored', async () => {
   const known = knownState({ getMany: async keys => keys.map(() => undefined), members: async () => [] })
   const changed = (account: string) => [{ index: producerKeys, doc: docOf('a', account) }]
   known.sent(changed('first'))
@@ -55,7 +55,7 @@ const vote = (voter: string, amount: bigint, producer = 'bob0000'): VoteDoc => (
 })
 const RANGE = { index: votes, order: 'voters', group: 'bob0000', after: { amount: 9n, name: 'm' } }
 
-test('knownState: members are what the store says, corrected by the batch that was on its way when it was asked', async () => {
+test('knownState: members are those of the store, corrected by the batch that was being stored at the request', async () => {
   const flying: readonly VoteDoc[] = [
     vote('stays', 5n),
     vote('gone', 0n),
@@ -89,7 +89,7 @@ test('knownState: members are what the store says, corrected by the batch that w
 
 const key = (id: string) => ({ id, account: `of ${id}` })
 
-test('stateCache: tells what the store lacks from what was never asked for', () => {
+test('stateCache: a document that the store lacks differs from one that was never requested', () => {
   const cache = stateCache(10)
   cache.set(producerKeys, '__proto__', undefined)
   cache.set(producerKeys, 'constructor', key('constructor'))
@@ -99,7 +99,7 @@ test('stateCache: tells what the store lacks from what was never asked for', () 
   expect(cache.get(lists, 'constructor')).toBe(UNKNOWN)
 })
 
-test('stateCache: forgets only in trim, first what was not used since the last one', () => {
+test('stateCache: entries are dropped only in trim, first those unused since the last trim', () => {
   const cache = stateCache(3)
   for (const id of ['a', 'b', 'c', 'd']) cache.set(producerKeys, id, key(id))
   expect(cache.get(producerKeys, 'a')).toEqual(key('a'))
@@ -114,7 +114,7 @@ test('stateCache: forgets only in trim, first what was not used since the last o
   ])
 })
 
-test('stateCache: a thing set anew is not shadowed by its older self', () => {
+test('stateCache: a replaced entry is not hidden by its older version', () => {
   const cache = stateCache(1)
   cache.set(producerKeys, 'a', key('a'))
   cache.trim()
@@ -122,7 +122,7 @@ test('stateCache: a thing set anew is not shadowed by its older self', () => {
   expect(cache.get(producerKeys, 'a')).toEqual({ id: 'a', account: 'new' })
 })
 
-test('unknownKeys: each key once, per index', () => {
+test('unknownKeys: each key is returned once per index', () => {
   const keys = ['x', 'y', 'x'].flatMap(id => [
     { index: producerKeys, id },
     { index: lists, id },
@@ -136,7 +136,7 @@ test('unknownKeys: each key once, per index', () => {
   ])
 })
 
-test('stateCache: what is held stays through trims; released, it is kept only where somebody asked for it', () => {
+test('stateCache: held entries stay through trims, and released ones only if they were requested', () => {
   const cache = stateCache(2)
   cache.set(producerKeys, 'a', key('a'))
   const held = ['a', 'b', 'c'].map(id => cache.hold(producerKeys, { id, account: 'new' }))
@@ -153,7 +153,7 @@ test('stateCache: what is held stays through trims; released, it is kept only wh
   ])
 })
 
-test('stateCache: what is released by the thousand takes no memory for long, and nothing else is dropped for it', () => {
+test('stateCache: thousands of released entries soon free their memory, and no other entry is dropped for them', () => {
   const cache = stateCache(10)
   cache.set(producerKeys, 'kept', key('kept'))
   for (let batch = 0; batch < 100; batch++) {

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { Failure } from '#failure/failure.ts'
 import { loadedHeight } from './load.ts'
 
-test('loadedHeight: a store that cannot tell now has nothing yet, one that never will is a failure', async () => {
+test('loadedHeight: a temporary failure of the store counts as nothing loaded, a permanent one is thrown', async () => {
   const published = { height: 7, hash: 'h', time: 0n, lib: 9 }
   expect(await loadedHeight({ published: async () => published })).toBe(7)
   expect(await loadedHeight({ published: async () => undefined })).toBe(-1)

@@ -41,7 +41,7 @@ const setUp = (readings: readonly Reading[] = []) => {
   return { memory, first, second, read: async () => readExposition(await text()) }
 }
 
-test('metrics: what threads count is their sum, by labels', async () => {
+test('metrics: the counts of threads are summed by labels', async () => {
   const { first, second, read } = setUp()
   first.calls.add(1, 'a/one', '200')
   second.calls.add(2, 'a/one', '200')
@@ -58,7 +58,7 @@ test('metrics: what threads count is their sum, by labels', async () => {
   ])
 })
 
-test('metrics: a label that is not known is other, whatever it is', async () => {
+test('metrics: an unknown label is counted as other', async () => {
   const { first, read } = setUp()
   for (const name of ['__proto__', 'constructor', 'x"}\n', '12345', '']) first.calls.add(1, name, name)
   const { samples } = await read()
@@ -71,7 +71,7 @@ test('metrics: a label that is not known is other, whatever it is', async () => 
   expect(calls).toHaveLength(5)
 })
 
-test('metrics: buckets of a histogram hold what is at most their bound, cumulated', async () => {
+test('metrics: the buckets of a histogram are cumulative and include their bounds', async () => {
   const { first, second, read } = setUp()
   for (const value of [0.05, 0.1, 0.5]) first.seconds.observe(value, 'get')
   second.seconds.observe(7, 'get')
@@ -83,7 +83,7 @@ test('metrics: buckets of a histogram hold what is at most their bound, cumulate
   ])
 })
 
-test('metrics: a dead thread has nothing open; what it counted stays', async () => {
+test('metrics: a dead thread has no open items, and its counts stay', async () => {
   const { memory, first, second, read } = setUp()
   first.open.add(1)
   second.open.add(2)
@@ -97,7 +97,7 @@ test('metrics: a dead thread has nothing open; what it counted stays', async () 
   expect([after.value('x_open'), after.sum('x_calls_total'), after.sum('x_late')]).toEqual([1, 1, 0.25])
 })
 
-test('metrics: what is unknown has no value', async () => {
+test('metrics: an unknown figure has no value', async () => {
   let height: number | undefined
   const { read } = setUp([
     {

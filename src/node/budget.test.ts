@@ -4,7 +4,7 @@ import { createBudget } from './budget.ts'
 const KIB = 1024
 const FREE = 256 * KIB
 
-test('hold: threads that note together what they hold keep one bound', () => {
+test('hold: threads that record their held bytes together keep one limit', () => {
   const memory = new SharedArrayBuffer(8)
   const [one, two] = [0, 1].map(thread => createBudget(1_000 * KIB, { memory, thread }).hold())
   expect(one?.grow(FREE + 600 * KIB)).toBe(true)

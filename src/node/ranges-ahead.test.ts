@@ -61,7 +61,7 @@ const asking = (
   return { ranges, open, of, at, asked, settle: clock.settle }
 }
 
-test('next: ranges in order, however they come in, and no more ahead than may be held', async () => {
+test('next: ranges are returned in order, however they arrive, and no more are read ahead than may be held', async () => {
   const { ranges, at, asked } = asking(['a'], { to: 5, places: 3, most: 3 })
   const first = ranges.next()
   expect(asked.join(' ')).toBe('a0 a1 a2')
@@ -75,7 +75,7 @@ test('next: ranges in order, however they come in, and no more ahead than may be
   expect(await ranges.next()).toBe('2 of a')
 })
 
-test('next: two nodes that keep up are asked for as many ranges each', async () => {
+test('next: two nodes of equal speed get the same number of ranges', async () => {
   const { ranges, open, asked } = asking(['a', 'b'], { to: 99, places: 2, most: 4 })
   for (let at = 0; at < 100; at += 1) {
     const next = ranges.next()
@@ -87,7 +87,7 @@ test('next: two nodes that keep up are asked for as many ranges each', async () 
   expect(asked.length).toBe(100)
 })
 
-test('next: what a node holds up is asked of another one, and it is asked for less and less', async () => {
+test('next: a range that a node delays is requested from another one, and the node gets fewer and fewer ranges', async () => {
   const { ranges, of, asked, settle } = asking(['a', 'b'], { to: 499, places: 4, most: 8 })
   for (let at = 0; at < 500; at += 1) {
     const next = ranges.next()
@@ -102,7 +102,7 @@ test('next: what a node holds up is asked of another one, and it is asked for le
   expect(asked.filter(each => each.startsWith('a')).length).toBe(500)
 })
 
-test('next: a slow node goes on at its own pace, and its answers count', async () => {
+test('next: a slow node continues at its own pace, and its answers are used', async () => {
   const { ranges, of, settle } = asking(['a', 'b'], { to: 399, places: 4, most: 8 })
   const taken: string[] = []
   const taking = (async () => {
@@ -119,7 +119,7 @@ test('next: a slow node goes on at its own pace, and its answers count', async (
   expect(taken.filter(each => each.endsWith('b')).length).toBeGreaterThan(60)
 })
 
-test('next: a range that failed is thrown in its turn, unless another node gives it', async () => {
+test('next: a failed range is thrown in its turn, unless another node returns it', async () => {
   const { ranges, at } = asking(['a', 'b'], { to: 3, places: 2, most: 4 })
   const first = ranges.next()
   await at('b', 1).give()
@@ -133,7 +133,7 @@ test('next: a range that failed is thrown in its turn, unless another node gives
   expect(ranges.next()).rejects.toThrow('2 of a')
 })
 
-test('next: the last range is asked of another node when its own has given nothing since others did', async () => {
+test('next: the last range is requested from another node when its own node makes no progress', async () => {
   const { ranges, at, asked } = asking(['a', 'b'], { to: 1, places: 1, most: 2 })
   const first = ranges.next()
   await at('a', 0).give()

@@ -22,14 +22,14 @@ const sharesOf = (names: readonly string[], most: number) => {
   return { pool, shares, named, taken }
 }
 
-test('take: nodes in turn, as long as one has a place', () => {
+test('take: nodes take turns as long as they have places', () => {
   const { shares, named, taken } = sharesOf(['a', 'b'], 2)
   expect(taken(5)).toBe('a b a b -')
   shares.gave(named('b'), true)
   expect(taken(2)).toBe('b -')
 })
 
-test('take: a node that lacks the block, rests, is silent or of another chain is asked for no range', () => {
+test('take: a node that lacks the block, rests, is silent or of another chain gets no range', () => {
   const { pool, named, taken } = sharesOf(['a', 'b', 'c', 'd'], 3)
   for (const member of pool.members) member.lib = 9
   named('a').lib = 8
@@ -38,14 +38,14 @@ test('take: a node that lacks the block, rests, is silent or of another chain is
   expect(taken(4)).toBe('d d d -')
 })
 
-test('take: where no node is known to have the block, each may be asked', () => {
+test('take: if no node is known to have the block, each may be asked', () => {
   expect(sharesOf(['a', 'b'], 1).taken(3)).toBe('a b -')
   const { pool, taken } = sharesOf(['a'], 2)
   for (const member of pool.members) pool.failed(member)
   expect(taken(3)).toBe('a a -')
 })
 
-test('wasLate: a late node has half of its places, at least one, and then sits ranges out, ever more of them', () => {
+test('wasLate: a late node has half of its places, at least one, and then skips ranges, more each time', () => {
   const { shares, named, taken } = sharesOf(['a', 'b'], 4)
   const late = named('b')
   const rangesWithoutB = (): number => {

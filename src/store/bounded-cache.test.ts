@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { boundedCache, charactersOf } from './bounded-cache.ts'
 
-test('boundedCache: bounded in characters; the oldest entry is dropped first', () => {
+test('boundedCache: the cache is bounded in characters, and drops the oldest entry first', () => {
   const cache = boundedCache<string>(10_000)
   for (let n = 0; n < 100; n++) cache.put(`${n}`, 'x', 800)
   const kept = Array.from({ length: 100 }, (_, n) => n).filter(n => cache.get(`${n}`) !== undefined)
@@ -11,7 +11,7 @@ test('boundedCache: bounded in characters; the oldest entry is dropped first', (
   expect(cache.get('99')).toEqual(expect.objectContaining({ value: 'x' }))
 })
 
-test('charactersOf: texts count their characters, other values eight, lists and objects also what is in them', () => {
+test('charactersOf: texts count their characters, other values eight, and lists and objects their content, too', () => {
   expect(charactersOf({ a: 'four', b: 4n, c: [1], d: [['five.', { e: null }]] })).toBe(4 + 8 + 16 + 37)
   expect(charactersOf(undefined)).toBe(0)
 })

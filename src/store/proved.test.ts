@@ -9,7 +9,7 @@ const run = (from: number, levels: readonly ProofLevel[], agreed = false) => ({
   agreed,
 })
 
-test('provedWith: runs of one level are one range, however they are cut', () => {
+test('provedWith: consecutive ranges of one level are merged at any division', () => {
   const one = provedWith(NOTHING_PROVED, run(0, ['signed', 'signed', 'whole']))
   const two = provedWith(provedWith(NOTHING_PROVED, run(0, ['signed'])), run(1, ['signed', 'whole']))
   expect(two).toEqual(one)
@@ -25,7 +25,7 @@ test('provedWith: runs of one level are one range, however they are cut', () => 
   })
 })
 
-test('provedWith: blocks that are loaded anew replace what was on record of them, and lost receipts add up', () => {
+test('provedWith: reloaded blocks replace their records, and lost receipts add up', () => {
   const before = provedWith(NOTHING_PROVED, {
     from: 0,
     proofs: Array(10).fill({ level: 'whole', lost: 2 }),
@@ -45,13 +45,13 @@ test('provedWith: blocks that are loaded anew replace what was on record of them
   expect(provedBelow(after, 5).ranges).toEqual([{ from: 0, to: 4, level: 'whole', agreed: true }])
 })
 
-test('provedWith: a store with blocks of before the record begins where the record begins', () => {
+test('provedWith: in a store with older blocks the record begins at the first block it covers', () => {
   expect(provedWith(NOTHING_PROVED, run(100, ['signed'])).ranges).toEqual([
     { from: 100, to: 100, level: 'signed' },
   ])
 })
 
-test('provedWith: few ranges are kept, and none says more than was proved', () => {
+test('provedWith: the number of ranges is limited, and none claims more than was proved', () => {
   const level = fc.constantFrom(...PROOF_LEVELS)
   fc.assert(
     fc.property(fc.array(fc.tuple(level, fc.boolean()), { maxLength: 300 }), blocks => {

@@ -59,7 +59,7 @@ const kindOf = (work: Promise<unknown>) =>
     (error: unknown) => (error instanceof Failure ? error.kind : String(error)),
   )
 
-test('memberId: the ids of the indices with a counted order', () => {
+test('memberId: every index with a counted order has ids for its members', () => {
   expect([memberId('coin', 'alice'), memberId('node', 'alice')]).toEqual([
     balanceId('coin', 'alice'),
     voteId('node', 'alice'),
@@ -75,7 +75,7 @@ describe('rankingPage', () => {
     })
   })
 
-  test('a deep page begins at the segment its first row is in, and says where it ends at the latest', async () => {
+  test('a deep page begins at the segment of its first row, with an upper bound for its end', async () => {
     const cases = [
       [599, 2, { tied: 0, until: { amount: 77n, name: 'm' } }, 599],
       [600, 600, { after: { amount: 90n, name: 'c' }, tied: 600, until: { amount: 77n, name: 'm' } }, 0],
@@ -90,7 +90,7 @@ describe('rankingPage', () => {
     }
   })
 
-  test('segments are read twice without hints, and once where a hint still leads to the leaf', async () => {
+  test('segments are read twice without hints, and once if a hint still leads to the leaf', async () => {
     const { asked, reads } = noted(whole)
     const hinted = { ...reads, hints: new Map() }
     const [top, leaf, other] = [0, 9, 5].map(number => segmentsId('wealth', number, ''))
@@ -105,13 +105,13 @@ describe('rankingPage', () => {
     expect(asked.segments.splice(0)).toEqual([[top, other], [leaf]] as never)
   })
 
-  test('nothing is read beyond the last member; a group without segments is read from its top', async () => {
+  test('nothing is read beyond the last member, and a group without segments is read from its top', async () => {
     expect((await pageOf(whole, { offset: 3_000, limit: 10 })).rows).toEqual([])
     for (const stored of [new Map(), new Map([[segmentsId('wealth', 0, ''), []]])])
       expect((await pageOf(stored, { offset: 700, limit: 3 })).rows).toEqual([{ skip: 700, limit: 3 }])
   })
 
-  test('a leaf that is missing, or has fewer members than its root says, is damage', async () => {
+  test('a missing leaf, or one with fewer members than its root records, is damage', async () => {
     const torn = new Map(whole)
     torn.delete(segmentsId('wealth', 9, ''))
     const short = new Map(whole).set(segmentsId('wealth', 9, ''), [['77', 'm', 3]])
@@ -119,7 +119,7 @@ describe('rankingPage', () => {
       expect(await kindOf(pageOf(stored, { offset: 2_500, limit: 1 }))).toBe('damaged')
   })
 
-  test('orders, groups and counts that cannot be are defects', async () => {
+  test('impossible orders, groups and counts are defects', async () => {
     const { reads } = noted(whole)
     const wrong = [
       rankingPage(reads, { index: wealth, order: 'poorest' }, { offset: 0, limit: 1 }),

@@ -15,7 +15,7 @@ const checked = () => {
   return { checks, whole: wholeness({ check, now: () => 0 }) }
 }
 
-test('wholeness: what a check finds that began before the store changed counts for nobody who asks later', async () => {
+test('wholeness: the result of a check that began before a change of the store is not used for later requests', async () => {
   for (const [before, after] of [
     [lost, undefined],
     [undefined, lost],
@@ -40,7 +40,7 @@ test('wholeness: what a check finds that began before the store changed counts f
   }
 })
 
-test('wholeness: a request that found nothing waits for a check that begins then, which others share', async () => {
+test('wholeness: a request without results waits for a check that begins then and is shared by others', async () => {
   const { checks, whole } = checked()
   const first = whole.require()
   const [one, two] = [whole.requireNow(), whole.requireNow()]
@@ -55,7 +55,7 @@ test('wholeness: a request that found nothing waits for a check that begins then
   expect(() => whole.require()).toThrow('lost')
 })
 
-test('wholeness: a check that could not be made is told to whoever waits, and the next request makes another', async () => {
+test('wholeness: a failed check is reported to all waiting requests, and the next request starts another', async () => {
   const { checks, whole } = checked()
   const first = whole.require()
   checks[0]?.reject(new Failure('unavailable', 'away'))

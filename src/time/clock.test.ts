@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { type Clock, sleepBy, systemClock } from './clock.ts'
 
-test('sleep: ends at once when aborted, before or meanwhile', async () => {
+test('sleep: an abort ends the sleep at once, before or meanwhile', async () => {
   const aborted = AbortSignal.abort()
   await systemClock.sleep(1e9, aborted)
   const controller = new AbortController()
@@ -11,7 +11,7 @@ test('sleep: ends at once when aborted, before or meanwhile', async () => {
   expect(controller.signal.aborted).toBe(true)
 })
 
-test('after: a time longer than a timer of the system can hold does not fire at once', async () => {
+test('after: a time beyond the maximum of a system timer does not fire at once', async () => {
   let fired = false
   const cancel = systemClock.after(2 ** 40, () => {
     fired = true
@@ -21,7 +21,7 @@ test('after: a time longer than a timer of the system can hold does not fire at 
   expect(fired).toBe(false)
 })
 
-test('sleep: takes its timer back when aborted, and its listener when over', async () => {
+test('sleep: an abort removes the timer, and the end removes the listener', async () => {
   const due = new Set<() => void>()
   const after: Clock['after'] = (_ms, work) => {
     due.add(work)

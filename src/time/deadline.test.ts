@@ -10,7 +10,7 @@ const outcome = (work: Promise<unknown>): Promise<unknown> =>
     error => ({ error }),
   )
 
-test('within: what the work gives, or its own error', async () => {
+test('within: the result or the error of the work is passed on', async () => {
   const clock = handClock()
   const limits = { ms: 10, late, clock, signal: new AbortController().signal }
   expect(await within(Promise.resolve(7), limits)).toBe(7)
@@ -18,7 +18,7 @@ test('within: what the work gives, or its own error', async () => {
   expect(await within(Promise.resolve(7), {})).toBe(7)
 })
 
-test('within: the time ends the wait, not a moment before', async () => {
+test('within: the wait ends at the time limit, not a moment before', async () => {
   const clock = handClock()
   const ended: unknown[] = []
   const waiting = outcome(within(never, { ms: 10, late, clock })).then(result => ended.push(result))
@@ -37,7 +37,7 @@ test('within: the signal ends the wait, before or meanwhile', async () => {
   expect(await outcome(within(never, { signal: controller.signal }))).toEqual({ error: 'its own' })
 })
 
-test('within: leaves no timer behind', async () => {
+test('within: no timer is left', async () => {
   const clock = handClock()
   await within(Promise.resolve(7), { ms: 10, late, clock })
   await clock.awaited(10, 0)
@@ -45,7 +45,7 @@ test('within: leaves no timer behind', async () => {
 })
 
 test.each([[true], [false]])(
-  'withinAfterAbort: time counts from the abort (aborted before: %p)',
+  'withinAfterAbort: the time limit starts at the abort (aborted before: %p)',
   async before => {
     const clock = handClock()
     const controller = new AbortController()

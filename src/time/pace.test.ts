@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createPace } from './pace.ts'
 
-test('perSecond: from the first note to the last, 0 before there are two', () => {
+test('perSecond: the rate is that between the first and the last note, 0 before there are two', () => {
   const pace = createPace()
   expect([pace.perSecond(), pace.spanMs()]).toEqual([0, 0])
   pace.note(1_000, 10)
@@ -14,7 +14,7 @@ test('perSecond: from the first note to the last, 0 before there are two', () =>
   expect([pace.perSecond(), pace.spanMs()]).toEqual([25_000, 2_000])
 })
 
-test('perSecond: what is older than the window does not count, but for two notes', () => {
+test('perSecond: notes older than the window are dropped, except the last two', () => {
   const pace = createPace(10_000)
   pace.note(0, 0)
   pace.note(5_000, 1_000)
@@ -24,7 +24,7 @@ test('perSecond: what is older than the window does not count, but for two notes
   expect(pace.perSecond()).toBe(10)
 })
 
-test('perSecond: a count that goes back has begun anew and is never negative', () => {
+test('perSecond: a decreasing count has started again, and the rate is never negative', () => {
   for (const windowMs of [10_000, undefined]) {
     const pace = createPace(windowMs)
     pace.note(0, 0)

@@ -19,7 +19,7 @@ const run = async (tries: readonly Try<string>[], retryTimeoutMs: number) => {
   return { outcome, waits, slept: clock.slept, count }
 }
 
-test('retry: the first try that is done ends it', async () => {
+test('retry: the first successful attempt ends it', async () => {
   expect(await run([{ done: 'value' }], 0)).toEqual({ outcome: 'value', waits: [], slept: [], count: 1 })
   expect(await run([{ again: 'a' }, { again: 'b' }, { done: 'value' }], 1_000)).toEqual({
     outcome: 'value',
@@ -32,13 +32,13 @@ test('retry: the first try that is done ends it', async () => {
   })
 })
 
-test('retry: pauses grow until the time is over; the last reason is thrown', async () => {
+test('retry: pauses grow until the time limit, and the last reason is thrown', async () => {
   const { outcome, slept } = await run([{ again: 'first' }, { again: 'last' }], 1_000)
   expect(slept).toEqual([100, 200, 400, 400])
   expect(outcome).toBe('tired: last')
 })
 
-test('retry: progress begins the time anew, and where all begins anew the pauses too', async () => {
+test('retry: progress restarts the time limit, and a fresh start the pauses, too', async () => {
   const stuck: Try<string> = { again: 'stuck' }
   const timed = await run([stuck, stuck, { again: 'further', anew: 'timeout' }, stuck], 300)
   expect(timed.slept).toEqual([100, 200, 400])
@@ -52,7 +52,7 @@ test('retry: progress begins the time anew, and where all begins anew the pauses
   expect(blocked.outcome).toBe('in')
 })
 
-test('retry: what a try throws ends it at once', async () => {
+test('retry: an error thrown by an attempt ends it at once', async () => {
   const clock = idleClock()
   const options = {
     clock,

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { joinSignals } from './signals.ts'
 
-test('joinSignals: aborts with the reason of the first that does, before or after', () => {
+test('joinSignals: the joined signal aborts with the reason of the first one, before or after', () => {
   const first = new AbortController()
   const second = new AbortController()
   const joined = joinSignals(undefined, first.signal, second.signal)
@@ -12,7 +12,7 @@ test('joinSignals: aborts with the reason of the first that does, before or afte
   expect(joinSignals(first.signal).signal.reason).toBe('first')
 })
 
-test('joinSignals: released, it hears no more of the others but can be aborted itself', () => {
+test('joinSignals: a released signal no longer follows the others but can be aborted itself', () => {
   const controller = new AbortController()
   const joined = joinSignals(controller.signal)
   joined.release()

@@ -11,7 +11,7 @@ const numbers = {
   fields: { a: optional(long()), b: optional(int()), c: optional(long()) },
 } satisfies Index as unknown as AnyIndex
 
-test('canonicalText: an absent number is no sign of the next one', () => {
+test('canonicalText: an absent number is distinct from the sign of the next one', () => {
   const texts = [{ b: 5, c: -7n }, { a: -5n, c: 7n }, { a: 5n, b: -7 }, { a: 5n, c: -7n }, {}].map(doc =>
     canonicalText(numbers, { id: '1', ...doc }),
   )
@@ -23,7 +23,7 @@ const doc: RecordDoc = {
   ...{ data: '[]', return: '', status_code: 'SUCCESS', from: 'f', to: 't', overflow: false, places: [5n] },
 }
 
-test('canonicalText: letters that move from a text to the one beside it change it', () => {
+test('canonicalText: moving letters from a text to the next one changes the result', () => {
   const texts = [
     doc,
     { ...doc, from: 'ft', to: '' },

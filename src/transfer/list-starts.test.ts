@@ -12,7 +12,7 @@ const plainStarts = (firsts: readonly number[], heights: readonly number[]) =>
     return at < 0 ? [] : [[partition, at + 1]]
   })
 
-test('starts: those of every row looked at, for any list and any partitions', async () => {
+test('starts: the result equals that of a scan of every row, for any list and any partitions', async () => {
   const random = seeded(SEED)
   const below = (most: number): number => Math.floor(random() * most)
   for (let round = 0; round < 300; round++) {

@@ -21,14 +21,14 @@ const plainSumOf = (texts: readonly string[]): string =>
 
 const TEXTS = Array.from({ length: 500 }, (_, at) => `text ${at}`)
 
-test('sum: that of whole numbers, in any order', () => {
+test('sum: the result is the sum of whole numbers, in any order', () => {
   const random = seeded(seedOf(7))
   const shuffled = TEXTS.toSorted(() => random() - 0.5)
   expect(sumOf(TEXTS)).toEqual({ documents: 500, sum: plainSumOf(TEXTS) })
   expect(sumOf(shuffled)).toEqual(sumOf(TEXTS))
 })
 
-test('sum: a text that is missing, changed, or there twice or three times gives another one', () => {
+test('sum: a missing, changed or repeated text gives another result', () => {
   const [first = '', ...rest] = TEXTS
   const others = [rest, [...rest, `${first}.`], [first, ...TEXTS], [first, first, ...TEXTS]].map(sumOf)
   const sums = [sumOf(TEXTS), ...others].map(({ sum }) => sum)

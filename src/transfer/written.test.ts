@@ -20,12 +20,12 @@ const DIGESTS = withOperations(BARE, WRITTEN)
 const changed = (at: number, change: Partial<Written>): readonly Written[] =>
   WRITTEN.map((each, n) => (n === at ? { ...each, ...change } : each))
 
-test('isAsDigested: the same operations and documents, whatever their order', () => {
+test('isAsDigested: equal operations and documents match in any order', () => {
   expect(isAsDigested(DIGESTS, WRITTEN)).toBe(true)
   expect(isAsDigested(DIGESTS, WRITTEN.toReversed())).toBe(true)
 })
 
-test('isAsDigested: one operation more, one document less, an index too few or too many is not', () => {
+test('isAsDigested: an additional operation, a missing document, or a missing or additional index does not match', () => {
   const others = [
     ...WRITTEN.flatMap(({ operation, documents }, at) => [
       changed(at, { operation: operation + 1 }),
@@ -39,11 +39,11 @@ test('isAsDigested: one operation more, one document less, an index too few or t
   expect(others.map(other => isAsDigested(DIGESTS, other))).toEqual(others.map(() => false))
 })
 
-test('isAsDigested: digests without operations, as earlier versions wrote them, say nothing', () => {
+test('isAsDigested: digests without operations, as earlier versions wrote them, never match', () => {
   expect(isAsDigested(BARE, WRITTEN)).toBe(false)
 })
 
-test('isUntouched: as long as no operation is added', () => {
+test('isUntouched: the store is untouched until an operation is added', () => {
   expect(isUntouched(WRITTEN, WRITTEN)).toBe(true)
   expect(isUntouched(WRITTEN, changed(2, { operation: 31 }))).toBe(false)
   expect(isUntouched(WRITTEN, WRITTEN.slice(1))).toBe(false)

@@ -4,7 +4,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 import ts from 'typescript'
 import { ROOT } from '../support/root.ts'
 
-/** Rows of the table in src/README.md: folder → folders it may import. */
+/** Rows of the table in src/README.md: folder → folders from which it may import. */
 const layers = (): ReadonlyMap<string, ReadonlySet<string>> => {
   const rows = readFileSync(join(ROOT, 'src/README.md'), 'utf8').matchAll(
     /^\| `(\w+)`[^|]*\|[^|]*\|([^|]*)\|$/gm,
@@ -33,14 +33,16 @@ const importsOf = (file: string): readonly string[] =>
     .preProcessFile(readFileSync(join(ROOT, file), 'utf8'), true, true)
     .importedFiles.map(({ fileName }) => fileName)
 
-/** Folder of the table a file belongs to: `indices`, or the first one under src; undefined elsewhere. */
+/**
+ * The folder of the table that contains a file: `indices`, or the first one under src. undefined elsewhere.
+ */
 const folderOf = (path: string): string | undefined => {
   const [top, folder, ...rest] = path.split('/')
   if (top === 'indices') return 'indices'
   return top === 'src' && rest.length > 0 ? folder : undefined
 }
 
-/** Path an import leads to, from the project's root; undefined for packages. */
+/** The path of an imported file from the project's root. undefined for packages. */
 const targetOf = (file: string, specifier: string): string | undefined => {
   if (specifier.startsWith('.')) return relative(ROOT, resolve(ROOT, dirname(file), specifier))
   const alias = /^#(\w+)\/(.*)$/.exec(specifier)
@@ -58,7 +60,7 @@ test('layers: every folder of src has a row, every row a folder', () => {
   expect([...layers().keys()].sort()).toEqual([...folders, 'indices'].sort())
 })
 
-test('layers: no file imports what the table does not allow', () => {
+test('layers: no file has an import that the table does not allow', () => {
   const table = layers()
   const wrong = sources
     .filter(file => !isTest(file))
@@ -76,13 +78,13 @@ test('layers: no file imports what the table does not allow', () => {
   expect(wrong).toEqual([])
 })
 
-/** Groups of files of which each leads to each of the others by its imports, those of types included. */
+/** Groups of files that import each other in a circle, including type imports (Tarjan's algorithm). */
 const circlesOf = (imports: ReadonlyMap<string, readonly string[]>): readonly (readonly string[])[] => {
   const circles: (readonly string[])[] = []
   const order = new Map<string, number>()
   const open: string[] = []
   const isOpen = new Set<string>()
-  /** The earliest open file that a file leads to, by its place in the order of visits. */
+  /** The earliest file on the stack that a file reaches, by its visiting order. */
   const visit = (file: string): number => {
     const own = order.size
     order.set(file, own)
@@ -104,7 +106,7 @@ const circlesOf = (imports: ReadonlyMap<string, readonly string[]>): readonly (r
   return circles
 }
 
-test('imports: no files import each other in a circle, not even types', () => {
+test('imports: no files import each other in a circle, not even by types', () => {
   const files = sources.filter(file => /^(src|indices)\//.test(file) && !isTest(file))
   const imports = new Map(
     files.map(file => [file, importsOf(file).flatMap(specifier => targetOf(file, specifier) ?? [])]),
@@ -115,7 +117,7 @@ test('imports: no files import each other in a circle, not even types', () => {
   expect(circlesOf(circle).flat()).toEqual(expect.arrayContaining([first, second]))
 })
 
-test('layers: one folder knows Elysia, one Elasticsearch, one SQLite, one the environment', () => {
+test('layers: one folder imports Elysia, one Elasticsearch, one SQLite, and one reads the environment', () => {
   const homes: readonly (readonly [RegExp, RegExp])[] = [
     [/^elysia$/, /^src\/http\//],
     [/^@elastic\//, /^src\/store\/elastic\/|^scripts\/|^test\//],
@@ -140,7 +142,7 @@ test('layers: one folder knows Elysia, one Elasticsearch, one SQLite, one the en
   expect(readers).toEqual([])
 })
 
-test('imports: across folders by alias, with the ending', () => {
+test('imports: paths across folders use an alias and have a file extension', () => {
   const wrong = sources.flatMap(file =>
     importsOf(file)
       .filter(specifier => {
@@ -155,7 +157,7 @@ test('imports: across folders by alias, with the ending', () => {
   expect(wrong).toEqual([])
 })
 
-test('sizes: the median source file is under 100 lines, none is over 300', () => {
+test('sizes: the median source file has fewer than 100 lines, and none has more than 300', () => {
   const lengths = sources
     .filter(file => file.startsWith('src/') && !isTest(file))
     .map(file => ({ file, lines: readFileSync(join(ROOT, file), 'utf8').split('\n').length }))
@@ -164,7 +166,7 @@ test('sizes: the median source file is under 100 lines, none is over 300', () =>
   expect(lengths[lengths.length >> 1]?.lines ?? 0).toBeLessThan(100)
 })
 
-test('pages of the explorer name what makes them: a program that is started elsewhere reads no tsconfig.json', () => {
+test('explorer pages name their JSX factory, because a program that starts elsewhere reads no tsconfig.json', () => {
   const without = sources.filter(
     file =>
       file.endsWith('.tsx') && !readFileSync(join(ROOT, file), 'utf8').startsWith('/** @jsxImportSource '),
@@ -173,7 +175,7 @@ test('pages of the explorer name what makes them: a program that is started else
 })
 
 test('every source file loads', async () => {
-  // Programs of their own act when they are loaded.
+  // Loading a program would run it.
   const isProgram = (file: string): boolean => /(main|crash-loader)\.ts$/.test(file)
   const files = sources.filter(file => /^(src|indices)\//.test(file) && !isTest(file) && !isProgram(file))
   for (const file of files) await import(join(ROOT, file))

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { inTurns } from '../../scripts/benchmarks/in-turns.ts'
 import type { Client } from '../../scripts/benchmarks/lean-client.ts'
 
-/** A client whose loads have these rates, one after the other; `asked` gets the paths. */
+/** A client whose loads have these rates, in order. `asked` collects the requested paths. */
 const clientWith = (rates: readonly number[], asked: string[]): Client => {
   let next = 0
   return {
@@ -16,7 +16,7 @@ const clientWith = (rates: readonly number[], asked: string[]): Client => {
 const SIDES = ['a', 'b', 'c'].map(name => ({ name, target: { url: 'http://127.0.0.1:1', paths: [name] } }))
 const TURNS = { clients: 1, seconds: 1, elasticPid: undefined }
 
-test('bench: each round goes the other way, and of each side the round with the highest rate counts', async () => {
+test('bench: the order of the sides alternates, and the round with the highest rate counts for each side', async () => {
   const asked: string[] = []
   const client = clientWith([10, 20, 30, 31, 19, 12, 11, 25, 29], asked)
   const figures = await inTurns(SIDES, { ...TURNS, client, rounds: 3 })
@@ -37,7 +37,7 @@ test('bench: a turn with failed requests is repeated', async () => {
   expect(figures).toMatchObject({ perSecond: 3, failed: 0 })
 })
 
-test('bench: a turn whose requests fail each time is no figure', async () => {
+test('bench: a turn whose requests always fail gives no figure', async () => {
   const client: Client = {
     load: async () => ({ requests: 10, perSecond: 9, p50: 1, p99: 2, failed: 3 }),
   }

@@ -21,13 +21,13 @@ const SECTIONS = [
 ]
 
 test.skipIf(url === undefined)(
-  'bench: measures everything on a small chain, and leaves nothing behind',
+  'bench: every section runs on a small chain, and no files are left',
   async () => {
     await using folder = await cliFolder()
     const { code, out, err } = await spawnIn(folder.path, [BENCH, '--blocks', '20', '--out', 'report.md'], {
       ELASTICSEARCH_URL: url ?? '',
     }).ended
-    // A section that fails says why there.
+    // When a section fails, stderr says why.
     expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' })
     expect([...out.matchAll(/^## (.*)$/gm)].map(([, title]) => title)).toEqual(SECTIONS)
     expect(await Bun.file(join(folder.path, 'report.md')).text()).toBe(out)

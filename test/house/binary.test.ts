@@ -41,7 +41,7 @@ describe('the compiled binary, started from an empty folder', () => {
     const id = /^(\S+) .* revoked$/m.exec(await run('keys', 'list'))?.[1] ?? ''
     await run('keys', 'revoke', id)
     keys = { key, revoked, expired: expired.key }
-    // The cases are those of a service whose metrics have an address of their own.
+    // The contract cases expect a service whose metrics have a separate address.
     const listen = ['--listen', '127.0.0.1:0', '--metrics-listen', '127.0.0.1:0']
     service = spawnIn(folder, [BINARY, 'serve', ...listen])
     url = urlIn(await service.firstLine)
@@ -54,12 +54,12 @@ describe('the compiled binary, started from an empty folder', () => {
     expect(ended?.code).toBe(0)
   })
 
-  test('answers every contract case', async () => {
+  test('every contract case is answered', async () => {
     for (const one of await httpCases())
       expect(await askCase(one, (path, init) => fetch(url + path, init), keys)).toEqual(one)
   })
 
-  test('answers actions, reference and health', async () => {
+  test('actions, reference and health are answered', async () => {
     const ask = async (path: string) => {
       const response = await fetch(url + path, { headers: { 'x-api-key': keys.key } })
       return [response.status, await response.text()] as const
@@ -73,7 +73,7 @@ describe('the compiled binary, started from an empty folder', () => {
       expect([path, (await ask(path))[0]]).toEqual([path, 200])
   })
 
-  test('draws pictures of pages, with renderer and font of its own', async () => {
+  test('pictures of pages are drawn with the built-in renderer and font', async () => {
     const explored = spawnIn(folder, [BINARY, 'serve', '--explorer', '--listen', '127.0.0.1:0'])
     const response = await fetch(`${urlIn(await explored.firstLine)}/account/admin/picture.png`)
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'image/png'])

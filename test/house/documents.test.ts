@@ -18,19 +18,19 @@ const DOCUMENTS = [
   'docs/wallets-first-screen.md',
   'docs/years-statement.md',
 ]
-/** Flags of other programs and of scripts that the documents call. */
+/** Flags of other programs and of scripts in the documents. */
 const OTHERS = [
   ...['only', 'wait', 'from', 'quick', 'against', 'live', 'readers', 'unix-socket'],
   ...['blocks', 'transactions', 'holders', 'minutes'],
 ]
 
-/** What stands as code: spans in backticks, lines of fenced and of indented blocks. */
+/** The code in a text: spans in backticks, and lines of fenced and of indented blocks. */
 const codeIn = (text: string): readonly string[] => [
   ...fences(text).flatMap(commandsIn),
   ...[...text.matchAll(/`([^`\n]+)`|^ {4}(\S.*)$/gm)].map(([, span, line]) => span ?? line ?? ''),
 ]
 
-test.each(DOCUMENTS)('documents: %s names commands and flags that exist', path => {
+test.each(DOCUMENTS)('documents: the commands and flags in %s exist', path => {
   const text = documented(path)
   const lines = codeIn(text).flatMap(code => {
     const [, rest] = /^(?:\S*\/)?iostlens ([a-z].*)$/.exec(code) ?? []
@@ -40,7 +40,7 @@ test.each(DOCUMENTS)('documents: %s names commands and flags that exist', path =
   expect(checkedFlags(text, OTHERS).unknown).toEqual([])
 })
 
-test.each(DOCUMENTS)('documents: what %s links to, and the files it names, exist', path => {
+test.each(DOCUMENTS)('documents: the links of %s and the files it names exist', path => {
   const text = documented(path)
   const links = [...text.matchAll(/\]\(([^)#:]+)\)/g)].map(([, link = '']) => join(ROOT, dirname(path), link))
   const files = [
@@ -49,7 +49,7 @@ test.each(DOCUMENTS)('documents: what %s links to, and the files it names, exist
   expect([...links, ...files].filter(file => !existsSync(file))).toEqual([])
 })
 
-test('documents: docs/operating.md says of every alert what its rule says to do', async () => {
+test('documents: docs/operating.md gives the same remedy for every alert as its rule', async () => {
   const { groups } = YAML.parse(await Bun.file(join(ROOT, 'packaging/prometheus/alerts.yml')).text()) as {
     groups: { rules: { alert: string; annotations: { action: string } }[] }[]
   }

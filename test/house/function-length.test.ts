@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import ts from 'typescript'
 import { ROOT } from '../support/root.ts'
 
-/** Raw lines, comments and blank ones among them: more does not fit on a screen. */
+/** Maximum number of raw lines, including comments and blank lines: a screen does not show more. */
 const MOST = 60
 
 const lengthsIn = (file: string, text: string): readonly string[] => {
@@ -22,7 +22,7 @@ const lengthsIn = (file: string, text: string): readonly string[] => {
   return long
 }
 
-test(`functions: none of the product, of scripts and of what tests share is longer than ${MOST} lines`, () => {
+test(`functions: no function of the product, of scripts or of shared test code is longer than ${MOST} lines`, () => {
   const files = ['src', 'indices', 'scripts', 'test/support'].flatMap(top =>
     readdirSync(join(ROOT, top), { recursive: true, encoding: 'utf8' })
       .filter(name => /(?<!\.test)\.tsx?$/.test(name))

@@ -13,12 +13,12 @@ const filesIn = (folder: string): ReadonlyMap<string, string> =>
       .map(path => [relative(ROOT, path), readFileSync(path, 'utf8')]),
   )
 
-test(`generated files: ${FOLDER} is what the code makes (else run: scripts/bun scripts/generate.ts)`, () => {
+test(`generated files: ${FOLDER} is the output of the code (else run: scripts/bun scripts/generate.ts)`, () => {
   expect(filesIn(FOLDER)).toEqual(new Map(mappingFiles()))
 })
 
 for (const table of tables)
-  test(`generated tables: ${table.name} in ${table.document} is what the registry makes (else run: scripts/bun scripts/generate.ts)`, () => {
+  test(`generated tables: ${table.name} in ${table.document} is the output of the registry (else run: scripts/bun scripts/generate.ts)`, () => {
     const text = readFileSync(join(ROOT, table.document), 'utf8')
     expect(withTable(table, text)).toBe(text)
   })

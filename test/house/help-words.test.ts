@@ -3,16 +3,16 @@ import { join } from 'node:path'
 import { checkedCommand, checkedFlags } from '../support/command-lines.ts'
 import { ROOT } from '../support/root.ts'
 
-/** What messages tell people to type must exist: commands, their words, and flags. */
+/** Commands, their arguments and flags that messages tell users to type must exist. */
 
 const SOURCES = join(ROOT, 'src')
-/** CSS has names of the same form. */
+/** CSS custom properties look like flags. */
 const OTHER = new Set(['http/reference/style.ts'])
 
 /** Flags of other programs. */
 const OTHERS = ['unix-socket']
 
-/** Text of a file without its comments: these may speak of any flag. */
+/** The text of a file without its comments, which may mention any flag. */
 const withoutComments = (text: string): string =>
   text
     .split('\n')
@@ -27,7 +27,7 @@ const told = async (): Promise<readonly { readonly file: string; readonly text: 
   return found
 }
 
-test('help: every flag that is named exists', async () => {
+test('help: every flag in a message exists', async () => {
   const unknown: string[] = []
   let count = 0
   for (const { file, text } of await told()) {
@@ -38,13 +38,13 @@ test('help: every flag that is named exists', async () => {
   expect({ unknown, many: count > 40 }).toEqual({ unknown: [], many: true })
 })
 
-test('help: every command that is named exists, and takes the flags beside it', async () => {
+test('help: every command in a message exists and has the flags given with it', async () => {
   const wrong: string[] = []
   let count = 0
   for (const { file, text } of await told())
     for (const [whole, rest = ''] of text.matchAll(/(?<=['"`])iostlens ((?:[a-z]+|--[a-z])[^'"`\n]*)/g)) {
       const found = checkedCommand(rest)
-      // A sentence about the program is no command line.
+      // A sentence about the program is not a command line.
       if (found === 'none' && /^(?:answers |loads |--help$)/.test(rest)) continue
       if (found === 'right') count += 1
       else wrong.push(`${file}: ${whole}`)

@@ -11,7 +11,10 @@ import { type Running, spawnIn } from '../support/processes/cli-process.ts'
 import { ROOT } from '../support/root.ts'
 import { replayed } from '../support/stores/loading.ts'
 
-/** What the documented commands need of a checkout. `dist` keeps its time, so that it is built again only when older. */
+/**
+ * The files of a checkout that the documented commands need. `dist` keeps its modification time, so that it
+ * is rebuilt only when it is older than the sources.
+ */
 const NEEDED = [
   'scripts',
   'src',
@@ -25,13 +28,13 @@ const NEEDED = [
   'tsconfig.json',
 ]
 
-/** Where the documents say that the service answers; here it takes a free port. */
+/** The documented address of the service. The test replaces it with a free port. */
 const SERVICE = 'http://127.0.0.1:8080'
 const NODE = 'http://NODE:30001'
-/** Height of the short chain behind NODE. */
+/** Height of the short chain that replaces NODE. */
 const SHORT = 200
 
-/** Runs until it is stopped. */
+/** Commands that run until they are stopped. */
 const SERVES = /^(scripts\/start|dist\/iostlens up)\b/
 
 describe('the documented commands, run in their order in a copy of the project', () => {
@@ -53,7 +56,7 @@ describe('the documented commands, run in their order in a copy of the project',
     await process.says('Loaded up to block')
   }
 
-  /** Runs a command to its end; what it printed. */
+  /** Runs a command and returns its output. */
   const run = async (command: string): Promise<string> => {
     const { code, out, err } = await spawnIn(copy, ['bash', '-c', command]).ended
     expect([command, code, code === 0 ? '' : err]).toEqual([command, 0, ''])
@@ -75,7 +78,7 @@ describe('the documented commands, run in their order in a copy of the project',
     }
   }
 
-  /** A key that is made as documented opens the service that runs. */
+  /** A key created as documented is accepted by the running service. */
   const expectKnown = async (key: string): Promise<void> => {
     const path = '/api/?module=base&action=get-overview'
     const statuses = [key, `${key}x`].map(async one => {
@@ -100,13 +103,13 @@ describe('the documented commands, run in their order in a copy of the project',
     await rm(copy, { recursive: true })
   })
 
-  test('README.md: every command does what it says, and the example is what the service answers', () =>
+  test('README.md: every command works as described, and the example is the service’s answer', () =>
     follow(documented('README.md')))
 
-  // What follows is about Elasticsearch; test/store/elastic/snapshot.ts does it.
+  // The rest is about Elasticsearch and is tested in test/store/elastic/snapshot.ts.
   const [sqliteBackup = ''] = documented('docs/operating.md', '## Backup').split('**Elasticsearch.**')
 
-  test('docs/operating.md: a backup of the store that is loaded and served is whole', async () => {
+  test('docs/operating.md: the backup of a store that is loaded and served is complete', async () => {
     await follow(sqliteBackup)
     using kept = new Database(join(copy, 'backup.sqlite'), { readonly: true })
     expect(kept.query('SELECT count(*) AS blocks FROM blocks').get()).toEqual({ blocks: SHORT + 1 })
@@ -118,6 +121,6 @@ describe('the documented commands, run in their order in a copy of the project',
     await follow(documented('docs/operating.md', '## Upgrade'))
   })
 
-  test('docs/operating.md: what is asked and audited at a first load is in order', () =>
+  test('docs/operating.md: the checks and audits after a first load find no fault', () =>
     follow(documented('docs/operating.md', '## First load')))
 })

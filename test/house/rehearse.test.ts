@@ -20,14 +20,14 @@ const STEPS = [
 
 const rehearsed = async (folder: string, words: readonly string[]) => {
   const { code, out, err } = await spawnIn(folder, [REHEARSE, ...SMALL, ...words]).ended
-  // What failed says why there.
+  // When a step fails, stderr says why.
   expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' })
   const rows = [...out.matchAll(/^\| ([a-z].*?) +\|/gm)].map(([, step]) => step)
   for (const step of STEPS) expect(rows).toContain(step)
   return out
 }
 
-test('rehearse: near-empty and busy blocks; run again, it repeats nothing; larger, it goes on', async () => {
+test('rehearse: near-empty and busy blocks are measured; a second run repeats nothing, and a larger one continues', async () => {
   await using folder = await cliFolder()
   const sizes = ['--blocks', '600', '--transactions', '500']
   const first = await rehearsed(folder.path, sizes)

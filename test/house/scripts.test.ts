@@ -18,14 +18,14 @@ test.each([
   'rehearse',
   'generate-chain',
   'replay',
-])('scripts: %s tells what it does, from any folder', async script => {
+])('scripts: %s prints its help from any folder', async script => {
   await using folder = await cliFolder()
   const { code, out, err } = await spawnIn(folder.path, [join(SCRIPTS, script), '--help']).ended
   expect([code, err]).toEqual([0, ''])
   expect(out).toStartWith(`usage: scripts/${script}`)
 })
 
-test('scripts: bun is the pinned one', async () => {
+test('scripts: bun is the pinned version', async () => {
   await using folder = await cliFolder()
   const { engines } = await Bun.file(join(ROOT, 'package.json')).json()
   const { code, out } = await spawnIn(folder.path, [join(SCRIPTS, 'bun'), '--version']).ended

@@ -5,12 +5,15 @@ import { until } from '#test/support/wait.ts'
 import { cliFolder, spawnIn } from '../support/processes/cli-process.ts'
 import { ROOT } from '../support/root.ts'
 
-/** A program that leaves its session and heeds no signal but the last one, as a server that hangs. */
+/** A program that leaves its session and ignores every signal but SIGKILL, like a server that hangs. */
 const DEAF = "#!/usr/bin/env bash\ntrap '' TERM HUP INT\nwhile :; do sleep 1; done\n"
 const TESTS = '#!/usr/bin/env bash\nsetsid "$(dirname "$0")/deaf" &\ntouch started\nwait\n'
 const DONE = '#!/usr/bin/env bash\n'
 
-/** Processes in whose environment a folder is named; the run itself, which was started without it, is none of them. */
+/**
+ * Processes whose environment contains a folder. The test run itself was started without it and is not among
+ * them.
+ */
 const processesOf = async (run: RegExp): Promise<readonly string[]> => {
   const all = (await readdir('/proc')).filter(name => /^\d+$/.test(name))
   const environments = await Promise.all(
@@ -22,7 +25,7 @@ const processesOf = async (run: RegExp): Promise<readonly string[]> => {
 test.each([
   ['SIGTERM', 143],
   ['SIGINT', 130],
-] as const)('scripts/test: %s ends all that it has started', async (signal, code) => {
+] as const)('scripts/test: %s ends all processes of the run', async (signal, code) => {
   await using folder = await cliFolder()
   const scripts = join(folder.path, 'scripts')
   await mkdir(scripts)

@@ -5,7 +5,7 @@ import { cliFolder } from '../support/processes/cli-process.ts'
 import { temporarySqlite } from '../support/stores/loading.ts'
 
 test.each([1, 2])(
-  'addresses: wrong keys are refused without a look at the store, good keys are not (%d threads)',
+  'addresses: wrong keys are refused without a read of the store, valid keys are not (%d threads)',
   async threads => {
     const { store, path, destroy } = await temporarySqlite()
     await store.create()
@@ -23,11 +23,11 @@ test.each([1, 2])(
     const statuses: number[] = []
     for (let times = 0; times < 100; times++) statuses.push((await ask('198.51.100.1', 'wrong')).status)
     expect(statuses).toEqual(Array(100).fill(401))
-    // One more is let through each 600 ms, so most of a burst are refused, unless the machine stands still before it.
+    // One more request is accepted each 600 ms, so most of a burst are refused, unless the machine stands still before it.
     const burst = () => Promise.all(Array.from({ length: 40 }, () => ask('198.51.100.1', 'wrong')))
     await seen(burst, answers => answers.some(({ status, wait }) => status === 429 && wait === 1))
     expect((await ask('198.51.100.1', 'wrong', { method: 'HEAD' })).status).not.toBe(200)
-    // The same network with a good key, and another network with a wrong one.
+    // The same network with a valid key, and another network with a wrong one.
     expect((await ask('198.51.100.1', key)).status).toBe(503)
     expect((await ask('198.51.100.2', 'wrong')).status).toBe(401)
     service.kill('SIGTERM')

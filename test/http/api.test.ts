@@ -17,7 +17,7 @@ const ask = (query: string, init?: RequestInit) => service.ask(`/api/?apikey=${s
 const HOLDERS = 'module=token&action=get-token-holder&token=iost&size=2'
 
 describe('success', () => {
-  test('every example answers, the same under every address of the interface', async () => {
+  test('every example is answered, and equally at every address of the API', async () => {
     for (const action of actions) {
       const path = exampleUrl(action)
       const response = await service.ask(path)
@@ -32,7 +32,7 @@ describe('success', () => {
     }
   })
 
-  test('headers say what the answer is true for and who may keep it', async () => {
+  test('headers give the height of the answer and the rules for caches', async () => {
     const { headers } = await ask(HOLDERS)
     const { etag, 'x-request-id': id, 'content-length': length, ...rest } = headers.toJSON()
     expect(rest).toEqual({
@@ -59,7 +59,7 @@ describe('success', () => {
     expect(Number(length)).toBeGreaterThan(100)
   })
 
-  test('an unchanged answer is 304 with its headers and without a body', async () => {
+  test('an unchanged answer is a 304 with its headers and without a body', async () => {
     const etag = (await ask(HOLDERS)).headers.get('etag') ?? ''
     for (const given of [etag, `W/${etag}`, `"x", ${etag}`, '*']) {
       const again = await ask(HOLDERS, { headers: { 'If-None-Match': given } })
@@ -76,7 +76,7 @@ describe('success', () => {
     expect((await ask(HOLDERS, { method: 'HEAD', headers: { 'If-None-Match': etag } })).status).toBe(304)
   })
 
-  test('HEAD has the headers of GET, the length too', async () => {
+  test('HEAD has the headers of GET, including the length', async () => {
     const get = await ask(HOLDERS)
     const head = await ask(HOLDERS, { method: 'HEAD' })
     const text = await get.text()
@@ -88,7 +88,7 @@ describe('success', () => {
     ]).toEqual([200, '', String(Buffer.byteLength(text)), get.headers.get('etag')])
   })
 
-  test('gzip carries the same bytes', async () => {
+  test('a gzip answer decompresses to the same bytes', async () => {
     const query = 'module=account&action=get-account-tx&account=busyhub&size=500'
     const packed = await ask(query, { headers: { 'Accept-Encoding': 'gzip, br' } })
     const bytes = await packed.arrayBuffer()
@@ -108,7 +108,7 @@ describe('success', () => {
     expect(texts).toBe(numbers.replace('"votes":2000000000', '"votes":"2000000000"'))
   })
 
-  test('the log names module, action and outcome, and no parameter', async () => {
+  test('the log contains module, action and outcome, and no parameter', async () => {
     await ask('module=account&action=get-account-tx&account=busyhub&size=7')
     const line = service.lines.at(-1)
     expect(line).toEqual({
@@ -131,7 +131,7 @@ describe('success', () => {
 })
 
 describe('defaults of the server', () => {
-  test('hold when a request does not say, and yield when it does', async () => {
+  test('defaults apply when a request has no option, and the request overrides them', async () => {
     const here = serviceOn(await loadedStore(), { defaults: { format: 'bare', compat: 'iostabc' } })
     const get = async (query: string) => (await here.ask(`/api/?apikey=${here.key}&${query}`)).text()
     const unknown = 'module=token&action=get-token-detail&token=nosuch'

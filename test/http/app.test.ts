@@ -18,7 +18,7 @@ const bodyOf = async (response: Response): Promise<Record<string, unknown>> => {
 const ID = 'string'
 
 describe('paths and methods', () => {
-  test('every path answers in the error body', async () => {
+  test('every path has the error body', async () => {
     const { ask } = serviceOn(store)
     const message =
       'This path does not exist. Available paths: /api/, /api/{module}/{action}, /rpc/, /docs, /openapi.json, /usage, /status, /health, /ready.'
@@ -58,7 +58,7 @@ describe('paths and methods', () => {
       }
   })
 
-  test('OPTIONS tells browsers what they may ask', async () => {
+  test('OPTIONS answers a browser’s preflight request', async () => {
     const { ask } = serviceOn(store)
     const response = await ask('/api/', { method: 'OPTIONS' })
     expect(response.status).toBe(204)
@@ -86,13 +86,13 @@ describe('paths and methods', () => {
     }
   })
 
-  test('a host of any length or none at all does not hide the path', async () => {
+  test('a host of any length, or none, does not change the path', async () => {
     const { app } = serviceOn(store)
     for (const url of ['http://a/health', 'http://abc/health', 'http://abcd/health', 'http://a/health?x=1#y'])
       expect((await app.handle(new Request(url))).status).toBe(200)
   })
 
-  test('a URL that is too long is 414 before anything else', async () => {
+  test('a URL that is too long is 414 before any other check', async () => {
     const { ask } = serviceOn(store)
     for (const path of [`/api/?a=${'a'.repeat(8_192)}`, `/rpc/${'a'.repeat(8_200)}`])
       expect(await bodyOf(await ask(path))).toMatchObject({ status: 414, code: 4140, data: {} })
@@ -107,7 +107,7 @@ describe('keys', () => {
   const service = () =>
     serviceOn(store, { now: () => now, keys: [{ ...revoked.stored, revoked: now }, expired.stored] })
 
-  test('a request without a good key learns nothing but that', async () => {
+  test('a request without a valid key gets no further information', async () => {
     const { ask, key } = service()
     const missing = "An API key is required; give it in the parameter 'apikey'."
     const unknown = 'This API key is unknown.'
@@ -129,7 +129,7 @@ describe('keys', () => {
       expect(await bodyOf(await ask(path))).toEqual({ status, code, message, data: {}, request_id: ID })
   })
 
-  test('the header carries the key as well, both only if they agree', async () => {
+  test('the key may also be in the header, and two keys must be equal', async () => {
     const { ask, key } = service()
     const messageOf = async (path: string, header: string) =>
       bodyOf(await ask(path, { headers: { 'X-API-Key': header } }))
@@ -142,7 +142,7 @@ describe('keys', () => {
     })
   })
 
-  test('messages, logs and headers never repeat a key', async () => {
+  test('messages, logs and headers never contain a key', async () => {
     const { ask, key, lines } = service()
     for (const path of ['/api/?', '/rpc/x?', '/rpc/getNodeInfo?x=1&', '/docs/en?', '/nothing?'])
       for (const given of [key, 'secret-and-wrong', `${key}x`]) {
@@ -153,7 +153,7 @@ describe('keys', () => {
     expect(JSON.stringify(lines)).not.toMatch(new RegExp(`${key}|secret-and-wrong`))
   })
 
-  test('a key in another parameter, a path, cut or escaped, is not repeated either', async () => {
+  test('a key in another parameter or a path, also cut or escaped, is not repeated either', async () => {
     const { ask, key } = service()
     const other = createKey('other', { perSecond: 9, perDay: 9 }, { now }).key
     const given = [other, `${'x'.repeat(40)}${other}`, other.replace('i', '%69'), `a${other.toUpperCase()}`]
@@ -175,7 +175,7 @@ describe('keys', () => {
       }
   })
 
-  test('over the plan is 429 with when to come back', async () => {
+  test('a request beyond the plan is 429 with a retry time', async () => {
     const { ask, key } = serviceOn(store, { now: () => now, plan: { perSecond: 2, perDay: 50 } })
     const path = `/rpc/sendTx?apikey=${key}`
     const rates = ({ headers }: Response) =>
@@ -198,13 +198,13 @@ describe('keys', () => {
 describe('trouble', () => {
   const failing = (read: Store['read']): Store => ({ ...store, read })
 
-  test('nothing loaded is 503 with Retry-After', async () => {
+  test('a store without blocks is 503 with Retry-After', async () => {
     const { ask, key } = serviceOn(store)
     const response = await ask(`/api/?module=base&action=get-overview&apikey=${key}`)
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5'])
   })
 
-  test('a defect is answered with only the request id and logged in full', async () => {
+  test('a defect is answered with the request id only, and logged in full', async () => {
     const { ask, key, lines } = serviceOn(failing(() => Promise.reject(new TypeError('inner detail'))))
     const response = await ask(`/api/?module=base&action=get-overview&apikey=${key}`)
     const id = response.headers.get('x-request-id') ?? ''
@@ -220,7 +220,7 @@ describe('trouble', () => {
     expect(JSON.stringify(lines[0])).toContain('app.test.ts')
   })
 
-  test('a store that hangs is 504, and keeps its place until it ends', async () => {
+  test('a hanging store is 504, and the request keeps its place until it ends', async () => {
     const hang = Promise.withResolvers<never>()
     const { ask, key } = serviceOn(
       failing(() => hang.promise),
@@ -246,7 +246,7 @@ describe('trouble', () => {
     expect((await ask(path)).status).toBe(500)
   })
 
-  test('a key with too many waiting requests is refused at once, in its own manner, and no other key is', async () => {
+  test('the requests of a key with too many waiting ones are refused at once, and those of other keys are not', async () => {
     const hang = Promise.withResolvers<never>()
     const other = createKey('other', { perSecond: 1_000, perDay: 1_000 }, { now: Date.now() })
     const begun = Promise.withResolvers<void>()
@@ -261,7 +261,7 @@ describe('trouble', () => {
     const waiting = [ask(path)]
     await begun.promise
     waiting.push(ask(path), ask(path))
-    // Those two have taken their places by now.
+    // By now those two wait in the queue.
     await ask('/api/?apikey=unknown')
     const before = lines.length
     const refused = await ask(`${path}&lang=zh`)
@@ -270,7 +270,7 @@ describe('trouble', () => {
       code: 5030,
       message: '服务繁忙：排队等待的请求过多。',
     })
-    // HEAD goes the long way.
+    // HEAD does not take the fast path of the refusal.
     const long = await ask(`${path}&lang=zh`, { method: 'HEAD' })
     const { 'x-request-id': _, ...headers } = refused.headers.toJSON()
     expect(long.headers.toJSON()).toMatchObject(headers)
@@ -285,7 +285,7 @@ describe('trouble', () => {
     expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([500, 500, 500])
   })
 
-  test('a client that goes away ends its request', async () => {
+  test('a client that disconnects ends its request', async () => {
     const client = new AbortController()
     let signal: AbortSignal | undefined
     const { ask, key, lines } = serviceOn(
@@ -319,7 +319,7 @@ describe('language', () => {
     const { ask } = serviceOn(store)
     for (const path of ['/', '/docs', '/docs/']) {
       const response = await ask(path, { headers: { 'Accept-Language': 'zh' } })
-      // Relative, so that it is right behind any path.
+      // A relative location is right behind any base path.
       const { pathname } = new URL(response.headers.get('location') ?? '', `http://host${path}`)
       expect([response.status, pathname]).toEqual([302, '/docs/zh'])
       expect(response.headers.get('location')).not.toStartWith('/')
@@ -329,7 +329,7 @@ describe('language', () => {
 })
 
 describe('for robots', () => {
-  test('llms.txt names every action, robots.txt keeps calls to those with a key, the icon is there', async () => {
+  test('llms.txt names every action, robots.txt disallows calls, and the icons exist', async () => {
     const { ask } = serviceOn(store)
     const llms = await ask('/llms.txt')
     expect(llms.headers.get('content-type')).toBe('text/markdown; charset=utf-8')
@@ -355,7 +355,7 @@ describe('form', () => {
     })
   })
 
-  test('gzip when it is taken and worth it; another tag, the same 304', async () => {
+  test('the answer is gzip if accepted and useful, with another tag and the same 304', async () => {
     const { ask } = serviceOn(store)
     const plain = await ask('/docs/zh')
     const packed = await ask('/docs/zh', { headers: { 'Accept-Encoding': 'gzip' } })

@@ -9,13 +9,15 @@ import { clientOf } from '../support/processes/client.ts'
 import { type Service, serviceOn } from '../support/processes/service.ts'
 import { fillFromRecording, loadedStore } from '../support/stores/loaded.ts'
 
-/** A service behind a path: every address of it is there, and whatever it names leads to another address of it. */
+/**
+ * A service behind a base path: all its addresses are below that path, and so are all links in its answers.
+ */
 
 const ORIGIN = 'http://127.0.0.1:8080'
 const PREFIXES = ['/iost', '/a/b-c', '']
 
 const pathOf = (url: string): string => url.slice(ORIGIN.length)
-/** Where a reference in an answer of this address leads. */
+/** The target of a reference in an answer of this address. */
 const resolved = (reference: string, at: string): string => pathOf(new URL(reference, `${ORIGIN}${at}`).href)
 const okAt = async ({ ask, key }: Service, path: string): Promise<void> =>
   expect([path, (await ask(path, { headers: { 'x-api-key': key } })).status]).toEqual([path, 200])
@@ -23,7 +25,7 @@ const okAt = async ({ ask, key }: Service, path: string): Promise<void> =>
 for (const prefix of PREFIXES) {
   const service = async () => serviceOn(await loadedStore(), { basePath: prefix })
 
-  test(`base path '${prefix}': every document, route and page of the service is behind it, and nothing else`, async () => {
+  test(`base path '${prefix}': every document, route and page of the service is below it, and nothing else is served`, async () => {
     const served = await service()
     const paths = [
       ...[
@@ -55,7 +57,7 @@ for (const prefix of PREFIXES) {
     const { message } = (await (await served.ask('/health')).json()) as { readonly message: string }
     expect(message).toContain(` ${prefix}/docs, `)
     expect(await (await served.ask(`${prefix}/robots.txt`)).text()).toContain(`Disallow: ${prefix}/api/\n`)
-    // The gateway has no node here: its own refusal, not that of an unknown path.
+    // The gateway has no node here, so it refuses with its own error, not with that of an unknown path.
     expect(
       (await served.ask(`${prefix}/rpc/getNodeInfo`, { headers: { 'x-api-key': served.key } })).status,
     ).toBe(503)
@@ -75,7 +77,7 @@ for (const prefix of PREFIXES) {
     }
   })
 
-  test(`base path '${prefix}': what the reference, llms.txt and the OpenAPI document name is there`, async () => {
+  test(`base path '${prefix}': the links in the reference, llms.txt and the OpenAPI document exist`, async () => {
     const served = await service()
     for (const lang of ['en', 'zh']) {
       const at = `${prefix}/docs/${lang}`
@@ -100,7 +102,7 @@ for (const prefix of PREFIXES) {
     expect([base, Object.keys(document.paths).includes('/health')]).toEqual([prefix, true])
   })
 
-  test(`base path '${prefix}': the client and the links of pages`, async () => {
+  test(`base path '${prefix}': the client and the links of pages use it`, async () => {
     const served = await service()
     const client = await clientOf(
       { ...served, ask: path => served.ask(`${prefix}${path}`) },
@@ -116,7 +118,7 @@ for (const prefix of PREFIXES) {
   })
 }
 
-test('serve: with --base-path its first line is the address that holds', async () => {
+test('serve: with --base-path the first line is the complete URL', async () => {
   await using folder = await cliFolder()
   await mkdir(join(folder.path, 'data'))
   const store = openSqlite({ path: join(folder.path, 'data', 'iostlens.sqlite') })
@@ -127,7 +129,7 @@ test('serve: with --base-path its first line is the address that holds', async (
   expect(url).toMatch(/:\d+\/iost$/)
   expect((await fetch(`${url}/health`)).status).toBe(200)
   expect((await fetch(new URL('/health', url))).status).toBe(404)
-  // The reference by its prefix alone, as one would type it.
+  // The URL without a slash at its end, as a user would type it.
   const page = await fetch(url)
   expect([page.status, page.url]).toEqual([200, `${url}/docs/en`])
   serving.kill('SIGINT')

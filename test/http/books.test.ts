@@ -32,7 +32,7 @@ const fileOf = async (action: string, params: Params) => {
 
 const sorted = (rows: readonly object[]): readonly string[] => rows.map(row => JSON.stringify(row)).toSorted()
 
-/** Units of a signed decimal text. */
+/** A signed decimal text in units. */
 const units = (text: string, decimals: number): bigint =>
   text.startsWith('-') ? -toUnits(text.slice(1), decimals) : toUnits(text, decimals)
 
@@ -47,7 +47,7 @@ const chosen = [
 
 describe('csv=ledger', () => {
   for (const id of chosen)
-    test(`${id}: the changes are those of a plain replay, each balance is the one before and the change`, async () => {
+    test(`${id}: the changes equal a plain replay, and each balance is the previous one plus the change`, async () => {
       const [token = '', account = ''] = id.split('/')
       const { heads, rows } = await fileOf('get-balance-history', {
         account,
@@ -86,7 +86,8 @@ describe('csv=koinly', () => {
         await fileOf('get-account-tx', asked),
         await fileOf('get-balance-history', asked),
       ]
-      // Within a transaction, actions come before what they led to; what changes a balance comes in its own order.
+      // Within a transaction, actions come before those they cause. Balance changes have an order of their
+      // own.
       expect(sorted(byRecords.rows)).toEqual(sorted(byChanges.rows))
       expect(byRecords.rows.map(row => row['Date'])).toEqual(byChanges.rows.map(row => row['Date']))
       compared += byRecords.rows.length
@@ -94,7 +95,7 @@ describe('csv=koinly', () => {
     expect(compared).toBeGreaterThan(500)
   })
 
-  test('a line has one side, no fee, its time in UTC, and what it was worth to the last digit', async () => {
+  test('a line has one side, no fee, its time in UTC, and its exact value at the time', async () => {
     const { heads, rows, response } = await fileOf('get-balance-history', {
       account: 'busyhub',
       csv: 'koinly',
@@ -124,18 +125,18 @@ describe('csv=koinly', () => {
     expect([rows.length > 100, worth > 0]).toEqual([true, true])
     const { available, frozen } = plainHeld(past, 'iost/busyhub', last)
     expect(held).toBe(available + frozen)
-    // Releases have no line, so the number of rows would say nothing.
+    // Releases have no line, so the number of rows would be misleading.
     expect(response.headers.get('x-total-count')).toBeNull()
   })
 
-  test('without a file of prices a line says nothing of its worth', async () => {
+  test('without a file of prices a line has no value', async () => {
     const other = serviceOn(store)
     const query = 'module=account&action=get-balance-history&account=busyhub&format=csv&csv=koinly'
     const [, ...lines] = readCsv(await (await other.ask(`/api/?apikey=${other.key}&${query}`)).text())
     expect(new Set(lines.map(cells => cells.slice(7, 9).join()))).toEqual(new Set([',']))
   })
 
-  test('what is kept by votes and pledges is staked, what voters are paid is a reward', async () => {
+  test('amounts locked by votes and pledges are staked, and amounts paid to voters are rewards', async () => {
     const seen = new Map<string, Set<string>>()
     for (const account of ['admin', 'whale_01', 'producer000', 'busyhub'])
       for (const row of (await fileOf('get-balance-history', { account, csv: 'koinly' })).rows) {
@@ -190,7 +191,7 @@ test.each([
     'busyhub-all-tokens-to-2026-11-21-filtered-failed-koinly',
   ],
 ])(
-  '%s %j: its file says whose it is, of what, of when and by which filters',
+  '%s %j: the file name contains the owner, the subject, the time and the filters',
   async (action, params, name) => {
     const { response } = await fileOf(action, params)
     expect(response.headers.get('content-disposition')).toBe(`attachment; filename="${name}.csv"`)

@@ -2,17 +2,20 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { withActionNames } from '../support/action-names.ts'
 
-/** A request and everything of its answer that matters, from the JSON files of `http-cases/`. */
+/** A request and the relevant parts of its answer, from the JSON files of `cases/`. */
 export type HttpCase = {
   readonly name: string
   readonly method?: string
-  /** Path and query; `{key}`, `{revoked}` and `{expired}` stand for keys, `{a*9000}` for a letter many times. */
+  /**
+   * Path and query. `{key}`, `{revoked}` and `{expired}` are replaced by keys, `{a*9000}` by a repeated
+   * letter.
+   */
   readonly path: string
   readonly headers?: Readonly<Record<string, string>>
   readonly status: number
-  /** Headers of interest; null: absent. */
+  /** Expected headers. null: absent. */
   readonly answer?: Readonly<Record<string, string | null>>
-  /** The whole body: a JSON value, written as the service writes it, or any other text. `request_id` is `*`. */
+  /** The whole body: a JSON value, serialized as the service does, or any other text. `request_id` is `*`. */
   readonly body: unknown
 }
 
@@ -22,12 +25,12 @@ export type HttpCaseKeys = {
   readonly expired: string
 }
 
-/** Asks the service under test: `path` begins with `/` and is not to be changed. */
+/** Sends a request to the service under test. `path` begins with `/` and must not be normalized. */
 export type Ask = (path: string, init?: RequestInit) => Promise<Response>
 
 const FOLDER = join(import.meta.dir, 'cases')
 
-/** Every case, by file and in its order; names are unique. */
+/** All cases by file, in their order. Names are unique. */
 export const httpCases = async (): Promise<readonly HttpCase[]> => {
   const files = (await readdir(FOLDER)).filter(name => name.endsWith('.json')).sort()
   const lists = await Promise.all(
@@ -42,8 +45,8 @@ export const httpCases = async (): Promise<readonly HttpCase[]> => {
 }
 
 /**
- * What the service answers to a case, in the case's own form, to be compared with it as a whole. Keys in the answer are
- * written back as `{key}`.
+ * The service's answer in the form of a case, to be compared as a whole. Keys in the answer are replaced by
+ * `{key}`.
  */
 export const askCase = async (one: HttpCase, ask: Ask, keys: HttpCaseKeys): Promise<HttpCase> => {
   const headers = Object.entries(one.headers ?? {}).map(
@@ -62,7 +65,7 @@ export const askCase = async (one: HttpCase, ask: Ask, keys: HttpCaseKeys): Prom
     ...(one.answer === undefined
       ? {}
       : { answer: Object.fromEntries(wanted.map(name => [name, response.headers.get(name)])) }),
-    // A body that is not written as expected, character by character, is shown as text.
+    // A body that differs in any character from the expected one is returned as parsed JSON or as text.
     body: text === writtenBody(one.body) ? one.body : parsedOr(text),
   }
 }

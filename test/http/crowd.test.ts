@@ -8,11 +8,11 @@ import { askInTurn, startCrowd } from '../support/processes/crowd.ts'
 import { fillFromRecording } from '../support/stores/loaded.ts'
 
 /**
- * A well-behaved key beside others that ask for all they can get, through real connections to a real process. Counts
- * only, since times say something about the machine.
+ * A well-behaved key beside others that send as many requests as they can, through real connections to a real
+ * process. It checks only counts, because times depend on the machine.
  */
 
-/** Answers that a key gets one after the other; its plan allows so much. */
+/** Answers that a key gets one after the other. Its plan allows this many. */
 const COUNT = 60
 
 let folder: CliFolder
@@ -38,7 +38,7 @@ afterAll(() => folder[Symbol.asyncDispose]())
 const page = (key: string): string =>
   `/api/?module=account&action=get-account-tx&account=admin&size=20&apikey=${key}`
 
-/** How often each status was answered to the good key and to the crowd. */
+/** The number of answers by status, for the good key and for the crowd. */
 const beside = async (
   crowd: { readonly paths: readonly string[]; readonly connections: number },
   args: readonly string[] = [],
@@ -60,7 +60,7 @@ const beside = async (
   }
 }
 
-test('crowd: ten keys that wait for a node that hangs take no answer from one that reads the store', async () => {
+test('crowd: ten keys waiting for a hanging node take no answer from a key that reads the store', async () => {
   using node = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
@@ -83,10 +83,10 @@ for (const [name, own, connections] of [
   ['one key on 600 connections', 1, 600],
   ['ten keys on 1,000 connections', 10, 1_000],
 ] as const)
-  test(`crowd: ${name} take no answer from another`, async () => {
+  test(`crowd: ${name} take no answer from another key`, async () => {
     const { good, others } = await beside({ paths: keys.slice(0, own).map(page), connections })
     expect(good).toEqual({ 200: COUNT })
-    // They are answered too, and refused beyond their share.
+    // Some requests of the crowd are answered, and those beyond its share are refused.
     expect(others.get(200)).toBeGreaterThan(0)
     expect(others.get(503)).toBeGreaterThan(0)
   })

@@ -17,11 +17,11 @@ import { commitRuns } from '../support/stores/commit-runs.ts'
 import { loadedStore } from '../support/stores/loaded.ts'
 import { temporarySqlite } from '../support/stores/loading.ts'
 
-// The browser may have to be fetched; a test that hangs still ends.
+// The first run may download the browser. A test that hangs still ends.
 setDefaultTimeout(600_000)
 
 const RUN = '<img src=x onerror=alert(1)><script>alert(2)</script>"\'><svg onload=alert(3)>'
-/** What an operator's file could say of a producer, or somebody who writes it for him. */
+/** A profile of a producer with hostile values. */
 const PROFILE: Profile = {
   alias: `节点${RUN}`,
   alias_en: `Node${RUN}`,
@@ -60,7 +60,7 @@ afterAll(async () => {
   await replay.stop()
 })
 
-/** One of each page at least. */
+/** At least one page of each kind. */
 const ADDRESSES = [
   '',
   'search?text=prod',
@@ -84,7 +84,7 @@ const ADDRESSES = [
   'statistics/transactions',
   'transactions',
   'tx/EtsagS1FGY4f1kEZGu8zoryj8pXKSBazcHujbC4c958e',
-  // It failed, after several actions.
+  // A transaction that failed after several actions.
   'tx/9PuqyNavM7r8jMAwpzuaEp9syibZRaURXwgHbckve53p',
   'account/busyhub',
   'account/__proto__',
@@ -96,17 +96,17 @@ const ADDRESSES = [
   'no/such/page',
 ]
 
-/** Pages that are for programs. */
+/** Pages for programs. */
 const PIECES = ['/suggest', '/sitemap.xml']
 
-test('explorer in a browser: every page of the explorer is looked at', () => {
+test('explorer in a browser: every page of the explorer is in the list', () => {
   const paths = ADDRESSES.map(address => `/${address.replace(/\?.*/, '')}`)
   const looked = (path: string) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`)
   const missed = pages.filter(({ path }) => !paths.some(each => looked(path).test(each)))
   expect(missed.map(({ path }) => path)).toEqual(PIECES)
 })
 
-/** How far a page shifted, and whether it was painted before all of it had come. */
+/** The layout shift of a page, and whether it was painted before all of it had arrived. */
 const SHIFT = `new Promise(done => {
   let sum = 0
   new PerformanceObserver(list => {
@@ -116,10 +116,13 @@ const SHIFT = `new Promise(done => {
   const inParts = performance.getEntriesByType('paint').some(({ startTime }) => startTime < domInteractive)
   requestAnimationFrame(() => setTimeout(() => done({ sum, inParts }), 0))
 })`
-/** Loads of a page that comes in parts, as any does on a machine that stands still for a moment, before it is believed to shift. */
+/**
+ * Loads of a page before a shift counts. A page that arrives in parts, as on a machine that pauses, may
+ * shift.
+ */
 const LOADS = 10
 
-/** Opens an address; whether what was shown stayed where it was. */
+/** Opens a URL. Returns whether the content stayed in place. */
 const staysPut = async (page: Page, url: string): Promise<boolean> => {
   for (let load = 1; ; load += 1) {
     await page.go(url)
@@ -129,10 +132,10 @@ const staysPut = async (page: Page, url: string): Promise<boolean> => {
   }
 }
 
-/** Small: it is sent to each page anew. */
+/** Minified, because it is sent to each page again. */
 const axe = readFileSync(new URL(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
 
-/** Serious findings of axe; `options` limits it to some. */
+/** Serious findings of axe. `options` limits the rules. */
 const findingsOn = async (page: Page, options: object = {}): Promise<readonly unknown[]> => {
   await page.run(`${axe};0`)
   return page.run(
@@ -144,45 +147,45 @@ const findingsOn = async (page: Page, options: object = {}): Promise<readonly un
 
 const wideOf = (page: Page): Promise<number> => page.run('document.documentElement.scrollWidth')
 
-/** A page that is not found is refused with 404, which the console names. */
+/** Console messages without those for the expected answers 404 and 400. */
 const quietIn = (page: Page): readonly string[] =>
   page.said.filter(line => !/404.*no\/such\/page|400.*\/search/.test(line))
 
-/** What was asked of others; Chromium's own icons, such as a calendar, are asked of nobody. */
+/** Requests to other hosts. Chromium's own icons, such as a calendar, cause no request. */
 const elsewhereOf = (page: Page): readonly string[] =>
   page.asked.filter(asked => !asked.startsWith(served.url) && !asked.startsWith('data:image/svg+xml;'))
 
-/** Widths of a phone, a tablet and a desk. */
+/** Widths of a phone, a tablet and a desktop. */
 const WIDTHS = [360, 768, 1_400] as const
-/** Widths between: on both sides of those at which the style changes, where there is least room. */
+/** Widths on both sides of those at which the layout changes, where there is least room. */
 const BETWEEN = [480, 759, 761, 960, 1_151, 1_153] as const
 
-/** Rules for what a language and a theme decide: colours, names, labels. */
+/** Rules for colours, names and labels, which depend on language and theme. */
 const WORDS_AND_COLOURS = {
   runOnly: [
     ...['cat.color', 'cat.language', 'cat.name-role-value'],
     ...['cat.forms', 'cat.text-alternatives', 'cat.aria'],
   ],
-  // Of the level above the one that pages meet.
+  // A rule of level AAA. The pages meet level AA.
   rules: { 'color-contrast-enhanced': { enabled: false } },
 }
 
 /**
- * How a page is opened, and by what rules it is looked at: half of all pages on a phone in the light theme by every rule, the
- * others on a desk in the dark one; in the other language the other way round.
+ * How a page is opened and checked: half of all pages on a phone in the light theme by every rule, the others
+ * on a desktop in the dark theme. The other language swaps the two halves.
  */
 const lookAt = (at: number, lang: 'en' | 'zh') =>
   at % 2 === (lang === 'en' ? 0 : 1)
     ? ({ width: 360, scheme: 'light', rules: {} } as const)
     : ({ width: 1_400, scheme: 'dark', rules: WORDS_AND_COLOURS } as const)
 
-/** What names a part of a page in Latin letters alone; words that Chinese has taken over are none. */
+/** Names of page parts in Latin letters alone, without words that Chinese has adopted. */
 const UNTRANSLATED = `[...document.querySelectorAll('h1 small, h2, th, dt, label span, button, nav a, .inner > summary, [aria-label], [placeholder], .badge')]
   .flatMap(each => [each.matches('[data-copy]') ? '' : each.textContent, each.ariaLabel ?? '', each.placeholder ?? ''])
   .filter(text => /[A-Za-z]/.test(text) && !/\\p{Script=Han}/u.test(text) && !/^(?:gas|RAM|UTC)$/i.test(text.trim()) && text !== ${JSON.stringify(RUN)})`
 
 test.each(['en', 'zh'] as const)(
-  'explorer in a browser: every page at every width, light and dark, %s',
+  'explorer in a browser: every page is correct at every width, light and dark, %s',
   async lang => {
     const page = await browser.open()
     const base = lang === 'en' ? served.url : `${served.url}zh/`
@@ -205,7 +208,7 @@ test.each(['en', 'zh'] as const)(
   },
 )
 
-test('explorer in a browser: the code of a contract is read in both themes, and copied without the numbers of its lines', async () => {
+test('explorer in a browser: the code of a contract is readable in both themes, and copied without line numbers', async () => {
   const page = await browser.open({ width: 360 })
   const address = 'contract/Contract8Q1wGr7V1dDGevjdrtpSxJeNdQ6YfDZHNbaxTML8dwPp'
   const code = await (await service.ask(`/${address}?raw=1`)).text()
@@ -222,7 +225,7 @@ test('explorer in a browser: the code of a contract is read in both themes, and 
   const copied =
     "getSelection().selectAllChildren(document.querySelector('.lines')), getSelection().toString()"
   expect((await page.run<string>(copied)).trimEnd()).toBe(code.trimEnd())
-  // Every number stands left of the text, also where a line goes on below itself.
+  // All line numbers are left of the code, also where a line is wrapped.
   const numbers = "[...document.querySelectorAll('.lines i')].map(each => each.getBoundingClientRect().left)"
   expect(new Set(await page.run<readonly number[]>(numbers)).size).toBe(1)
   expect(await page.run<number>("document.querySelectorAll('.lines i').length")).toBe(
@@ -231,7 +234,7 @@ test('explorer in a browser: the code of a contract is read in both themes, and 
   await page.close()
 })
 
-test('explorer in a browser: a QR code is dark on light in both themes, and has room on a phone', async () => {
+test('explorer in a browser: a QR code is dark on light in both themes, and fits on a phone', async () => {
   const page = await browser.open({ width: 360 })
   for (const scheme of ['light', 'dark'] as const) {
     await page.prefer(scheme)
@@ -246,7 +249,7 @@ test('explorer in a browser: a QR code is dark on light in both themes, and has 
   await page.close()
 })
 
-/** Buttons that would do nothing, plots that are not seen, and plots and texts that have the colour of what is behind them. */
+/** Buttons without effect, invisible plots, and plots and texts in the colour of their background. */
 const UNSCRIPTED = `({
   wide: document.documentElement.scrollWidth,
   buttons: [...document.querySelectorAll('button[type=button]')].filter(each => each.checkVisibility({ visibilityProperty: true })).length,
@@ -255,7 +258,7 @@ const UNSCRIPTED = `({
     .filter(each => getComputedStyle(each).color === getComputedStyle(card).backgroundColor)).length,
 })`
 
-test('explorer in a browser: without script every page is whole at every width, light and dark', async () => {
+test('explorer in a browser: every page is complete without scripts at every width, light and dark', async () => {
   const page = await browser.open()
   await page.letRun(false)
   for (const [at, address] of ADDRESSES.entries()) {
@@ -273,7 +276,7 @@ test('explorer in a browser: without script every page is whole at every width, 
   await page.close()
 })
 
-test('explorer in a browser: printed from the dark theme a page is dark on white, without what one presses', async () => {
+test('explorer in a browser: a page printed from the dark theme is dark on white, without controls', async () => {
   const page = await browser.open({ width: 794 })
   await page.prefer('dark', 'print')
   for (const address of [
@@ -293,7 +296,7 @@ test('explorer in a browser: printed from the dark theme a page is dark on white
   await page.close()
 })
 
-test('explorer in a browser: by keyboard alone, from search to a page and to its content', async () => {
+test('explorer in a browser: search, page and content are reachable by keyboard alone', async () => {
   const page = await browser.open({ width: 360 })
   await page.go(`${served.url}blocks`)
   await page.press('Tab')
@@ -319,7 +322,7 @@ test('explorer in a browser: by keyboard alone, from search to a page and to its
   await page.close()
 })
 
-test('explorer in a browser: hostile texts run nothing, lead nowhere and ask nobody', async () => {
+test('explorer in a browser: hostile texts run no script, lead to no other site and cause no request', async () => {
   const page = await browser.open()
   const text = encodeURIComponent(RUN)
   const found = `[...document.querySelectorAll('main :is(script, img, [onerror], [onload], [style], a[href^="javascript:"])')].length`
@@ -344,13 +347,13 @@ test('explorer in a browser: hostile texts run nothing, lead nowhere and ask nob
 type Growing = {
   readonly isRefused: boolean
   readonly more: readonly number[]
-  /** The page that is opened; absent: the list of blocks. */
+  /** The page to open. Absent: the list of blocks. */
   readonly path?: string
-  /** What is added to the time of the last block; absent: nothing, so that every block is recent. */
+  /** Time added to that of the last block. Absent: none, so every block is recent. */
   readonly later?: () => number
 }
 
-/** A chain at block 60 that the page is opened on; then each of `more` is published and waited for. */
+/** Opens the page on a chain at block 60. Then each height of `more` is published and awaited. */
 const onGrowingChain = async (
   { isRefused, more, path = 'blocks', later = () => 0 }: Growing,
   at: (
@@ -365,7 +368,7 @@ const onGrowingChain = async (
   const last = Number((blocks[ends.at(-1) ?? 0]?.block.time ?? 0n) / 1_000_000n)
   const clock = { ...systemClock, now: () => last + later() }
   const growing = serviceOn(store, { explorer: true, clock })
-  /** The heights that looks were made for. */
+  /** The heights for which the page was fetched. */
   const told: string[] = []
   await using chain = servedBehind('/', {
     ...growing,
@@ -401,7 +404,7 @@ const seen = (isSeen: boolean): string => `{
   document.dispatchEvent(new Event('visibilitychange'))
 }`
 
-test('explorer in a browser: rows of new blocks come by the stream while the page is seen, and the table keeps its size', async () => {
+test('explorer in a browser: a visible page gets rows of new blocks by the stream, and the table keeps its size', async () => {
   let rows = 0
   await onGrowingChain({ isRefused: false, more: [61, 70] }, async (page, height, { told, service }) => {
     if (height === 60) {
@@ -411,7 +414,7 @@ test('explorer in a browser: rows of new blocks come by the stream while the pag
       return
     }
     if (height === 70) {
-      // A page that nobody sees closes its stream, and learns on its return what it missed.
+      // A hidden page closes its stream, and fetches the missed rows when it is shown again.
       await page.run(seen(false))
       await until(() => service.lines.some(({ fields }) => fields['route'] === 'live'))
       await page.run(seen(true))
@@ -423,7 +426,7 @@ test('explorer in a browser: rows of new blocks come by the stream while the pag
   })
 })
 
-/** What a page says without its ages, and what the service says at its address now. */
+/** The text of a page without its ages, and the text that the service now returns for its URL. */
 const SAID = `(async () => {
   const answer = await fetch(location.href, { headers: { Accept: 'text/html' } })
   const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html')
@@ -437,7 +440,7 @@ const SAID = `(async () => {
 const AS_OF = "/block (\\d+)/.exec(document.querySelector('footer').textContent)[1]"
 
 test.each(['', 'account/admin', 'token/iost', 'contract/token.iost'])(
-  'explorer in a browser: an open page is of one height, all of it: /%s',
+  'explorer in a browser: all parts of an open page have the same height: /%s',
   async path => {
     let before = ''
     const asked = `${path}?lang=en`
@@ -454,7 +457,7 @@ test.each(['', 'account/admin', 'token/iost', 'contract/token.iost'])(
   },
 )
 
-test('explorer in a browser: whoever reads the rows keeps them, and the page says that it waits', async () => {
+test('explorer in a browser: the rows stay while a visitor reads them, and the page says that it waits', async () => {
   await onGrowingChain({ isRefused: false, more: [61] }, async (page, height) => {
     if (height === 60) {
       await page.until(`${STATE} === 'on'`)
@@ -468,7 +471,7 @@ test('explorer in a browser: whoever reads the rows keeps them, and the page say
   })
 })
 
-test('explorer in a browser: live is what is current, otherwise the page says what is wrong', async () => {
+test('explorer in a browser: the page says live while its data is current, otherwise it names the problem', async () => {
   let ms = 3_600_000
   await onGrowingChain({ isRefused: false, more: [61], later: () => ms }, async (page, height) => {
     if (height === 60) {
@@ -482,7 +485,7 @@ test('explorer in a browser: live is what is current, otherwise the page says wh
   })
 })
 
-test('explorer in a browser: where the stream is refused, rows of new blocks come now and then', async () => {
+test('explorer in a browser: if the stream is refused, rows of new blocks are fetched at intervals', async () => {
   // The form of a pager leads to the first page by its number.
   const path = 'blocks?page=1'
   await onGrowingChain({ isRefused: true, more: [61], path }, async (page, height, { told }) => {
@@ -492,7 +495,7 @@ test('explorer in a browser: where the stream is refused, rows of new blocks com
   })
 })
 
-test('explorer in a browser: the theme is that of the system until one is chosen, and the choice stays', async () => {
+test('explorer in a browser: the theme follows the system until one is chosen, and the choice persists', async () => {
   const page = await browser.open()
   await page.prefer('dark')
   await page.go(`${served.url}blocks`)
@@ -514,7 +517,7 @@ test('explorer in a browser: the theme is that of the system until one is chosen
   await page.close()
 })
 
-test('explorer in a browser: times are shown in UTC or in the own zone, and the choice stays', async () => {
+test('explorer in a browser: times are shown in UTC or in the local time zone, and the choice persists', async () => {
   const page = await browser.open()
   await page.go(`${served.url}block/4824`)
   const time = "document.querySelector('time.at').textContent"

@@ -7,7 +7,7 @@ import { type Service, serviceOn } from '#test/support/processes/service.ts'
 import { loadedStore } from '#test/support/stores/loaded.ts'
 import { until } from '#test/support/wait.ts'
 
-/** Clients of exports that stall, leave, or ask for too many; and exports that break off. */
+/** Clients of exports that stall, leave, or open too many, and exports that break off. */
 
 const HISTORY = '/api/account/get-account-tx?account=busyhub&format=ndjson'
 const HOLDERS = '/api/token/get-token-holder?token=iost&format=csv'
@@ -31,7 +31,7 @@ const serving = async (over: Parameters<typeof serviceOn>[1] = {}, store?: Store
 const urlOf = ({ app, key }: Service, path: string, own = key): string =>
   `http://127.0.0.1:${app.server?.port}${path}&apikey=${own}`
 
-/** A client that takes nothing but the begin of an answer. */
+/** A client that reads only the beginning of an answer. */
 const opening = async (service: Service, path = HISTORY, own = service.key) => {
   const socket = connect(service.app.server?.port ?? 0, '127.0.0.1')
   sockets.push(socket)
@@ -50,7 +50,7 @@ const opening = async (service: Service, path = HISTORY, own = service.key) => {
 const kindsIn = ({ lines }: Service): readonly unknown[] =>
   lines.filter(({ message }) => message === 'Answered request.').map(({ fields }) => fields['kind'])
 
-test('exports: clients that leave, by the dozen, free their places', async () => {
+test('exports: dozens of clients that leave release their places', async () => {
   const service = await serving()
   for (let round = 1; round <= 12; round += 1) {
     const clients = await Promise.all([opening(service), opening(service, HOLDERS)])
@@ -58,13 +58,13 @@ test('exports: clients that leave, by the dozen, free their places', async () =>
     for (const { socket } of clients) socket.destroy()
     await until(() => kindsIn(service).length === round * 2)
   }
-  // A short list may have been sent before its client left; the long one never is.
+  // A short list may have been sent before its client left. The long one never is.
   const kinds = kindsIn(service)
   expect(kinds.filter(kind => kind !== 'gone' && kind !== 'ok')).toEqual([])
   expect(kinds.filter(kind => kind === 'gone').length).toBeGreaterThanOrEqual(12)
 })
 
-test('exports: a client that takes nothing is cut off, and sees no end', async () => {
+test('exports: a client that reads nothing is cut off without the end of the list', async () => {
   const clock = handClock(Date.UTC(2026, 0, 1))
   const service = await serving({ clock })
   const client = await opening(service)
@@ -82,7 +82,7 @@ test('exports: a client that takes nothing is cut off, and sees no end', async (
   expect(text.endsWith('0\r\n\r\n')).toBe(false)
 })
 
-test('exports: two of one key at once, then 429; when all places are taken, 503', async () => {
+test('exports: a third export of a key is 429, and 503 when all places are taken', async () => {
   const other = createKey('other', { perSecond: 100, perDay: 1_000_000 }, { now: Date.now() })
   const service = await serving({ maxExports: 3, keys: [other.stored] })
   const [first] = [await opening(service), await opening(service)]
@@ -104,7 +104,7 @@ test('exports: two of one key at once, then 429; when all places are taken, 503'
   expect((await opening(service, HISTORY, other.key)).status).toBe(200)
 })
 
-test('exports: HEAD has the headers and keeps no place', async () => {
+test('exports: HEAD has the headers and takes no place', async () => {
   const service = await serving()
   for (let times = 0; times < 5; times += 1) {
     const response = await fetch(urlOf(service, HISTORY), { method: 'HEAD' })
@@ -118,7 +118,7 @@ test('exports: HEAD has the headers and keeps no place', async () => {
   }
 })
 
-test('exports: each thousand rows begun is a request of the day', async () => {
+test('exports: each begun thousand of rows counts as a request of the day', async () => {
   const service = await serving({ plan: { perSecond: 1_000, perDay: 39 } })
   const left = async () => {
     const response = await fetch(urlOf(service, '/api/base/get-wealth-list?size=1'))
@@ -135,11 +135,11 @@ test('exports: each thousand rows begun is a request of the day', async () => {
       message: 'This API key is limited to 39 requests per day; 17 are left today, and 18 more are needed.',
     },
   ])
-  // What was refused cost nothing.
+  // Refused requests were not counted.
   expect(await left()).toEqual([200, '17'])
 })
 
-/** A store whose views fail or change at a counted read. */
+/** A store whose views fail or change at a given read. */
 const troubled = async (trouble: (view: View, read: number) => View): Promise<Store> => {
   const store = await loadedStore()
   let reads = 0
@@ -174,7 +174,7 @@ test.each([
   ['the store fails', failing, HISTORY, 'defect'],
   ['the store fails, as CSV', failing, HISTORY.replace('ndjson', 'csv'), 'defect'],
   ['rows are missing', missing, HOLDERS, 'damaged'],
-])('exports: broken off when %s, plain and packed', async (_name, trouble, path, kind) => {
+])('exports: an export breaks off when %s, plain and compressed', async (_name, trouble, path, kind) => {
   for (const encoding of ['identity', 'gzip']) {
     const service = await serving({}, await troubled(trouble))
     const broken = async (): Promise<string> => {

@@ -12,8 +12,9 @@ import { until } from '#test/support/wait.ts'
 import { ask, type Call, callsOn, lists } from './list-calls.ts'
 
 /**
- * Readers of every list, in every format, that stall or leave, all at once: the service lets go of all that it held for
- * them (views and points in time of the store, reads under way, places, timers, connections), and others read on.
+ * Readers of every list, in every format, that stall or leave at the same time: the service must release all
+ * their resources (views and points in time of the store, running reads, places, timers, connections), and
+ * other readers continue.
  */
 
 const STALL_MS = 40_000
@@ -21,10 +22,10 @@ const PLAN = { perSecond: 1_000_000, perDay: 1_000_000_000 }
 /** Every list has rows at this height of the recorded chain. */
 const HEIGHT = 820
 
-/** What is held of a store. */
+/** Open resources of a store. */
 type Holding = { views: number; reads: number }
 
-/** A store that counts what is held of it. */
+/** A store that counts its open resources. */
 const watched = (store: Store): { readonly store: Store; readonly holding: Holding } => {
   const holding: Holding = { views: 0, reads: 0 }
   return {
@@ -54,14 +55,14 @@ const watched = (store: Store): { readonly store: Store; readonly holding: Holdi
   }
 }
 
-/** A reader of an export that will not read it to its end. */
+/** A reader that does not read an export to its end. */
 type Reader = {
   readonly reader: { read(): Promise<unknown>; cancel(): Promise<void> }
   readonly client: AbortController
 }
 
 type Ending = {
-  /** What the service says of it in its log. */
+  /** The kind that the service logs for it. */
   readonly kind: 'gone' | 'stalled'
   readonly begin?: (one: Reader) => Promise<unknown>
   readonly end: (readers: readonly Reader[], clock: HandClock) => Promise<unknown>
@@ -88,7 +89,7 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
 
 type Opened = {
   readonly store: Store
-  /** Points in time that the store has open; of a store that has none, 0. */
+  /** Number of open points in time. 0 for a store without them. */
   readonly pits: () => number
   readonly destroy: () => Promise<void>
 }
@@ -113,7 +114,7 @@ const suite = (name: string, open: () => Promise<Opened>): void =>
       service = serviceOn(store, {
         keys: keys.map(({ stored }) => stored),
         clock,
-        // All lists at once and one reader beside: a place that is not given back is missed by the next test.
+        // Room for all lists at once and one more reader: the next test fails if a place is not released.
         maxExports: calls.length + 1,
         stallMs: STALL_MS,
       })
@@ -129,7 +130,7 @@ const suite = (name: string, open: () => Promise<Opened>): void =>
         .filter(({ message }) => message === 'Answered request.')
         .map(({ fields }) => fields['kind'])
 
-    /** Every list, read to its end by somebody else. */
+    /** Every list, read to its end by another client. */
     const allRead = async (format: string): Promise<readonly string[]> => {
       const texts: string[] = []
       for (const call of calls) {
@@ -143,11 +144,11 @@ const suite = (name: string, open: () => Promise<Opened>): void =>
 
     const expectNothingHeld = async (): Promise<void> => {
       await until(() => holding.views === 0 && holding.reads === 0 && own.pits() === 0)
-      // No timer of a reader that is gone.
+      // No timer of a departed reader is left.
       await clock.awaited(STALL_MS, 0)
     }
 
-    test('every list of the registry is read', () => {
+    test('every list of the registry is in the calls', () => {
       expect(calls.map(({ action }) => action)).toEqual(lists)
     })
 
@@ -188,7 +189,7 @@ const suite = (name: string, open: () => Promise<Opened>): void =>
           expect(await allRead(format)).toEqual([...whole])
         })
 
-    test('clients of every list in every format that close their connections after its first bytes', async () => {
+    test('clients of every list in every format that disconnect after the first bytes', async () => {
       service.app.listen({ hostname: '127.0.0.1', port: 0 })
       const { server } = service.app
       const before = kinds().length
@@ -214,7 +215,7 @@ const suite = (name: string, open: () => Promise<Opened>): void =>
         for (const socket of sockets) socket.destroy()
       }
       await until(() => kinds().length === before + 2 * calls.length)
-      // Those of short lists had all their bytes before they left.
+      // Short lists were sent completely before their clients left.
       expect(
         kinds()
           .slice(before)

@@ -11,16 +11,16 @@ import { replayed, temporarySqlite } from '#test/support/stores/loading.ts'
 import { ask, type Call, callsOn, lists } from './list-calls.ts'
 
 /**
- * Indices are migrated, or the end of the chain is taken back, while exports are under way: of every list one export for
- * each request that it makes, which waits there until the change is done. Each is row for row the truth of the height it
- * names, or is refused, or breaks off.
+ * Exports during a migration of indices, or while a repair takes blocks back. Of every list there is one
+ * export for each request to Elasticsearch that it makes, and that request is held until the change is done.
+ * Each export must equal, row for row, the list at its height, or be refused, or break off.
  */
 
-/** The last blocks up to here have transactions, and those of the fork have others. */
+/** The blocks just below this height have transactions, and those of the fork have others. */
 const HEIGHT = 759
 /** Blocks at the end that the node no longer has. */
 const ORPHANS = 3
-/** Longer than any change takes: what waits for it is not given up. */
+/** Longer than any change takes, so that no held request times out. */
 const PATIENT_MS = 500_000
 
 const AGED = {
@@ -36,7 +36,10 @@ const exported = (service: Pick<Service, 'ask' | 'key'>, call: Call): Promise<Re
   ask(service, call, { format: 'ndjson', numbers: 'string' })
 
 let calls: readonly Call[]
-/** What exports of a store that stands still say, by height; the last blocks up to the highest are those of a fork. */
+/**
+ * Exports of a store that is not written to, by height. The last blocks up to the highest are those of a
+ * fork.
+ */
 const truth = new Map<number, Texts>()
 
 const remember = async (blocks: readonly LoadedBlock[]): Promise<void> => {
@@ -54,18 +57,21 @@ const remember = async (blocks: readonly LoadedBlock[]): Promise<void> => {
 }
 
 let forked: readonly LoadedBlock[]
-/** As far as the node has them, too. */
+/** The same chain as far as the node has it. */
 let proved: readonly LoadedBlock[]
 beforeAll(async () => {
   if (elasticsearchUrl() === undefined) return
-  // First: what the calls name is there at either height.
+  // This chain first, because the names in the calls then exist at both heights.
   proved = (await recordedBlocks()).slice(0, HEIGHT - ORPHANS + 1)
   await remember(proved)
   forked = await forkedChain(HEIGHT, ORPHANS)
   await remember(forked)
 })
 
-/** What became of an export: the height of one that is whole and right, 'refused', 'broken off', or what is wrong. */
+/**
+ * The result of an export: the height of a complete and correct one, 'refused', 'broken off', or a
+ * description of the error.
+ */
 type Outcome = number | string
 
 const outcomeOf = async (call: Call, response: Response): Promise<Outcome> => {
@@ -76,7 +82,7 @@ const outcomeOf = async (call: Call, response: Response): Promise<Outcome> => {
   return text === truth.get(height)?.get(call.name) ? height : `WRONG at ${height}: ${text.slice(0, 300)}`
 }
 
-/** An export whose `nth` request to Elasticsearch waits for the change. */
+/** An export whose request number `nth` to Elasticsearch is held until the change is done. */
 const heldExport = async (
   target: TestElastic,
   { call, nth, change }: { readonly call: Call; readonly nth: number; readonly change: Promise<unknown> },
@@ -95,7 +101,7 @@ const heldExport = async (
   return {
     call,
     nth,
-    /** It waits, or it made fewer requests and has ended. */
+    /** Resolves when the request is held, or when the export made fewer requests and has ended. */
     waiting: Promise.race([there.promise, ended]),
     end: async () => {
       const outcome = await ended
@@ -106,7 +112,7 @@ const heldExport = async (
   }
 }
 
-/** How many requests each export makes. */
+/** The number of requests that each export makes. */
 const requestsOf = async (target: TestElastic, height: number): Promise<readonly number[]> => {
   const counts: number[] = []
   for (const call of calls) {
@@ -119,7 +125,7 @@ const requestsOf = async (target: TestElastic, height: number): Promise<readonly
   return counts
 }
 
-/** Makes a change while exports of all lists wait at each of their requests; what became of them. */
+/** Makes a change while exports of all lists are held at each of their requests. Returns their results. */
 const during = async (
   target: TestElastic,
   height: number,
@@ -139,7 +145,7 @@ const during = async (
   const outcomes: Outcome[] = []
   for (const { call, nth, end } of held) {
     const { outcome, kinds } = await end()
-    // No failure is called a defect.
+    // No failure is reported as a defect.
     expect([call.name, nth, kinds.filter(kind => kind !== 'ok' && kind !== 'unavailable')]).toEqual([
       call.name,
       nth,
@@ -150,7 +156,7 @@ const during = async (
   return outcomes
 }
 
-/** Where the server notices first that what a request reads is gone decides between the failures. */
+/** Which of the failures occurs depends on where the server first notices that the data is gone. */
 const expectOnly = (
   outcomes: readonly Outcome[],
   { some, orElse }: { readonly some: readonly Outcome[]; readonly orElse: readonly Outcome[] },
@@ -160,15 +166,15 @@ const expectOnly = (
   expect([...seen].filter(outcome => !some.includes(outcome) && !orElse.includes(outcome))).toEqual([])
 }
 
-describe.skipIf(elasticsearchUrl() === undefined)('exports of every list meanwhile', () => {
+describe.skipIf(elasticsearchUrl() === undefined)('exports of every list during a change', () => {
   const stored = async (blocks: readonly LoadedBlock[]) => {
     const target = openTestElastic()
     await fill(target.store, blocks, HEIGHT + 5)
     return { target, at: `${target.url}/${target.prefix}` }
   }
 
-  // All documents are derived anew from the stored blocks, which are proved again.
-  test('indices migrate', async () => {
+  // All documents are derived again from the stored blocks, which are proved again.
+  test('indices migrate runs', async () => {
     const { target, at } = await stored(proved)
     for (const [name, ageing] of Object.entries(AGED))
       await ageIndex(target.url, `${target.prefix}-${name}`, ageing)
@@ -179,12 +185,12 @@ describe.skipIf(elasticsearchUrl() === undefined)('exports of every list meanwhi
       expect([code, err]).toEqual([0, ''])
     })
     expectOnly(outcomes, { some: [height], orElse: ['refused', 'broken off'] })
-    // All are whole when the change is done.
+    // Every export is complete when the change is done.
     await requestsOf(target, height)
     await target.destroy()
   })
 
-  test('repair takes back blocks that the node no longer has', async () => {
+  test('repair removes blocks that the node no longer has', async () => {
     const { target, at } = await stored(forked)
     await using folder = await cliFolder()
     await using node = await replayed(HEIGHT + 20)

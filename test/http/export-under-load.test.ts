@@ -11,19 +11,22 @@ import { temporarySqlite } from '#test/support/stores/loading.ts'
 import { type Call, callsOn, lists, opened, pagedRows, readToEnd } from './list-calls.ts'
 
 /**
- * Every list of the registry, exported while a loader commits, is row for row what its pages say at that height when
- * nothing moves: exports that begin and end at any time, and exports that are begun, left alone over a commit, and read
- * to their end after it.
+ * Every list of the registry is exported while a loader commits. Row for row, each export must equal the
+ * pages of that height in a store that is not written to. Some exports begin and end at any time; others are
+ * opened, left unread over a commit, and then read to their end.
  */
 
-/** Heights at which batches end: in long steps, then block by block as near the head. */
+/** Heights at which batches end: in large steps, then block by block as near the head. */
 const ENDS = [900, 920, 940, 941, 942, 943, 944, 945, 946, 947, 970, 971, 972, 1_000]
 const runsOf = (blocks: readonly LoadedBlock[]): readonly (readonly LoadedBlock[])[] =>
   ENDS.map((end, at) => blocks.slice(at === 0 ? 0 : (ENDS[at - 1] ?? 0) + 1, end + 1))
 
 type Truth = ReadonlyMap<number, ReadonlyMap<string, readonly unknown[]>>
 
-/** All lists by their pages at each height, of a store that stands still meanwhile; chosen at the first height. */
+/**
+ * All lists by their pages at each height, from a store that is not written to. The lists are chosen at the
+ * first height.
+ */
 const truthOf = async (
   blocks: readonly LoadedBlock[],
 ): Promise<{ readonly calls: readonly Call[]; readonly truth: Truth }> => {
@@ -52,13 +55,15 @@ beforeAll(async () => {
   ;({ calls, truth } = await truthOf(blocks))
 })
 
-test('every list of the registry is exported, and has rows from the first batch on', () => {
+test('every list of the registry is exported and has rows from the first batch on', () => {
   const rowsAt = truth.get(ENDS[0] ?? 0)
   const full = calls.filter(({ name }) => (rowsAt?.get(name)?.length ?? 0) > 0)
   expect(new Set(full.map(({ action }) => action))).toEqual(new Set(lists))
 })
 
-/** A service for readers that begin and end, and for readers that each hold one export open for long. */
+/**
+ * A service with keys for readers of complete exports, and for readers that keep one export open for long.
+ */
 const serviceFor = (store: Store) => {
   const holders = calls.map((_, at) => createKey(`holder ${at}`, PLAN, { now: Date.now() }))
   const service = serviceOn(store, {
@@ -82,7 +87,7 @@ const suite = (name: string, open: Opening): void =>
     })
     afterAll(() => own.destroy())
 
-    test('exports of every list while a loader commits are those of the height they name', async () => {
+    test('exports of every list during a load are correct for their height', async () => {
       const { service, holderOf } = serviceFor(own.store)
       let isDone = false
       const wrong: string[] = []
@@ -93,7 +98,9 @@ const suite = (name: string, open: Opening): void =>
         const expected = truth.get(got.height)?.get(call.name)
         if (!Bun.deepEquals(got.rows, expected)) wrong.push(`${call.name} at ${got.height}`)
       }
-      /** A key has two exports at once at most: each reader goes through half of the lists, again and again. */
+      /**
+       * A key may have at most two exports at once, so each reader goes through half of the lists repeatedly.
+       */
       const reader = async (half: number): Promise<void> => {
         while (!isDone)
           for (const call of calls.filter((_, at) => at % 2 === half))

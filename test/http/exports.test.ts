@@ -8,7 +8,7 @@ import { loadedStore } from '#test/support/stores/loaded.ts'
 
 const lists = actions.filter(({ list }) => list !== undefined)
 
-/** The parameters of an action's example without those of a page. */
+/** The parameters of an action's example without the paging parameters. */
 const exampleOf = ({ module, action, example }: Action): string => {
   const { page: _, size: __, ...rest } = example
   return new URLSearchParams({ module, action, ...rest }).toString()
@@ -21,7 +21,7 @@ const service = async () => {
 }
 type Ask = Awaited<ReturnType<typeof service>>
 
-/** How many rows the pages have, and those pages that have not the very texts of `lines`, row by row. */
+/** The number of rows on all pages, and the pages that differ from `lines` in any character of a row. */
 const pagedRows = async (ask: Ask, action: Action, lines: readonly string[], options = '') => {
   const list = action.list ?? ''
   const isPaged = Object.hasOwn(action.params.properties, 'page')
@@ -30,7 +30,7 @@ const pagedRows = async (ask: Ask, action: Action, lines: readonly string[], opt
     const part = isPaged ? `&page=${1 + rows / 500}&size=500` : ''
     const text = await (await ask(`${exampleOf(action)}${part}&format=bare${options}`)).text()
     const own = isPaged ? lines.slice(rows, rows + 500) : lines
-    // Texts first: parsing with exact numbers takes many times longer.
+    // Compares texts first: parsing with exact numbers is many times slower.
     const isSame = text.includes(`"${list}":[${own.join(',')}]`)
     const listed = isSame ? own : exactlyAll(text, list)
     if (!isSame) differing.push([own.map(exactly), listed])
@@ -49,11 +49,11 @@ const exactly = (text: string): string =>
     ),
   )
 
-/** The rows of an export as NDJSON, each as it is written. */
+/** The rows of an export as NDJSON, unparsed. */
 const linesOf = async (ask: Ask, query: string): Promise<readonly string[]> =>
   (await (await ask(query)).text()).split('\n').slice(0, -2)
 
-/** The rows of an action's list, without options, once they were exported. */
+/** The rows of each action's list without options, once they were exported. */
 const exported = new Map<Action, readonly string[]>()
 
 for (const action of lists) {
@@ -78,7 +78,7 @@ for (const action of lists) {
     const [head, ...records] = readCsv(await response.text())
     const columns = columnsOf(action.result, action.list ?? '')?.usual
     expect(head).toEqual([...(columns ?? [action.list ?? ''])])
-    // Only pages can have rows that may still be replaced.
+    // Only pages can contain rows that may still be replaced.
     if (Object.hasOwn(action.params.properties, 'head')) expect(head).not.toContain('status')
     const rows = exported.get(action) ?? (await linesOf(ask, `${exampleOf(action)}&format=ndjson`))
     expect(records.length).toBe(rows.length)
@@ -89,11 +89,11 @@ for (const action of lists) {
       const expected = cells.map((cell, column): string => {
         if (cell === undefined || cell === null) return ''
         if (typeof cell === 'string') return cell
-        // Digits are compared as text: those of a number stand in the row after its name.
+        // Digits are compared as text: the digits of a number follow its name in the row.
         if (typeof cell === 'number') return digits[column]?.exec(row)?.[1] ?? ''
         return rowJson(row, columns?.[column] ?? '', cell)
       })
-      // A line break between the values of JSON text stays in a cell, and is a space in a line of NDJSON.
+      // A line break between the values of JSON text stays in a cell. In a line of NDJSON it is a space.
       const [is, wanted] = [records[at]?.map(inOneLine), expected.map(inOneLine)]
       if (is?.length !== wanted.length || is.some((cell, column) => cell !== wanted[column]))
         expect(is).toEqual(wanted)
@@ -103,7 +103,7 @@ for (const action of lists) {
 
 const inOneLine = (text: string): string => text.replaceAll(/[\r\n]/g, ' ')
 
-/** The JSON text of an array or object as it stands in its row. */
+/** The JSON text of an array or object in its row. */
 const rowJson = (row: string, name: string, value: unknown): string => {
   const text = JSON.stringify(value)
   if (row.includes(`"${name}":${text}`)) return text
@@ -116,7 +116,7 @@ const rowJson = (row: string, name: string, value: unknown): string => {
   return text
 }
 
-test('exports: pages are refused, and so are actions without a list', async () => {
+test('exports: pages and actions without a list are refused', async () => {
   const ask = await service()
   const message = async (query: string) => {
     const response = await ask(query)
@@ -144,7 +144,7 @@ test.each([
   'module=account&action=get-token-list&account=busyhub',
   'module=token&action=get-token-holder&token=wei18',
   'module=producer&action=get-producer-voter&producer=prod_13',
-])('exports: %s of the past say of which block they are', async query => {
+])('exports: files of the past name their block (%s)', async query => {
   const ask = await service()
   for (const [point, options] of [
     ['at_block=3000', ''],
@@ -163,7 +163,7 @@ test.each([
   }
 })
 
-test('exports: shares of a period say of which blocks they are, and their sum', async () => {
+test('exports: shares of a period name their blocks and their sum', async () => {
   const ask = await service()
   const query = 'module=producer&action=get-reward-shares&producer=prod_13&start_block=2000&end_block=3000'
   const answer = await ask(`${query}&format=ndjson&numbers=string`)
@@ -174,13 +174,13 @@ test('exports: shares of a period say of which blocks they are, and their sum', 
   expect(answer.headers.get('content-disposition')).toContain('"get-reward-shares-2000-3000.ndjson"')
 })
 
-test('exports: an unknown thing has no rows with compat=iostabc', async () => {
+test('exports: an unknown account or token has no rows with compat=iostabc', async () => {
   const ask = await service()
   const response = await ask('module=token&action=get-token-holder&token=nosuch&format=csv&compat=iostabc')
   expect([response.status, await response.text()]).toEqual([200, 'account,balance,symbol\r\n'])
 })
 
-test('exports: gzip is one stream of the same bytes', async () => {
+test('exports: a gzip export is one stream of the same bytes', async () => {
   const ask = await service()
   const query = 'module=base&action=get-wealth-list&format=csv'
   const plain = await (await ask(query)).text()

@@ -10,17 +10,17 @@ import { type Service, serviceOn } from '../support/processes/service.ts'
 import { commitRuns } from '../support/stores/commit-runs.ts'
 import { temporarySqlite } from '../support/stores/loading.ts'
 
-/** A reader over a real connection who is slower than the rows come. */
+/** A reader on a real connection that is slower than the rows arrive. */
 
 setDefaultTimeout(600_000)
 
 const FROM = 760
 const TO = 1_500
-/** Blocks of a batch: more rows than may wait for a reader come in two of them. */
+/** Blocks per batch: two batches have more rows than may wait for a reader. */
 const RUN = 40
 const LIST = '/api/contract/get-contract-tx?contract=token.iost&numbers=string&format=sse'
 
-/** The connection is one whose buffers hold less than comes: those of TCP grow to some megabytes. */
+/** A Unix socket, whose buffers are smaller than the data. TCP buffers grow to several megabytes. */
 const opening = async (path: string, service: Service, query = '') => {
   const socket = connect(path)
   const parts: Buffer[] = []
@@ -49,7 +49,7 @@ const opening = async (path: string, service: Service, query = '') => {
   }
 }
 
-/** The content of a chunked body, which must have come to its end. */
+/** The content of a chunked body, which must be complete. */
 const chunksOf = (body: Buffer): Buffer<ArrayBuffer> => {
   const parts: Buffer[] = []
   for (let at = 0; ; ) {
@@ -62,7 +62,7 @@ const chunksOf = (body: Buffer): Buffer<ArrayBuffer> => {
   }
 }
 
-test('feeds: a reader who takes nothing while more than may wait comes is told where to go on, and goes on there', async () => {
+test('feeds: a reader too slow for the waiting rows gets an id to continue from, and continues there', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'iostlens-cut-'))
   const path = join(folder, 'socket')
   const { store, destroy } = await temporarySqlite()
@@ -88,7 +88,7 @@ test('feeds: a reader who takes nothing while more than may wait comes is told w
         reading = read().catch(error => leaving.signal.aborted || Promise.reject(error))
         return
       }
-      // Each height is handed to all readers at once.
+      // Each height is sent to all readers at once.
       await until(() => Number(JSON.parse(brisk.at(-1)?.data ?? '{"block":0}').block) >= height - 5)
     },
   })

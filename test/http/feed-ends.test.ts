@@ -11,7 +11,7 @@ import { feedEvents } from '../support/processes/feed-client.ts'
 import { serviceOn } from '../support/processes/service.ts'
 import { loadedStore } from '../support/stores/loaded.ts'
 
-/** What begins and ends a feed of a chain that stands still. */
+/** The begin and end of feeds of a chain that stands still. */
 
 const LIST = '/api/account/get-account-tx?account=busyhub&format=sse'
 const PLAN = { perSecond: 1_000, perDay: 100_000 }
@@ -33,7 +33,7 @@ const firstOf = async (response: Response, count: number) => {
   return events
 }
 
-test('feeds: what comes behind start_seq, or behind Last-Event-ID, which counts more', async () => {
+test('feeds: rows start after start_seq, or after Last-Event-ID, which takes precedence', async () => {
   const { open } = await started()
   const ids = async (query: string, headers = {}) =>
     (await firstOf(await open(query, { headers }), 3)).map(({ id }) => id)
@@ -42,7 +42,7 @@ test('feeds: what comes behind start_seq, or behind Last-Event-ID, which counts 
   expect(await ids('', { 'last-event-id': '0' })).toEqual(['1', '2', '3'])
 })
 
-test('feeds: the begin names the last row, so that coming again before the first row misses none', async () => {
+test('feeds: the first message names the last row, so that a reconnect before the first row misses none', async () => {
   const { open } = await started()
   const reader = (await open()).body?.getReader()
   const { value } = (await reader?.read()) ?? {}
@@ -52,20 +52,20 @@ test('feeds: the begin names the last row, so that coming again before the first
   await reader?.cancel()
 })
 
-test('feeds: the begin gives back the whole id, so that a place above is not forgotten before the first event', async () => {
+test('feeds: the first message repeats the whole id, so that a position at the head is not lost before the first event', async () => {
   const { open } = await started()
   const reader = (
     await open('&head=1', { headers: { 'last-event-id': '18261-4900-4901-2-abc-1234wxyz@9.1234abcd' } })
   ).body?.getReader()
   const { value } = (await reader?.read()) ?? {}
-  // No node is followed: nobody can say that the block is gone.
+  // No node is followed, so it is unknown whether the block is gone.
   expect(new TextDecoder().decode(value as Uint8Array)).toBe(
     'retry: 1000\n: block 4851, head none\nid: 18261-4900-4901-2-abc-1234wxyz@9.1234abcd\n\n',
   )
   await reader?.cancel()
 })
 
-test('feeds: someone who has more rows than the list is told which still hold', async () => {
+test('feeds: a client with more rows than the list gets a reset to the last valid row', async () => {
   const { open } = await started()
   const [end] = await firstOf(await open('', { headers: { 'last-event-id': '18262' } }), 2)
   expect([end?.id, end?.event, JSON.parse(end?.data ?? '')]).toMatchObject([
@@ -75,7 +75,7 @@ test('feeds: someone who has more rows than the list is told which still hold', 
   ])
 })
 
-test('feeds: what has no feed, and what a feed has no use for, is refused', async () => {
+test('feeds: calls without a feed, and parameters that a feed does not use, are refused', async () => {
   const { ask, key, open } = await started()
   const refusal = async (response: Response) => {
     const { message } = (await response.json()) as { message: string }
@@ -101,7 +101,7 @@ test('feeds: what has no feed, and what a feed has no use for, is refused', asyn
   expect(await refusal(wealth)).toEqual([400, expect.stringContaining(`: ${feeds.join(', ')}. `)])
 })
 
-test('feeds: as many of a key and in all as there are places, which those who leave give back', async () => {
+test('feeds: the number of feeds is limited per key and in all, and leaving clients release their places', async () => {
   const other = createKey('other', PLAN, { now: Date.now() })
   const { open } = await started({ maxFeeds: 3, maxFeedsPerKey: 2, keys: [other.stored] })
   const [first] = [await open(), await open()]
@@ -112,7 +112,7 @@ test('feeds: as many of a key and in all as there are places, which those who le
   expect((await open()).status).toBe(200)
 })
 
-test('feeds: a key that is revoked ends its feeds, and no other', async () => {
+test('feeds: revoking a key ends its feeds, and no others', async () => {
   const [one, two] = ['one', 'two'].map(name => createKey(name, PLAN, { now: Date.now() }))
   let keys: readonly StoredKey[] = [one?.stored, two?.stored].filter(key => key !== undefined)
   const ring = keyring({ store: { list: async () => keys }, clock: systemClock })
@@ -130,7 +130,7 @@ test('feeds: a key that is revoked ends its feeds, and no other', async () => {
   expect(isOver).toBe(false)
 })
 
-test('feeds: all end when the service stops', async () => {
+test('feeds: all feeds end when the service stops', async () => {
   const stopping = stoppingService()
   const { open } = await started({ stopping })
   const ended = firstOf(await open('&lang=zh'), 2)
@@ -140,7 +140,7 @@ test('feeds: all end when the service stops', async () => {
   ])
 })
 
-test('feeds: one that is still being opened when the service has stopped is a stream that ends; queries are refused', async () => {
+test('feeds: a feed opened while the service stops is a stream that ends, and queries are refused', async () => {
   const stopping = stoppingService()
   const store = await loadedStore()
   const asked = Promise.withResolvers<void>()
@@ -167,7 +167,7 @@ test('feeds: one that is still being opened when the service has stopped is a st
   expect(await refused.json()).toMatchObject({ code: 5030, data: {} })
 })
 
-test('client: follow goes on from the last row, whatever ends its connections', async () => {
+test('client: follow continues after the last row, however its connections end', async () => {
   const service = await started()
   let asked = 0
   const fetch = async (url: string, init: RequestInit): Promise<Response> => {
@@ -190,7 +190,7 @@ test('client: follow goes on from the last row, whatever ends its connections', 
   expect(asked).toBeGreaterThan(2)
 })
 
-test('client: followHead tells of rows above and of those that are gone, and names the place where it goes on', async () => {
+test('client: followHead reports head rows and dropped ones, and sends the id to continue from', async () => {
   const service = await started()
   const packed = (id: string, row: number) => `id: ${id}\nevent: packed\ndata: {"n":${row}}\n\n`
   const row = (id: string, n: number) => `id: ${id}\ndata: {"seq":${n}}\n\n`
@@ -214,7 +214,7 @@ test('client: followHead tells of rows above and of those that are gone, and nam
   const reading = (async () => {
     for await (const event of action.followHead({ account: 'busyhub' })) events.push(event)
   })()
-  // The last row comes again as another one.
+  // The last row is sent again with other content.
   await expect(reading).rejects.toThrow('Blocks were taken back')
   expect(events).toEqual([
     { event: 'packed', row: { n: 5 } },

@@ -6,11 +6,11 @@ import { Failure } from '#failure/failure.ts'
 import type { Published, Store } from '#store/port.ts'
 import { handClock } from '../support/clocks/hand-clock.ts'
 
-/** Those who follow rows and those who follow heights in one thread do not disturb each other. */
+/** Readers of rows and readers of heights in one thread do not disturb each other. */
 
 const at = (height: number) => ({ height, hash: `hash ${height}` }) as Published
 
-/** A hub over a store whose rows are read as `read` says; its height grows by one with each look. */
+/** A hub over a store whose rows are read by `read`. Its height increases by one with each look. */
 const started = (read: (signal: AbortSignal | undefined) => Promise<never>) => {
   const clock = handClock()
   let height = 0
@@ -44,7 +44,7 @@ const started = (read: (signal: AbortSignal | undefined) => Promise<never>) => {
   return { clock, hub, heights, ends, watch, follower, join, answers }
 }
 
-test('feedHub: rows that are read slowly, or not at all, hold no height back and end no live page', async () => {
+test('feedHub: slow or stuck reads of rows delay no height and end no live page', async () => {
   let reads = 0
   const { clock, heights, ends, watch, follower, join } = started(signal => {
     reads += 1
@@ -64,7 +64,7 @@ test('feedHub: rows that are read slowly, or not at all, hold no height back and
   expect(heights.length).toBeGreaterThan(30)
 })
 
-test('feedHub: the last reader who leaves ends what is read, though a page still follows the heights', async () => {
+test('feedHub: the last reader that leaves ends the read of rows, even if a page still follows the heights', async () => {
   const signals: (AbortSignal | undefined)[] = []
   const { clock, hub, watch, follower, join } = started(signal => {
     signals.push(signal)
@@ -82,7 +82,7 @@ test('feedHub: the last reader who leaves ends what is read, though a page still
   expect(join(follower())).toBe(true)
 })
 
-test('feedHub: an answer that was asked for before a page came is not told to it', async () => {
+test('feedHub: a height read before a page subscribed is not sent to it', async () => {
   const { clock, heights, watch, answers } = started(() => Promise.reject(new Error('no rows are read')))
   const old = Promise.withResolvers<Published>()
   answers.published = () => old.promise

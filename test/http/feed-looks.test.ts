@@ -6,14 +6,17 @@ import { serviceOn } from '../support/processes/service.ts'
 import { commitRuns } from '../support/stores/commit-runs.ts'
 import { temporarySqlite } from '../support/stores/loading.ts'
 
-/** Feeds by a clock that a test moves: when the store is looked at, and what comes while there is nothing new. */
+/**
+ * Feeds with a clock moved by the test: the times of looks at the store, and the comments sent when nothing
+ * is new.
+ */
 
 const READERS = 30
 const FROM = 20
 const TO = 24
 const LIST = '/api/base/get-block-list?format=sse'
 
-/** What came of a body so far. */
+/** The text of a body so far. */
 const collected = (response: Response): (() => string) => {
   const decoder = new TextDecoder()
   let text = ''
@@ -23,7 +26,7 @@ const collected = (response: Response): (() => string) => {
   return () => text
 }
 
-test('feeds: the store is read once for all readers of a height, and not again; every 15 seconds a comment names it', async () => {
+test('feeds: the store is read once per height for all readers, and every 15 seconds a comment names the height', async () => {
   const { store, destroy } = await temporarySqlite()
   const clock = handClock()
   let reads = 0
@@ -38,11 +41,11 @@ test('feeds: the store is read once for all readers of a height, and not again; 
   const texts: (() => string)[] = []
   const open = async (): Promise<void> => {
     for (let at = 0; at < READERS; at += 1) {
-      // Two forms of the same list: each is written once.
+      // Two forms of the same list. Each is serialized once.
       const query = at % 2 === 0 ? '' : '&numbers=string'
       texts.push(collected(await service.ask(`${LIST}${query}&apikey=${service.key}`)))
     }
-    // Each has read its list; then all of them wait for news.
+    // After each reader has read its list, all of them wait for new rows.
     while (texts.some(text => !text().includes('id: '))) await clock.settle()
     for (let last = 0; last !== reads || reads <= 2 * READERS; await Bun.sleep(1)) {
       last = reads

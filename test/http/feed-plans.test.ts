@@ -8,10 +8,10 @@ import { type FeedEvent, feedEvents } from '../support/processes/feed-client.ts'
 import { serviceOn } from '../support/processes/service.ts'
 import { loadedStore } from '../support/stores/loaded.ts'
 
-/** What becomes of open feeds when their key expires, and when the requests of its day are used up. */
+/** Open feeds when their key expires, and when the daily requests of the key are used up. */
 
 const LIST = '/api/account/get-account-tx?account=busyhub&format=sse'
-/** Ten minutes before the end of a day. */
+/** Ten minutes before midnight. */
 const EVENING = Date.UTC(2026, 0, 1, 23, 50)
 const NIGHT_MS = 600_000
 const MINUTE_MS = 60_000
@@ -30,7 +30,7 @@ const started = async (plan: Plan, { expires }: { readonly expires?: number } = 
   return {
     clock,
     ask,
-    /** Events of a feed as they come. */
+    /** Collects the events of a feed. */
     follow: async (query = '', headers: Readonly<Record<string, string>> = {}) => {
       const leaving = new AbortController()
       const response = await ask(LIST + query, headers, { signal: leaving.signal })
@@ -41,12 +41,12 @@ const started = async (plan: Plan, { expires }: { readonly expires?: number } = 
         for await (const event of feedEvents(response.body)) events.push(event)
         isOver = true
       }
-      // The body of a client that goes away ends with an error.
+      // After the client leaves, the body ends with an error.
       const reading = read().catch(error => leaving.signal.aborted || Promise.reject(error))
       return {
         events,
         isOver: () => isOver,
-        /** Lets time pass until so many events have come, or the feed is over. */
+        /** Advances the clock until `count` events have come or the feed has ended. */
         until: async (count = Number.POSITIVE_INFINITY) => {
           while (!isOver && events.length < count) {
             await Bun.sleep(1)
@@ -67,7 +67,7 @@ const lastOf = (events: readonly FeedEvent[]) => {
   return { event, ...JSON.parse(data ?? '{}') }
 }
 
-test('feeds: a key that expires ends them, and opens none', async () => {
+test('feeds: the expiry of a key ends its feeds, and the key opens none', async () => {
   const service = await started({ perSecond: 100, perDay: 100 }, { expires: EVENING + MINUTE_MS })
   const feed = await service.follow('&start_seq=18261')
   await feed.until(1)
@@ -84,7 +84,7 @@ test('feeds: a key that expires ends them, and opens none', async () => {
   ])
 })
 
-test('feeds: when the day has no request left for the next thousand rows, they end behind the last row, and go on there the next day', async () => {
+test('feeds: when the day has no request left for the next thousand rows, a feed ends after the last row and continues there the next day', async () => {
   const service = await started({ perSecond: 100, perDay: 3 })
   const feed = await service.follow('&start_seq=1')
   await feed.until()
@@ -108,7 +108,7 @@ test('feeds: when the day has no request left for the next thousand rows, they e
   await next.leave()
 })
 
-test('feeds: one that is open outlives the requests of the day', async () => {
+test('feeds: an open feed continues after the requests of the day are used up', async () => {
   const service = await started({ perSecond: 100, perDay: 2 })
   const feed = await service.follow('&start_seq=17500')
   await feed.until(762)

@@ -10,11 +10,11 @@ import { elasticsearchUrl } from '../support/stores/elasticsearch.ts'
 import { loadFrom } from '../support/stores/loading.ts'
 import { repairedEnd } from '../support/stores/repaired-end.ts'
 
-/** A repair takes blocks back while feeds are open: nobody keeps a row that is no longer true. */
+/** A repair takes blocks back while feeds are open: no reader keeps a row that is no longer on the chain. */
 
 setDefaultTimeout(600_000)
 
-/** Enough of the recorded chain for transfers at its end. */
+/** The end of this part of the recorded chain has transfers. */
 const HEIGHT = 700
 const NEXT = 720
 
@@ -28,14 +28,14 @@ const LISTS = [
 
 const replay = replayedNode(NEXT)
 
-/** The rows of a list from its first one, without what the length of the list changes. */
+/** The rows of a list from the first one, without the fields that depend on the length of the list. */
 const wholeList = async ({ ask, key }: Service, list: string): Promise<readonly string[]> => {
   const response = await ask(`/api/?apikey=${key}&${list}&format=ndjson&sort=asc`)
   expect(response.status).toBe(200)
   return (await response.text()).split('\n').slice(0, -2)
 }
 
-/** A reader who does what the reference says: after `reset` the rows behind it are discarded, and come again. */
+/** A reader that follows the reference: after `reset` it discards the later rows, which are sent again. */
 const follower = (service: Service, list: string) => {
   let rows: string[] = []
   const resets: number[] = []
@@ -55,7 +55,8 @@ const follower = (service: Service, list: string) => {
         resets.push(seq)
         rows = rows.slice(0, seq)
       } else {
-        // The store was closed for longer than feeds are silent: what was told before may have changed meanwhile.
+        // The store was closed for longer than a feed may be silent, so the rows sent before may have
+        // changed.
         expect([list, event]).toEqual([list, 'end'])
         rows = []
       }
@@ -68,16 +69,19 @@ const follower = (service: Service, list: string) => {
   return { list, rows: (): readonly string[] => rows, resets, done, stop: () => leaving.abort() }
 }
 
-/** By this clock no feed is silent for long, so that those of a store that can be read end only with the test. */
+/** By this clock no feed is silent for long, so that those of a readable store end only with the test. */
 const UNHURRIED = { ...patientClock, elapsed: () => 0 }
 
-/** Blocks that are taken back, and how: those whose batches are kept one by one, and more. */
+/**
+ * Numbers of blocks, and how they are taken back: within the blocks whose batches are kept separately, and
+ * beyond.
+ */
 const FEW = [3, 'back'] as const
 const MANY = [20, 'closed'] as const
 
 const suite = (open: () => Promise<Damageable>, ...cases: readonly (typeof FEW | typeof MANY)[]): void => {
   test.each(cases)(
-    'feeds: a repair takes %d blocks back (%s): whoever has their rows is told, and gets those of the chain',
+    'feeds: a repair takes %d blocks back (%s): readers of their rows get a reset and the rows of the chain',
     async (orphans, way) => {
       const place = await open()
       try {
@@ -99,7 +103,7 @@ const suite = (open: () => Promise<Damageable>, ...cases: readonly (typeof FEW |
           await Promise.race([until(() => reader.rows().length >= expected.length), ends])
           expect([reader.list, reader.rows()]).toEqual([reader.list, [...expected]])
           const common = before[at]?.findIndex((row, index) => row !== expected[index]) ?? -1
-          // Whoever had a row that is no longer true was told, where the store could be read all the while.
+          // Readers of a row that was taken back got a `reset`, if the store was readable throughout.
           if (way === 'back' && common >= 0)
             expect([reader.list, reader.resets.some(seq => seq <= common)]).toEqual([reader.list, true])
         }

@@ -8,7 +8,9 @@ import { loadFrom } from '../support/stores/loading.ts'
 import { repairedEnd } from '../support/stores/repaired-end.ts'
 import { until } from '../support/wait.ts'
 
-/** Readers who are away while a repair takes blocks back, and come again when the chain is longer than it was. */
+/**
+ * Readers that are away while a repair takes blocks back, and return when the chain is longer than before.
+ */
 
 setDefaultTimeout(600_000)
 
@@ -22,7 +24,7 @@ const replay = replayedNode(NEXT)
 
 type Asked = { readonly query?: string; readonly last?: string | undefined; readonly list?: string }
 
-/** The first `count` messages of a feed; `messages`: those that came so far. */
+/** The first `count` messages of a feed. `messages` collects those that have come so far. */
 const messagesOf = async (
   service: Service,
   { query = '', last, list = LIST }: Asked,
@@ -39,7 +41,10 @@ const messagesOf = async (
   return messages
 }
 
-/** Works with a store whose last blocks are not the chain's, then when they were taken back and the chain has gone on. */
+/**
+ * Calls `before` while the last blocks of the store are not the chain's, and `after` when they were taken
+ * back and the chain has grown.
+ */
 const repaired = async (
   before: (service: Service) => Promise<void>,
   after: (service: Service) => Promise<void>,
@@ -56,7 +61,7 @@ const repaired = async (
   }
 }
 
-test('feeds: the id behind the rows names their chain, and one who comes again with it is told that rows were taken back', async () => {
+test('feeds: the id after the rows names their branch, and a client that returns with it learns that rows were taken back', async () => {
   const ids: Record<string, string> = {}
   await repaired(
     async service => {
@@ -66,7 +71,7 @@ test('feeds: the id behind the rows names their chain, and one who comes again w
         [String(HEIGHT + 1), true],
         [String(HEIGHT + 1), false],
       ])
-      // The id of an event is the seq alone.
+      // The id of an event is its seq alone.
       expect(events.map(({ id }) => id).slice(0, 2)).toEqual([String(HEIGHT), String(HEIGHT + 1)])
       Object.assign(ids, { begin: begin?.id, end: events.at(-1)?.id })
       const [now] = await messagesOf(service, {}, 1)
@@ -79,7 +84,7 @@ test('feeds: the id behind the rows names their chain, and one who comes again w
         for (const name of ['end', 'now', 'begin']) {
           const [begin, reset] = await messagesOf(service, { query: head, last: ids[name] }, 2)
           expect([name, begin?.id]).toEqual([name, ids[name]])
-          // The highest block that the id names and the chain still has, and the number of its row.
+          // The highest block named by the id that is still on the chain, and the number of its row.
           expect([name, reset?.id, reset?.event]).toEqual([name, String(HEIGHT - 15), 'reset'])
           expect(JSON.parse(reset?.data ?? '')).toMatchObject({
             seq: HEIGHT - 15,
@@ -89,14 +94,14 @@ test('feeds: the id behind the rows names their chain, and one who comes again w
       // None of its rows was taken back.
       const [, row] = await messagesOf(service, { last: ids['early'] }, 2)
       expect([row?.id, row?.event]).toEqual(['101', 'message'])
-      // An id without a trail says nothing about the chain.
+      // An id without a trail does not identify a branch.
       const [, next] = await messagesOf(service, { last: String(HEIGHT + 1) }, 2)
       expect([next?.id, next?.event]).toEqual([String(HEIGHT + 2), 'message'])
     },
   )
 })
 
-test('feeds: one of rows that are searched for, begun at a block that is taken back, is told and goes on', async () => {
+test('feeds: a feed of searched rows, begun at a block that is taken back, sends a reset and continues', async () => {
   let id: string | undefined
   let open: Promise<readonly FeedEvent[]> | undefined
   const told = (events: readonly FeedEvent[] | undefined) =>
@@ -118,7 +123,7 @@ test('feeds: one of rows that are searched for, begun at a block that is taken b
       const [begin, reset] = await messagesOf(service, { list: SEARCHED, last: id }, 2)
       expect(begin?.id).toBe(id)
       expect(told([begin, reset].filter(event => event !== undefined))).toEqual(RESET)
-      // It goes on with the rows behind the blocks that are left.
+      // The feed continues with the rows after the remaining blocks.
       const all = await service.ask(
         `/api/?apikey=${service.key}&${SEARCHED.replace('sse', 'ndjson')}&sort=asc&start_block=${HEIGHT - 15}`,
       )

@@ -12,29 +12,32 @@ import { commitRuns } from '../support/stores/commit-runs.ts'
 import { loadFrom, temporarySqlite } from '../support/stores/loading.ts'
 import { repairedEnd } from '../support/stores/repaired-end.ts'
 
-/** Readers who learn late that rows of theirs were taken back: the chain has more rows again by then than they have. */
+/**
+ * Readers that learn late that some of their rows were taken back, when the chain again has more rows than
+ * they have.
+ */
 
 setDefaultTimeout(600_000)
 
 const HEIGHT = 700
 const NEXT = 720
-/** The last block that the other node's chain has in common with the recorded one, and the number of its row. */
+/** The last block that the forked chain shares with the recorded one, and the number of its row. */
 const COMMON = 697
 const LAST_TRUE = COMMON + 1
 
 const replay = replayedNode(NEXT)
 
 type Reader = {
-  /** What it was told last. */
+  /** The last message. */
   readonly last: () => Message | undefined
-  /** Takes the next message alone. */
+  /** Takes only the next message. */
   readonly take: () => Promise<void>
-  /** Takes all that comes. */
+  /** Takes all messages. */
   readonly follow: () => void
   readonly leave: () => Promise<void>
 }
 
-/** The readers of the blocks of a store; time passes by hand, so the store is looked at when the test says so. */
+/** Readers of the block list of a store. The test advances the clock, and with it the looks at the store. */
 const readersOf = (store: Store) => {
   const clock = handClock()
   const hub = feedHub(store, clock, undefined)
@@ -73,7 +76,7 @@ const readersOf = (store: Store) => {
       },
     }
   }
-  /** Readers come as far as they can; then the store is looked at. */
+  /** Lets readers take all available messages, then lets the hub look at the store. */
   const look = async (): Promise<void> => {
     for (let turns = 0; turns < 20; turns++) await clock.settle()
     await clock.pass(200)
@@ -84,7 +87,10 @@ const readersOf = (store: Store) => {
 
 const NOTHING = { prices: { get: () => undefined }, profiles: { get: () => undefined } }
 
-/** A store with the other node's chain, whose last blocks came one by one; `at` is waited for when a block is the last one. */
+/**
+ * A store with the forked chain, whose last blocks were committed one by one. `at` is awaited after each
+ * commit.
+ */
 const forked = async (at: (height: number, store: Store) => Promise<void>) => {
   const place = await temporarySqlite()
   const blocks = await forkedChain(HEIGHT, HEIGHT - COMMON)
@@ -105,7 +111,7 @@ const loadOn = async (store: Store): Promise<void> => {
 
 const RESET = { kind: 'reset', seq: LAST_TRUE, height: COMMON }
 
-test('feeds: rows that came long after the list was read are taken back, and others have come when the store is looked at', async () => {
+test('feeds: rows sent long after the list was read are taken back after others were added', async () => {
   let readers: ReturnType<typeof readersOf> | undefined
   let reader: Reader | undefined
   const place = await forked(async (height, store) => {
@@ -129,7 +135,7 @@ test('feeds: rows that came long after the list was read are taken back, and oth
 })
 
 test.each(['not joined', 'joined'])(
-  'feeds: a slow reader, who has %s those who follow, learns that rows of its page were taken back, however many came since',
+  'feeds: a slow reader, with %s other readers, learns that rows of its page were taken back, however many were added since',
   async way => {
     let readers: ReturnType<typeof readersOf> | undefined
     const of: { slow?: Reader; fast?: Reader } = {}
@@ -172,7 +178,7 @@ test.each(['not joined', 'joined'])(
   },
 )
 
-test('feeds: a repair takes back few rows of a reader, although nobody had followed for long before', async () => {
+test('feeds: a repair takes few rows back from a reader, although there were no readers for long before', async () => {
   let readers: ReturnType<typeof readersOf> | undefined
   const place = await forked(async (height, store) => {
     if (height !== 49) return
@@ -188,7 +194,8 @@ test('feeds: a repair takes back few rows of a reader, although nobody had follo
     await readers?.look()
     await takeBack(place.store)
     await readers?.look()
-    // Of the blocks at twice the distance each, the highest one that is left.
+    // A trail names blocks at doubling distances. The reader goes back to the highest one that is still on
+    // the chain.
     expect(reader?.last()).toMatchObject({ kind: 'reset', seq: HEIGHT - 3, height: HEIGHT - 4 })
   } finally {
     await place.destroy()

@@ -9,7 +9,7 @@ import { elasticsearchUrl, openTestElastic } from '#test/support/stores/elastics
 import { temporarySqlite } from '#test/support/stores/loading.ts'
 import { until } from '#test/support/wait.ts'
 
-/** Feeds while a chain is loaded: whatever breaks off, each row comes once and in order. */
+/** Feeds during a load: each row comes once and in order, over any interruption. */
 
 const LISTS = [
   'module=account&action=get-account-tx&account=busyhub',
@@ -25,13 +25,15 @@ const LISTS = [
   'module=base&action=get-transaction-list',
 ]
 
-/** Blocks that are there at the begin, and the last one: accounts and transactions begin here in the recorded chain. */
+/**
+ * Blocks stored at the begin, and the last one. Accounts and transactions of the recorded chain begin here.
+ */
 const FROM = 760
 const TO = 790
 
 type Row = { readonly seq: number; readonly text: string }
 
-/** Every row of a list in its order, from its pages. */
+/** Every row of a list in order, from its pages. */
 const wholeList = async ({ ask, key }: Service, list: string): Promise<readonly Row[]> => {
   const rows: Row[] = []
   const columns = await ask(`/api/?apikey=${key}&${list}&format=ndjson&sort=asc`)
@@ -40,7 +42,7 @@ const wholeList = async ({ ask, key }: Service, list: string): Promise<readonly 
   return rows
 }
 
-/** Loads blocks in runs of some length; after each one `onCommitted` is waited for. */
+/** Loads blocks in runs of varying length. `onCommitted` is awaited after each one. */
 const loading = async (
   store: Store,
   {
@@ -58,7 +60,7 @@ const loading = async (
   await commitRuns(store, runs, { lib: TO, onCommitted })
 }
 
-/** A client that reads a list from its begin, and connects anew after random events. */
+/** A client that reads a list from its begin, and reconnects after random events. */
 const reader = async (service: Service, list: string, random: () => number) => {
   const rows: Row[] = []
   const stopping = new AbortController()
@@ -85,14 +87,14 @@ const reader = async (service: Service, list: string, random: () => number) => {
     }
   }
   const done = (async () => {
-    // The body of a client that goes away ends with an error.
+    // After the client leaves, the body ends with an error.
     while (!stopping.signal.aborted)
       await connect().catch(error => stopping.signal.aborted || Promise.reject(error))
   })()
   return { list, rows, connections: () => connections, done, stop: () => stopping.abort() }
 }
 
-/** Readers of all lists, each many times interrupted, while blocks come. */
+/** Readers of all lists, each interrupted many times while blocks are loaded. */
 const followed = async (store: Store, seed: number): Promise<void> => {
   const random = seeded(seed)
   const service = serviceOn(store)
@@ -117,7 +119,7 @@ const followed = async (store: Store, seed: number): Promise<void> => {
 }
 
 describe('feeds on SQLite', () => {
-  test.each([1, 2])('feeds: each row once and in order, over reconnections (seed %d)', async seed => {
+  test.each([1, 2])('feeds: each row comes once and in order, over reconnections (seed %d)', async seed => {
     const { store, destroy } = await temporarySqlite()
     await followed(store, seed)
     await destroy()
@@ -125,7 +127,7 @@ describe('feeds on SQLite', () => {
 })
 
 describe.skipIf(elasticsearchUrl() === undefined)('feeds on Elasticsearch', () => {
-  test.each([3])('feeds: each row once and in order, over reconnections (seed %d)', async seed => {
+  test.each([3])('feeds: each row comes once and in order, over reconnections (seed %d)', async seed => {
     const { store, destroy } = openTestElastic()
     await followed(store, seed)
     await destroy()

@@ -5,10 +5,10 @@ import { hangs, OURS, pair, refuses } from '#test/support/nodes/pair.ts'
 import { serviceOn } from '#test/support/processes/service.ts'
 import { until } from '#test/support/wait.ts'
 
-/** The gateway asks no store. */
+/** The gateway never reads the store. */
 const noStore = { name: 'none' } as unknown as Store
 
-/** The service on two nodes that are watched, of which the sick one is given first and stands higher. */
+/** The service with two watched nodes. The faulty one is listed first and has the higher block. */
 const served = async () => {
   const nodes = await pair({ wellTo: 4_840 })
   await nodes.node.watch(async () => OURS)
@@ -32,29 +32,29 @@ const served = async () => {
     ...nodes,
     ask,
     sources,
-    /** How often the nodes were asked for a path. */
+    /** Number of requests to each node for a path. */
     calls: (path: string) => [asked(nodes.sick, path), asked(nodes.well, path)],
     truth: async (node: typeof nodes.sick, path: string) => (await fetch(`${node.url}${path}`)).text(),
     [Symbol.asyncDispose]: nodes[Symbol.asyncDispose],
   }
 }
 
-test('gateway: a crowd that asks for the same is one call to the node, and each reader has its bytes', async () => {
+test('gateway: equal requests of a crowd are one call to the node, and each reader gets its bytes', async () => {
   await using service = await served()
   const path = '/getAccount/admin/true'
   const truth = await service.truth(service.sick, path)
   const answers = await Promise.all(
     Array.from({ length: 200 }, async (_, at) => {
-      // Some ask for something else meanwhile.
+      // Some request other paths meanwhile.
       const own = at % 10 === 0 ? `/getBlockByNumber/${at}/false` : path
       return { own, answer: await service.ask(own) }
     }),
   )
-  // A key has eight places and sixteen to wait; what is beyond is refused at once.
+  // A key has eight places and sixteen for waiting requests. Further requests are refused at once.
   for (const { own, answer } of answers)
     if (answer[0] !== 503)
       expect(answer).toEqual([200, own === path ? truth : await service.truth(service.sick, own)])
-  // Once by the crowd, once for the truth.
+  // One call for the crowd, and one by the test for comparison.
   expect(service.calls(path)).toEqual([2, 0])
   expect(service.sources.get('joined')).toBeGreaterThan(0)
 })
@@ -65,7 +65,7 @@ test('gateway: when the node hangs, the next one answers the whole crowd with on
   const truth = await service.truth(service.well, path)
   service.become(hangs)
   const asked = Promise.all(Array.from({ length: 8 }, () => service.ask(path)))
-  // The turn of a request comes after the current one of the event loop.
+  // A request starts after the current turn of the event loop.
   await until(() => service.calls(path)[0] !== 0)
   await service.clock.awaited(700)
   await service.clock.pass(700)
@@ -79,13 +79,13 @@ test('gateway: when the node hangs, the next one answers the whole crowd with on
   )
 })
 
-test('gateway: answers follow the nodes that die, come back and lie of their chain', async () => {
+test('gateway: cached answers are dropped when nodes die, return or change their chain', async () => {
   await using service = await served()
   const path = '/getChainInfo'
   const high = await service.truth(service.sick, path)
   const low = await service.truth(service.well, path)
   expect(await service.ask(path)).toEqual([200, high])
-  // Nobody has noticed that it died; what is kept is half a second old at most.
+  // No probe has noticed that the node died. A cached answer is at most half a second old.
   service.become(refuses)
   await service.clock.pass(500)
   expect(await service.ask(path)).toEqual([200, low])
@@ -93,10 +93,10 @@ test('gateway: answers follow the nodes that die, come back and lie of their cha
   await service.clock.pass(500)
   await service.clock.awaited(1_000, 2)
   service.become(() => undefined)
-  // It stands behind for three seconds after it failed a request.
+  // After a failed request the node is used only as a fallback for three seconds.
   for (let looks = 0; looks < 3; looks += 1) await service.look()
   expect(await service.ask(path)).toEqual([200, high])
-  // What it said is given no more as soon as it is known to be of another chain.
+  // A cached answer is dropped as soon as its node is known to be of another chain.
   const block = '/getBlockByNumber/4850/true'
   const text = await service.truth(service.sick, block)
   expect(await service.ask(block)).toEqual([200, text])

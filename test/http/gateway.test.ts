@@ -6,10 +6,10 @@ import { patientClock } from '#test/support/clocks/patient-clock.ts'
 import { startFaultyNode } from '#test/support/nodes/faulty-node.ts'
 import { type Service, serviceOn } from '#test/support/processes/service.ts'
 
-/** The gateway asks no store. */
+/** The gateway never reads the store. */
 const noStore = { name: 'none' } as unknown as Store
 
-/** A node that says what no library would, on a socket of its own. */
+/** A node on a raw socket, for answers that no HTTP library would send. */
 let answer = ''
 let server: Server
 let service: Service
@@ -37,7 +37,7 @@ const ask = (): Promise<Response> =>
   fetch(`${url}/rpc/getNodeInfo?apikey=${service.key}`, { redirect: 'manual' })
 
 test.each(['600 X', '999 X', '099 X', '000 X', '206 Partial Content', '304 Not Modified'])(
-  'gateway: a node that answers %p is none',
+  'gateway: a node that answers %p is unavailable',
   async status => {
     const body = status.startsWith('304') ? '' : 'Content-Length: 2\r\n\r\nhi'
     answer = `HTTP/1.1 ${status}\r\n${body === '' ? '\r\n' : body}`
@@ -51,7 +51,7 @@ test.each([
   ['418 Teapot', 'hi'],
   ['204 Nothing', ''],
   ['500 Broken', 'hi'],
-])('gateway: %p passes as it is, and without a content type', async (status, body) => {
+])('gateway: %p is passed on unchanged, also without a content type', async (status, body) => {
   answer = `HTTP/1.1 ${status}\r\nContent-Length: ${body.length}\r\n\r\n${body}`
   const response = await ask()
   expect([response.status, response.headers.get('content-type'), await response.text()]).toEqual([
@@ -61,7 +61,7 @@ test.each([
   ])
 })
 
-test('gateway: a redirect is passed on without where it leads, and not followed', async () => {
+test('gateway: a redirect is passed on without its target, and not followed', async () => {
   await using elsewhere = await startFaultyNode()
   answer = `HTTP/1.1 302 Found\r\nLocation: ${elsewhere.url}/getNodeInfo\r\nContent-Length: 0\r\n\r\n`
   const response = await ask()
@@ -70,7 +70,7 @@ test('gateway: a redirect is passed on without where it leads, and not followed'
 
 const MIB = 1024 * 1024
 
-test('gateway: all answers together have bounded room, and what has none is refused', async () => {
+test('gateway: the memory of all answers is limited, and answers beyond it are refused', async () => {
   await using node = await startFaultyNode(({ path }) =>
     path === '/getRAMInfo' ? new Response(new Uint8Array(4 * MIB)) : undefined,
   )
@@ -80,18 +80,18 @@ test('gateway: all answers together have bounded room, and what has none is refu
     node: createNode({ urls: [node.url], maxHeldBytes: 10 * MIB, clock: patientClock }),
   })
   const get = (path: string, init?: RequestInit) => ask(path.replace(service.key, key), init)
-  // Two clients that do not read what they asked for.
+  // Two clients that do not read their answers.
   const unread = [await get(large), await get(large)]
   expect(unread.map(({ status }) => status)).toEqual([200, 200])
   expect([(await get(large)).status, (await get(small)).status]).toEqual([503, 200])
-  // One hangs up, one reads at last; what nobody will read is let go of as well.
+  // One client disconnects and one reads at last. Memory for an unread answer is released as well.
   await unread[0]?.body?.cancel()
   expect((await get(large, { method: 'HEAD' })).status).toBe(200)
   expect((await unread[1]?.bytes())?.length).toBe(4 * MIB)
   for (let times = 0; times < 5; times++) expect((await (await get(large)).bytes()).length).toBe(4 * MIB)
 })
 
-test('gateway: a large answer comes whole through a socket', async () => {
+test('gateway: a large answer arrives complete through a socket', async () => {
   const bytes = new Uint8Array(3 * MIB).map((_, at) => at % 251)
   await using node = await startFaultyNode(() => new Response(bytes, { headers: { 'content-type': 'x/y' } }))
   const { app, key } = serviceOn(noStore, { node: createNode({ urls: [node.url], clock: patientClock }) })

@@ -14,7 +14,7 @@ const answered = async (call: string): Promise<string> => {
   const response = await ask(call, { headers: { 'X-API-Key': key } })
   expect([call, response.status]).toEqual([call, 200])
   if (!call.includes('format=sse')) return response.text()
-  // A feed has no end.
+  // A feed does not end.
   await response.body?.cancel()
   return ''
 }
@@ -23,14 +23,14 @@ test.each([
   ['docs/paying-voters.md', 4],
   ['docs/wallets-first-screen.md', 8],
   ['docs/years-statement.md', 12],
-])('%s: every call is answered, and both languages have the same', async (path, count) => {
+])('%s: every call is answered, and both languages have the same calls', async (path, count) => {
   const calls = callsIn(path)
   expect(calls.length).toBe(count)
   expect(calls.slice(count / 2)).toEqual(calls.slice(0, count / 2))
   for (const call of calls.slice(0, count / 2)) await answered(call)
 })
 
-test('docs/years-statement.md: the opening and all changes are the closing', async () => {
+test('docs/years-statement.md: the opening balance plus all changes is the closing balance', async () => {
   const [opening = '', , file = '', , , first = ''] = callsIn('docs/years-statement.md')
   const totalOf = ({ available, frozen }: { available: string; frozen: string }) => sum(available, frozen)
   const before = JSON.parse(await answered(opening)).data.iost

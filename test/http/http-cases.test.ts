@@ -34,7 +34,7 @@ for (const [name, ask] of ways)
       })
   })
 
-test('http-cases: at least a hundred, each with a name of its own', () => {
+test('http-cases: there are at least a hundred, each with its own name', () => {
   expect(cases.length).toBeGreaterThanOrEqual(100)
   expect(new Set(cases.map(one => one.name)).size).toBe(cases.length)
 })

@@ -20,7 +20,7 @@ import { replayed, temporarySqlite } from '#test/support/stores/loading.ts'
 import { repairedEnd } from '#test/support/stores/repaired-end.ts'
 import { until } from '#test/support/wait.ts'
 
-/** Answers that equal requests share: they are those of the store at any moment. */
+/** Cached answers that equal requests share must equal the store's answers at any moment. */
 
 const MEGABYTES = 4_000_000
 const PAGE = '/api/account/get-account-tx?account=busyhub&size=5'
@@ -31,12 +31,12 @@ beforeAll(async () => {
   loaded = await loadedStore()
 })
 
-/** A service that keeps answers, with the number of reads of rows and a way to hold them up. */
+/** A service with cached answers, with a count of the store's reads and a way to delay them. */
 const setUp = (store: Store, more: Parameters<typeof serviceOn>[1] = {}) => {
   const seen = { reads: 0, sources: [] as string[], onRead: (): Promise<void> => Promise.resolve() }
   const counted = (view: View): View => ({
     ...view,
-    // It never changes; on SQLite each connection has an edition of its own.
+    // The store never changes. On SQLite the edition differs between connections.
     ...(store === loaded ? { edition: loaded } : {}),
     records: async (...asked) => {
       seen.reads += 1
@@ -62,7 +62,7 @@ const setUp = (store: Store, more: Parameters<typeof serviceOn>[1] = {}) => {
   return { seen, ask, said }
 }
 
-test('kept answers: a request is answered by an equal one, in its own form alone, and counts as any other', async () => {
+test('kept answers: an equal request of the same form shares the answer, and counts like any other', async () => {
   const { seen, ask, said } = setUp(loaded, { plan: { perSecond: 1_000_000, perDay: 1_000 } })
   const plain = serviceOn(loaded)
   for (const form of FORMS) {
@@ -72,7 +72,7 @@ test('kept answers: a request is answered by an equal one, in its own form alone
     expect([first[0], first[1]]).toEqual([alone.status, await alone.text()])
     expect([second, seen.reads - before]).toEqual([first, 1])
   }
-  // The same request, written in another way; its links repeat what it said itself.
+  // The same request, written differently. Its links repeat its own parameters.
   const before = seen.reads
   const other = await ask(`/api/?_=7&size=5&account=busyhub&module=account&action=get-account-tx&page=1`)
   expect([await other.text(), seen.reads - before]).toEqual([String((await said(PAGE))[1]), 0])
@@ -83,7 +83,7 @@ test('kept answers: a request is answered by an equal one, in its own form alone
   expect(seen.sources.filter(source => source === 'store')).toHaveLength(FORMS.length)
 })
 
-test('kept answers: requests under way are joined; one that ends without an answer takes none with it', async () => {
+test('kept answers: running requests are joined, and one that ends without an answer does not end the others', async () => {
   const { seen, ask } = setUp(loaded)
   const gate = Promise.withResolvers<void>()
   seen.onRead = () => gate.promise
@@ -108,7 +108,7 @@ test('kept answers: requests under way are joined; one that ends without an answ
   expect(seen.sources.slice(-5).toSorted()).toEqual(['joined', 'joined', 'joined', 'joined', 'store'])
 })
 
-test('kept answers: a failure is none, and what depends on a node that is far ahead is asked again', async () => {
+test('kept answers: failures and answers that depend on a node far ahead are not cached', async () => {
   let lib = 0
   const node = { ...spokenNode({}), heard: () => ({ ...spokenNode({}).heard(), libBlock: lib }) } as never
   const { said } = setUp(loaded, { node })
@@ -125,7 +125,7 @@ test('kept answers: a failure is none, and what depends on a node that is far ah
 const OF_STORE = actions.filter(({ isOfStore }) => isOfStore === true)
 
 test.each(OF_STORE.map(action => [nameOf(action), action] as const))(
-  'kept answers: %s asks nothing but the store, and whether the load is behind',
+  'kept answers: %s reads only the store, and whether the load is behind',
   async (_name, action) => {
     const refused = (): never => {
       throw new Error(`${action.action} asks for what its kept answers do not know.`)
@@ -145,7 +145,7 @@ test.each(OF_STORE.map(action => [nameOf(action), action] as const))(
   },
 )
 
-/** After each of four batches an answer is that of the store; how often the store was read for it. */
+/** After each of four batches the answer must be that of the store. Returns how often the store was read. */
 const followsTheStore = async (store: Store): Promise<number> => {
   const blocks = await recordedBlocks()
   const { seen, said } = setUp(store)
@@ -167,7 +167,9 @@ const followsTheStore = async (store: Store): Promise<number> => {
 const HEIGHT = 60
 const ORPHANS = 3
 
-/** What was kept of blocks that a repair takes back is not given again to who reads the same store in another process. */
+/**
+ * Cached answers with blocks that a repair takes back are not served by another process on the same store.
+ */
 const forgetsWhatIsTakenBack = async (store: Store, reader: Store): Promise<void> => {
   await using replay = await replayed(HEIGHT)
   const node = createNode({ urls: [replay.url], clock: patientClock })
@@ -191,13 +193,13 @@ const forgetsWhatIsTakenBack = async (store: Store, reader: Store): Promise<void
 }
 
 describe('kept answers on SQLite', () => {
-  test('end with blocks that are taken back', async () => {
+  test('cached answers of blocks that are taken back are dropped', async () => {
     const { store, path, destroy } = await temporarySqlite()
     await store.create()
     await forgetsWhatIsTakenBack(store, openSqlite({ path, readonly: true }))
     await destroy()
   })
-  test('are those of the published height', async () => {
+  test('cached answers are those of the published height', async () => {
     const { store, destroy } = await temporarySqlite()
     expect(await followsTheStore(store)).toBe(4)
     await destroy()
@@ -209,15 +211,15 @@ describe.skipIf(elasticsearchUrl() === undefined)('kept answers on Elasticsearch
   afterAll(async () => {
     for (const { destroy } of opened) await destroy()
   })
-  test('end with blocks that are taken back', async () => {
+  test('cached answers of blocks that are taken back are dropped', async () => {
     const elastic = openTestElastic()
     opened.push(elastic)
     await forgetsWhatIsTakenBack(elastic.store, elastic.reopen())
   })
-  test('are those of the published height', async () => {
+  test('cached answers are those of the published height', async () => {
     const elastic = openTestElastic()
     opened.push(elastic)
-    // What it has read is forgotten after a second, too.
+    // On Elasticsearch the store is also read again after a second.
     expect(await followsTheStore(elastic.store)).toBeGreaterThanOrEqual(4)
   })
 })

@@ -9,7 +9,7 @@ beforeAll(async () => {
   service = serviceOn(await loadedStore())
 })
 
-/** The address a request is sent to when it comes through a proxy that adds a path. */
+/** The public URL of the service behind a proxy that adds a path. */
 const PREFIX = 'https://example.org/chain/v1'
 
 const get = async (path: string, init: RequestInit = {}) => {
@@ -20,7 +20,7 @@ const get = async (path: string, init: RequestInit = {}) => {
   return { response, links: linksOf(response.headers.get('link'), path) }
 }
 
-/** The links of an answer as paths of the service, resolved by the address that the caller knows. */
+/** The links of an answer as paths of the service, resolved against the URL that the caller knows. */
 const linksOf = (header: string | null, path: string): ReadonlyMap<string, string> =>
   new Map(
     (header ?? '')
@@ -34,7 +34,7 @@ const linksOf = (header: string | null, path: string): ReadonlyMap<string, strin
       }),
   )
 
-/** All rows by following `next` from the first page. */
+/** All rows, by following `next` from the first page. */
 const followed = async (path: string, list: string): Promise<{ rows: unknown[]; pages: number }> => {
   const rows: unknown[] = []
   let pages = 0
@@ -51,7 +51,7 @@ const followed = async (path: string, list: string): Promise<{ rows: unknown[]; 
 const LISTS = actions.filter(({ list, params }) => list !== undefined && 'page' in params.properties)
 
 test.each(LISTS.map(action => [`${action.module} ${nameOf(action)}`, action] as const))(
-  'Link of %s: from every address its pages lead to the whole list and back',
+  'Link of %s: from every address the links lead through the whole list and back',
   async (_name, { module, action, example, list = '' }) => {
     const { page: _page, size: _size, ...asked } = example
     const query = new URLSearchParams(asked).toString()
@@ -80,7 +80,7 @@ test.each(LISTS.map(action => [`${action.module} ${nameOf(action)}`, action] as 
   600_000,
 )
 
-test('Link: the same on HEAD and 304, in every form of the answer', async () => {
+test('Link: the header is the same on HEAD and 304, in every form of the answer', async () => {
   for (const form of ['', '&format=bare', '&compat=iostabc', '&numbers=string']) {
     const path = `/api/token/get-token-holder?token=iost&page=2&size=5${form}`
     const { response } = await get(path)
@@ -93,7 +93,7 @@ test('Link: the same on HEAD and 304, in every form of the answer', async () => 
   }
 })
 
-test('Link: no longer than a few thousand letters, however long the query is', async () => {
+test('Link: the header has at most a few thousand characters, however long the query is', async () => {
   const many = Array.from({ length: 58 }, (_, at) => `&u${at}=${'%2C'.repeat(40)}`).join('')
   const path = `/api/token/get-token-holder?token=iost&page=2&size=5&compat=iostabc${many}`
   expect(path.length).toBeGreaterThan(7_000)
@@ -103,7 +103,7 @@ test('Link: no longer than a few thousand letters, however long the query is', a
   expect(letters).toBeLessThan(3_000)
 })
 
-test('Link: an empty list is one page; beyond the end prev is the last page', async () => {
+test('Link: an empty list has one page, and beyond the end prev is the last page', async () => {
   const empty = await get('/api/account/get-subaccount-list?account=foundation')
   expect([...empty.links]).toEqual([
     ['first', '/api/account/get-subaccount-list?account=foundation&page=1'],
@@ -118,7 +118,7 @@ test('Link: an empty list is one page; beyond the end prev is the last page', as
   )
 })
 
-test('Link: never the key; none on what is not a page', async () => {
+test('Link: the header never contains the key, and is absent on answers without pages', async () => {
   const { key } = service
   const path = `/api/?apikey=${key}&module=base&action=get-wealth-list&_=${key}&t=5`
   const link = (await service.ask(path)).headers.get('link') ?? ''

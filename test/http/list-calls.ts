@@ -10,21 +10,24 @@ import type { ClientAction, ServedClient } from '#test/support/processes/client.
 import type { Service } from '#test/support/processes/service.ts'
 import { systemClock } from '#time/clock.ts'
 
-/** Every list of the registry as calls that have rows, and what their pages and exports say. */
+/** Calls of every list of the registry that have rows, and the content of their pages and exports. */
 
 export const lists = actions.filter(({ list }) => list !== undefined)
 
-/** A list as one call asks for it. */
+/** One call of a list. */
 export type Call = {
   readonly action: Action
   readonly params: Readonly<Record<string, string>>
   readonly name: string
 }
 
-/** A list in reverse begins here, so its rows are new ones as well as old ones. */
+/** The first block of the calls in reverse order, so that these have new rows as well as old ones. */
 const FROM = '880'
 
-/** What the action's example gives, then with each filter that it leaves out, then in reverse and in a range. */
+/**
+ * The parameters of the action's example, then a call for each filter that the example omits, then a call in
+ * reverse order, from block FROM where possible.
+ */
 const examplesOf = (action: Action): readonly Action['example'][] => {
   const { page: _, size: __, ...example } = action.example
   const all = parametersOf(action.params)
@@ -42,7 +45,7 @@ const examplesOf = (action: Action): readonly Action['example'][] => {
   ]
 }
 
-/** The calls of every list that have rows on the chain as it is stored. */
+/** The calls of every list that have rows in the stored chain. */
 export const callsOn = async (store: Store): Promise<readonly Call[]> => {
   const nothing = { get: () => undefined }
   const deps = { store, node: undefined, prices: nothing, profiles: nothing, clock: systemClock }
@@ -72,7 +75,7 @@ export const ask = async (
   return ask(`/api/?${query}`, { headers: { 'x-api-key': key } })
 }
 
-/** The rows of all pages, or of the whole answer of a list without pages. */
+/** The rows of all pages, or of the single answer of a list without pages. */
 export const pagedRows = async (
   client: ServedClient,
   { action, params }: Call,
@@ -89,7 +92,7 @@ export const opened = async (service: Pick<Service, 'ask' | 'key'>, call: Call):
   return response
 }
 
-/** What an export says, and the height that it names. */
+/** The content of an export, and its height. */
 export const readToEnd = async (response: Response) => {
   const lines = (await response.text())
     .trimEnd()

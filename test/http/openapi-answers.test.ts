@@ -27,7 +27,7 @@ type Document = {
   }
 }
 
-/** Checks what an operation answers against what the document says of that status. */
+/** Checks an operation's answer against the document's schema for that status. */
 const checkerFor = async (choice: Readonly<Record<string, string>>) => {
   const response = await service.ask(`/openapi.json?${queryOf(choice)}`)
   expect(response.status).toBe(200)
@@ -59,7 +59,7 @@ const checkerFor = async (choice: Readonly<Record<string, string>>) => {
   }
 }
 
-/** Something of the right form that no chain has. */
+/** Values of the right form that no chain has. */
 const UNKNOWN = {
   account: 'nobody_here',
   token: 'no_such_token',
@@ -68,7 +68,7 @@ const UNKNOWN = {
 }
 
 test.each(everyChoice().map(choice => [JSON.stringify(choice), choice] as const))(
-  'openapi: answers with %s are as its document says',
+  'openapi: answers with %s match their document',
   async (_name, choice) => {
     const problems = await checkerFor(choice)
     for (const action of actions) {
@@ -94,7 +94,7 @@ test.each(everyChoice().map(choice => [JSON.stringify(choice), choice] as const)
   },
 )
 
-test('openapi: the status of a service is as its document says, also where nothing is known', async () => {
+test('openapi: the status of a service matches its document, also while nothing is known', async () => {
   const problems = await checkerFor({})
   const unknown = async () => undefined
   for (const each of [service, serviceOn({ ...(await loadedStore()), published: unknown })]) {
@@ -103,7 +103,7 @@ test('openapi: the status of a service is as its document says, also where nothi
   }
 })
 
-test('openapi: a name or a value that the document does not know is refused', async () => {
+test('openapi: a name or a value outside of the document is refused', async () => {
   for (const query of ['numbers=text', 'number=string', 'numbers=string&numbers=string', '%zz'])
     expect((await service.ask(`/openapi.json?${query}`)).status).toBe(400)
 })

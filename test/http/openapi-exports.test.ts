@@ -35,7 +35,7 @@ test.each([
   { format: 'ndjson' },
   { format: 'ndjson', numbers: 'string' },
   { format: 'ndjson', compat: 'iostabc', numbers: 'string' },
-])('openapi: every line of a whole list with %p is as its document says', async chosen => {
+])('openapi: every line of a whole list with %p matches its document', async chosen => {
   const document = await documentFor(String(new URLSearchParams(chosen)))
   const ajv = new Ajv2020({ strict: false }).addSchema(document, 'document')
   const isComplete = ajv.compile({ $ref: 'document#/components/schemas/Complete' })
@@ -59,7 +59,7 @@ test.each([
   ['get-account-tx', 'accounts=admin,tokenboss&memo_prefix=t'],
   ['get-contract-tx', 'contract=token.iost&counterparty=busyhub'],
   ['get-token-tx', 'token=iost&counterparty=user_001&min_amount=1'],
-])('openapi: lines of %s that were searched for by %s are as its document says', async (name, query) => {
+])('openapi: lines of %s found by %s match their document', async (name, query) => {
   const document = await documentFor('format=ndjson')
   const action = listActions.find(each => each.action === name)
   if (action === undefined) throw new Error(`There is no ${name}.`)
@@ -82,7 +82,7 @@ test.each([
   ['ndjson', 'application/x-ndjson'],
   ['csv', 'text/csv'],
 ])(
-  'openapi: the document for %s has the lists alone, without pages, with the headers that are sent',
+  'openapi: the document for %s has only the lists, without pages, with the headers that are sent',
   async (format, type) => {
     const { paths } = await documentFor(`format=${format}`)
     expect(Object.keys(paths).filter(path => path.startsWith('/api'))).toEqual(listActions.map(routeOf))
@@ -111,6 +111,6 @@ test('openapi: the document of feeds has the parameters with which some feed of 
   const taken = (path: string) => asked.filter(name => namesOf(path).includes(name))
   expect(taken('base/get-block-list')).toEqual(['start_seq'])
   expect(taken('producer/get-reward-history')).toEqual(['start_seq'])
-  // With filters its rows are searched for, and have no seq.
+  // With filters its rows are found by a search and have no seq.
   expect(taken('account/get-account-tx')).toEqual(['start_seq', 'start_block', 'after'])
 })

@@ -26,7 +26,7 @@ beforeAll(async () => {
 
 const lastOf = ($ref: string | undefined): string => $ref?.split('/').at(-1) ?? ''
 
-/** Headers that the document gives for a status of an operation, by name in lower case. */
+/** Headers in the document for a status of an operation, by name in lower case. */
 const documented = (path: string, status: number): ReadonlyMap<string, Header> => {
   const given = document.paths[path]?.get.responses[status]
   const response = given?.$ref === undefined ? given : document.components.responses[lastOf(given.$ref)]
@@ -38,11 +38,11 @@ const documented = (path: string, status: number): ReadonlyMap<string, Header> =
   )
 }
 
-/** Headers that every HTTP answer has, or that browsers and caches alone read. */
+/** Headers that every HTTP answer has, or that only browsers and caches read. */
 const GENERIC =
   /^(?:content-(?:type|length|encoding)|vary|date|referrer-policy|x-content-type-options|access-control-.*)$/
 
-/** What is wrong with the headers of an answer. */
+/** Differences between the headers of an answer and the document. */
 const faultsOf = (path: string, { status, headers }: globalThis.Response): readonly string[] => {
   const known = documented(path, status)
   return [
@@ -56,7 +56,7 @@ const faultsOf = (path: string, { status, headers }: globalThis.Response): reado
 }
 
 test.each(actions.map(action => [action.action, action] as const))(
-  'openapi: the headers of %s are those of its document, for every status',
+  'openapi: the headers of %s match its document for every status',
   async (_name, action) => {
     const path = routeOf(action)
     const query = `${path}?${new URLSearchParams(action.example)}`
@@ -75,7 +75,7 @@ test.each(actions.map(action => [action.action, action] as const))(
   },
 )
 
-test('openapi: headers of a key that asks too often, of pages about the service and of the gateway', async () => {
+test('openapi: headers of a rate-limited key, of pages about the service and of the gateway match the document', async () => {
   const slow = serviceOn(await loadedStore(), { plan: { perSecond: 1, perDay: 1 } })
   const [, second] = [
     await slow.ask('/api/base/get-overview', { headers: { 'x-api-key': slow.key } }),

@@ -8,7 +8,10 @@ import { routeOf } from '#http/openapi/action-operation.ts'
 import { openapiFor } from '#http/openapi/document.ts'
 import { seedOf } from '../support/seeded.ts'
 
-/** What the document says of a parameter against what its reader takes: never narrower, and wider only where it must be. */
+/**
+ * A parameter's schema in the document against the values that its reader accepts: never narrower, and wider
+ * only where it must be.
+ */
 
 const RUNS = { numRuns: 300, seed: seedOf(1) }
 const defaults = { format: 'envelope', compat: 'none', numbers: 'number' } as const
@@ -23,7 +26,7 @@ const parameters: readonly Told[] = [
   ...new Map(
     actions.flatMap(action =>
       parametersOf(action.params).map(parameter => {
-        // Columns are chosen where there are some.
+        // Only actions with columns accept a choice of columns.
         const told: readonly { readonly name: string; readonly schema: object }[] = (
           parameter.name === 'csv' ? csvPaths : paths
         )[routeOf(action)].get.parameters
@@ -41,19 +44,19 @@ const parameters: readonly Told[] = [
 const reads = ({ word }: Parameter, text: string): boolean =>
   new RegExp(word.pattern).test(text) && word.read(text) !== undefined
 const ajv = new Ajv2020({ strict: false })
-/** A value as a client of the document has it: numbers are no texts. */
+/** Whether a value matches the schema. A client sends an integer parameter as a number. */
 const takes = ({ word, schema }: Told, text: string): boolean =>
   ajv.validate(schema, word.type === 'integer' ? Number(text) : text)
 
-/** Base58 has no length that a pattern could say: whether a text is 32 bytes is known when it is decoded. */
+/** A pattern cannot express the length of base58: only decoding shows whether a text is 32 bytes. */
 const HASHES = ['hash', 'tx_hash', 'tx_hashes', 'contract', 'account', 'accounts', 'counterparty']
-/** A length of digits is no greatest number: size says so by its maximum. */
+/** A number of digits cannot express a greatest number: `size` has a maximum instead. */
 const isExact = (parameter: Parameter): boolean =>
   !HASHES.includes(parameter.name) && parameter.name !== 'size'
 
 const cases = parameters.map(parameter => [`${parameter.action} ${parameter.name}`, parameter] as const)
 
-test.each(cases)('openapi: the schema of %s takes what its reader takes', (_name, parameter) => {
+test.each(cases)('openapi: the schema of %s accepts every value of its reader', (_name, parameter) => {
   const { pattern, example } = parameter.word
   const near = fc.oneof(
     fc.stringMatching(new RegExp(pattern)),
@@ -75,7 +78,7 @@ test.each(cases)('openapi: the schema of %s takes what its reader takes', (_name
 })
 
 test.each(cases.filter(([, parameter]) => isExact(parameter)))(
-  'openapi: the reader of %s takes whatever matches its pattern',
+  'openapi: the reader of %s accepts all values that match its pattern',
   (_name, parameter) => {
     fc.assert(
       fc.property(fc.stringMatching(new RegExp(parameter.word.pattern)), text => {
@@ -86,7 +89,7 @@ test.each(cases.filter(([, parameter]) => isExact(parameter)))(
   },
 )
 
-test('openapi: integers are taken and refused at their bounds as the reader does', () => {
+test('openapi: integers are accepted and refused at the same bounds as by the reader', () => {
   const integers = parameters.filter(({ word }) => word.type === 'integer')
   expect(integers.length).toBeGreaterThan(5)
   for (const parameter of integers)
@@ -100,7 +103,7 @@ test('openapi: integers are taken and refused at their bounds as the reader does
 
 const TWO = Array.from({ length: 100 }, (_, at) => String(at).padStart(2, '0'))
 
-test('openapi: dates and times match their patterns exactly where they exist', () => {
+test('openapi: existing dates and times match their patterns, and others do not', () => {
   const dates = parameters.find(({ name }) => name === 'start_date')
   const times = parameters.find(({ name }) => name === 'start_time')
   if (dates === undefined || times === undefined) throw new Error('There are no dates.')

@@ -10,18 +10,18 @@ import { startCrowd } from '../support/processes/crowd.ts'
 import { fillFromRecording } from '../support/stores/loaded.ts'
 
 /**
- * Ten times as many requests as may run and wait, through real connections to a real process. Counts and bytes only, since
- * times say something about the machine.
+ * Sends ten times as many requests as may run and wait, through real connections to a real process. It checks
+ * only counts and bytes, because times depend on the machine.
  */
 
-/** Requests that may run; eight times as many may wait. */
+/** Number of running requests. Eight times as many may wait. */
 const RUNNING = 4
 const CAPACITY = 9 * RUNNING
-/** Answers that the well-behaved key gets while it lasts. */
+/** Answers that the well-behaved key gets during the overload. */
 const COUNT = 40
-/** What one key may ask in the day. */
+/** Daily limit of a key. */
 const DAY = 150
-/** Refusals before memory is first looked at, and until it is looked at again. */
+/** Refusals before the first measurement of memory, and between two measurements. */
 const WARM = 2_000
 const MORE = 6_000
 const MIB = 1024 * 1024
@@ -30,7 +30,7 @@ const THREADS = [1, 2]
 let folder: CliFolder
 const wide: string[] = []
 let good: string
-/** A key for each case, whose day is counted. */
+/** A key with a daily limit for each case. */
 const limited = new Map<number, string>()
 
 beforeAll(async () => {
@@ -91,15 +91,16 @@ test.each(THREADS)(
       test: await crowd([page('shared-test-key')], 0.1, '192.0.2.5'),
     }
     const warm = await seen(measured, ({ refused }) => refused - start.refused >= WARM, 20)
-    // Beside the crowd, and from the very address that sends wrong keys.
+    // Requests of a valid key during the overload, also from the address that sends wrong keys.
     for (let at = 0; at < COUNT; at++)
       expect(await ask(page(good), at % 2 === 0 ? '192.0.2.1' : '192.0.2.4')).toEqual(quiet)
-    // An address that did nothing wrong is told so once more, and has its share of the test key.
+    // An address without failures still gets 401 for a wrong key, and its share of the test key.
     expect((await ask(page('wrong'), '192.0.2.6')).status).toBe(401)
     const tried = new Set<number>()
     while (!tried.has(200)) tried.add((await ask(page('shared-test-key'), '192.0.2.7')).status)
     expect([...tried].filter(status => ![200, 429, 503].includes(status))).toEqual([])
-    // Each day's request is answered once, however many threads there are, and those refused for lack of room do not count.
+    // Requests count against the daily limit once, with any number of threads. Requests refused for lack of
+    // capacity do not count.
     const spend = async (): Promise<number> => {
       for (let days = 0; ; ) {
         const { status } = await ask(page(limited.get(threads) ?? ''), '192.0.2.3')
@@ -109,7 +110,8 @@ test.each(THREADS)(
     }
     const spent = await Promise.all(Array.from({ length: CAPACITY }, spend))
     expect([...spent, await spend()].reduce((all, own) => all + own, 0)).toBe(DAY)
-    // Garbage comes and goes on each thread; what is kept of refusals would never come under the bound again.
+    // Memory varies on each thread with garbage collection. If refusals leaked, it would never fall below the
+    // limit again.
     await seen(
       measured,
       ({ refused, bytes }) => refused - warm.refused >= MORE && bytes - warm.bytes < threads * 64 * MIB,
@@ -118,14 +120,14 @@ test.each(THREADS)(
     const { counts: wideCounts } = await crowds.wide.stop()
     const { counts: wrongCounts } = await crowds.wrong.stop()
     const { counts: testCounts } = await crowds.test.stop()
-    // They are answered too, and what is refused is refused for its own reason.
+    // Some requests of the crowds are answered, and each refusal has the right status.
     expect([...wideCounts.keys()].toSorted()).toEqual([200, 503])
     expect([...wrongCounts.keys()].toSorted()).toEqual([401, 429])
     expect([...testCounts.keys()].every(status => [200, 429, 503].includes(status))).toBe(true)
-    // A minute's share of wrong keys, and one more each 600 ms.
+    // The limit of wrong keys per minute, and one more each 600 ms.
     expect(wrongCounts.get(401)).toBeGreaterThanOrEqual(100)
     expect(wrongCounts.get(401)).toBeLessThan((wrongCounts.get(429) ?? 0) / 2)
-    // A refusal asks nothing of the store; a client that had left may have been answered.
+    // A refusal does not read the store. A request whose client has left may have been answered.
     const end = await measured()
     expect(end.failed).toBe(0)
     expect(end.reads - start.reads).toBeLessThanOrEqual(end.answered - start.answered + 2 * CAPACITY)

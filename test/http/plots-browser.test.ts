@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => browser.close())
 
-test('plots in a browser: a chain that is a day old has one narrow bar and no day to come', async () => {
+test('plots in a browser: a chain that is a day old has one narrow bar and no future day', async () => {
   const { store, destroy } = await temporarySqlite()
   const blocks = votedChain(seeded(11), { quiet: 1, busy: 1 }).slice(0, 1)
   await commitRuns(store, [blocks], { lib: 0 })
@@ -43,7 +43,7 @@ const pointedAt = (at: number, of: number): string => `{
   figure.dispatchEvent(new PointerEvent('pointermove', { bubbles: true, clientX, clientY: top + 9 }))
 }`
 
-test('plots in a browser: the value under the pointer is told, nothing moves, and it is as before when the pointer has left', async () => {
+test('plots in a browser: the value under the pointer is shown, the layout stays, and the plot is restored when the pointer leaves', async () => {
   await using served = servedBehind('/', serviceOn(await loadedStore(), { explorer: true }))
   const page = await browser.open({ width: 1_400 })
   await page.go(`${served.url}account/busyhub`)

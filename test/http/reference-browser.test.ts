@@ -27,7 +27,7 @@ afterAll(async () => {
 
 const UNFOLD = "for (const each of document.querySelectorAll('details')) each.open = true"
 
-/** What the page may not do, whatever was done in it. */
+/** Checks the page for errors and for requests to other hosts. */
 const expectQuiet = (page: Page, base: string): void => {
   expect(page.said).toEqual([])
   expect(page.asked.filter(address => !address.startsWith(base))).toEqual([])
@@ -39,7 +39,10 @@ const opened = async (path: string, options: OpenOptions, at: Served = served): 
   return page
 }
 
-/** Fills in the key and sends the form of each action; the first line and the beginning of each answer. */
+/**
+ * Fills in the key and sends the form of each action. Returns the first line and the beginning of each
+ * answer.
+ */
 const answersOf = async (page: Page, key: string): Promise<readonly (readonly [string, string])[]> => {
   await page.run(`document.getElementById('key').value = ${JSON.stringify(key)}`)
   return page.run(`(async () => {
@@ -60,7 +63,7 @@ const answersOf = async (page: Page, key: string): Promise<readonly (readonly [s
   })()`)
 }
 
-/** Names on the page that a line ends within, other than after a dot, a slash or a sign of a query. */
+/** Names on the page that are broken within a line, except after a dot, a slash or a sign of a query. */
 const BROKEN = `[...document.querySelectorAll('code')].flatMap(code => {
   const found = []
   const walker = document.createTreeWalker(code, NodeFilter.SHOW_TEXT)
@@ -77,7 +80,7 @@ const BROKEN = `[...document.querySelectorAll('code')].flatMap(code => {
   return found
 })`
 
-/** Controls that a finger misses: under 24 px, and not within a line of text. */
+/** Controls too small for a finger: under 24 px, and not within a line of text. */
 const SMALL = `[...document.querySelectorAll('a, button, summary, input, select')].flatMap(each => {
   const { height, width } = each.getBoundingClientRect()
   const isSeen = width > 0 && !each.matches('.skip') && !each.parentElement.matches('p, dd, td')
@@ -85,7 +88,7 @@ const SMALL = `[...document.querySelectorAll('a, button, summary, input, select'
 })`
 
 const WIDTHS = [360, 768, 1400] as const
-/** Each width in both languages, each scheme at least once in each. */
+/** Each width in both languages, and each colour scheme at least once in each language. */
 const LOOKS = WIDTHS.flatMap((width, at) => [
   { lang: 'en', width, scheme: at % 2 === 0 ? 'light' : 'dark' } as const,
   { lang: 'zh', width, scheme: at % 2 === 0 ? 'dark' : 'light' } as const,
@@ -101,7 +104,7 @@ test.each(LOOKS)(
       )
     const folded = await sizes()
     expect(folded.wide).toBeLessThanOrEqual(width)
-    // A phone shows some 700 px: ten screens lead to every action.
+    // A phone shows about 700 px, so ten screens lead to every action.
     expect(folded.long).toBeLessThan(7_000)
     await page.run(UNFOLD)
     expect((await sizes()).wide).toBeLessThanOrEqual(width)
@@ -120,7 +123,7 @@ test.each(LOOKS)(
   600_000,
 )
 
-/** The head of a page: where its links lead, and how it looks. */
+/** The header of a page: the targets of its links, and its style. */
 const HEAD = `({
   links: [...document.querySelectorAll('.top :is(nav a, .brand)')].map(({ href }) => href),
   looks: ['body', '.brand', '.top', 'nav.bar a', 'h1', '.card'].map(each => {
@@ -134,14 +137,14 @@ test.each([
   ['en', ''],
   ['zh', 'zh/'],
 ] as const)(
-  'the reference and the status have the head and the looks of the explorer, %s',
+  'the reference and the status have the header and the style of the explorer, %s',
   async (lang, prefix) => {
     await using explored = servedBehind('/', serviceOn(await loadedStore(), { explorer: true }))
     const page = await opened(`${prefix}statistics`, { width: 360, scheme: 'dark' }, explored)
     const heads: Head[] = []
     for (const path of [`${prefix}wealth`, `docs/${lang}`, `status?lang=${lang}`]) {
       await page.go(`${explored.url}${path}`)
-      // The page that is open is of another colour in the head.
+      // The link of the current page has another colour in the header.
       await page.run(
         "for (const each of document.querySelectorAll('[aria-current]')) each.ariaCurrent = null",
       )
@@ -159,7 +162,7 @@ test.each([
   600_000,
 )
 
-test('reference in a browser: light or dark as it was chosen, on every page', async () => {
+test('reference in a browser: the chosen light or dark theme applies to every page', async () => {
   const page = await opened('docs/en', { scheme: 'light' })
   const ground = () => page.run<string>('getComputedStyle(document.body).backgroundColor')
   const light = await ground()
@@ -176,7 +179,7 @@ test('reference in a browser: light or dark as it was chosen, on every page', as
 })
 
 test.each(['en', 'zh'] as const)(
-  'reference in a browser: the form of every action answers, %s',
+  'reference in a browser: the form of every action is answered, %s',
   async lang => {
     const page = await opened(`docs/${lang}`, {})
     const answers = await answersOf(page, service.key)
@@ -212,7 +215,7 @@ test('reference in a browser: behind a path every address leads to the service',
   await page.close()
 })
 
-test('reference in a browser: examples and forms answer on a generated chain', async () => {
+test('reference in a browser: examples and forms are answered on a generated chain', async () => {
   const { store, destroy } = await temporarySqlite()
   const node = serveGenerated(small('sparse'))
   await loadFrom(node.url, store)
@@ -228,7 +231,7 @@ test('reference in a browser: examples and forms answer on a generated chain', a
   await destroy()
 })
 
-test('reference in a browser: by keyboard alone, from search to answer', async () => {
+test('reference in a browser: search, form and answer are reachable by keyboard alone', async () => {
   const page = await opened('docs/en', { width: 360 })
   const focused = () => page.run<string>('document.activeElement.id || document.activeElement.textContent')
   await page.press('Tab')
@@ -238,11 +241,11 @@ test('reference in a browser: by keyboard alone, from search to answer', async (
   await page.type('get-producer-voter')
   const { action } = actions.find(each => nameOf(each) === 'get-producer-voter') ?? { action: '' }
   expect(await page.run<string>("document.getElementById('found').textContent")).toBe('Matches: 2')
-  // A guide calls it, too; the entry of that name is meant.
+  // A guide mentions the action, too. The entry of that name must open.
   await page.press('Enter')
   await page.until(`document.querySelector('#${action} > details').open`)
   expect(await focused()).toContain(action)
-  // Without a key nothing is sent; the field of the key has the focus then.
+  // Without a key nothing is sent, and the key field gets the focus.
   await page.run(`document.querySelector('#${action} form button').focus()`)
   await page.press('Enter')
   await page.until("document.activeElement.id === 'key'")
@@ -255,7 +258,7 @@ test('reference in a browser: by keyboard alone, from search to answer', async (
   await page.close()
 })
 
-test('reference in a browser: a form of a list gives all rows, without pages, as far as they are shown', async () => {
+test('reference in a browser: the form of a list returns all rows without pages, up to the display limit', async () => {
   const page = await opened('docs/en', {})
   await page.run("document.getElementById('get-wealth-list--format').value = 'ndjson'")
   await answersOf(page, service.key)
@@ -268,7 +271,7 @@ test('reference in a browser: a form of a list gives all rows, without pages, as
   await page.close()
 })
 
-test('reference in a browser: numbers keep their digits in the answers that are shown', async () => {
+test('reference in a browser: numbers keep their digits in displayed answers', async () => {
   const page = await opened('docs/en', {})
   await page.run("document.getElementById('get-account-balance--numbers').value = 'number'")
   await answersOf(page, service.key)

@@ -9,7 +9,7 @@ import { runTool } from '../support/processes/run-tool.ts'
 import { serviceOn } from '../support/processes/service.ts'
 import { loadedStore } from '../support/stores/loaded.ts'
 
-/** The text that a reader sees, with the address and the key of the service put in. */
+/** The code blocks as a reader sees them, with the address and the key of the service inserted. */
 const blocksOf = (page: string, pattern: RegExp, { url, key }: { url: string; key: string }) =>
   [...page.matchAll(pattern)].map(([, text = '']) =>
     text
@@ -22,19 +22,22 @@ const blocksOf = (page: string, pattern: RegExp, { url, key }: { url: string; ke
       .replaceAll('YOUR_API_KEY', key),
   )
 
-/** What a curl command prints; on a machine without curl, what the words that the shell makes of it ask for. */
+/**
+ * The output of a curl command. Without curl on the machine: of a request with the command's arguments, split
+ * by the shell.
+ */
 const runCurl = async (command: string): Promise<string> => {
   if (Bun.which('curl') !== null) return runTool(['sh', '-c', `${command} -s`])
   const words = (await runTool(['sh', '-c', `curl() { printf '%s\\n' "$@"; }; ${command}`])).split('\n')
   const [flag, header = '', url = '', ...rest] = words
   expect([flag, rest]).toEqual(['-H', ['']])
-  // curl would expand these.
+  // curl would expand these characters.
   expect(url).not.toMatch(/[[\]{}]/)
   const [name = '', value = ''] = header.split(': ')
   return (await fetch(url, { headers: { [name]: value } })).text()
 }
 
-/** What the service answers to the address of a curl command. */
+/** The service's answer to the URL of a curl command. */
 const answerTo = async (command: string): Promise<string> => {
   const [, key = '', url = ''] = /^curl -H 'X-API-Key: ([^']+)' '([^']+)'$/.exec(command) ?? []
   const response = await fetch(url, { headers: { 'X-API-Key': key } })
@@ -42,7 +45,7 @@ const answerTo = async (command: string): Promise<string> => {
   return response.text()
 }
 
-test('reference: the commands of all guides and actions answer as the service does, in both languages', async () => {
+test('reference: the commands of all guides and actions return the service’s answers, in both languages', async () => {
   const service = serviceOn(await loadedStore())
   await using served = servedBehind('/', service)
   const at = { url: served.url, key: service.key }
@@ -56,7 +59,7 @@ test('reference: the commands of all guides and actions answer as the service do
     expect([command, await runCurl(command)]).toEqual([command, await answerTo(command)])
 })
 
-/** Programs with names of their own. */
+/** The programs have different file names. */
 const folder = testFolder()
 
 test('reference: the programs in TypeScript and Python print the data of the answer', async () => {
@@ -88,7 +91,7 @@ test('reference: the programs in TypeScript and Python print the data of the ans
   }
 })
 
-test('docs/api.md: the program with the client runs, and prints the rows and holders it says', async () => {
+test('docs/api.md: the client program runs and prints the documented rows and holders', async () => {
   const service = serviceOn(await loadedStore())
   await using served = servedBehind('/', service)
   const [program] = fences(documented('docs/api.md', '## A client'))

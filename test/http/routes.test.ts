@@ -15,7 +15,7 @@ const answerOf = async (path: string) => {
 }
 
 test.each(actions.map(action => [`${action.module}/${action.action}`, action] as const))(
-  'route /api/%s answers as the query does',
+  'route /api/%s has the same answer as the query',
   async (name, { module, action, example }) => {
     const query = new URLSearchParams(example).toString()
     const asked = await answerOf(`/api/?module=${module}&action=${action}&${query}`)

@@ -8,7 +8,7 @@ import { patientClock } from '#test/support/clocks/patient-clock.ts'
 import { recording, rpcCalls } from '#test/support/nodes/recording.ts'
 import { type Service, serviceOn } from '#test/support/processes/service.ts'
 
-/** The gateway asks no store. */
+/** The gateway never reads the store. */
 const noStore = { name: 'none' } as unknown as Store
 
 let replay: Replay
@@ -27,7 +27,7 @@ afterAll(async () => {
 
 const names = new Set(rpcMethods.map(({ name }) => name))
 
-test('rpc: every recorded GET of a listed method, byte for byte', async () => {
+test('rpc: every recorded GET of a listed method is answered byte for byte', async () => {
   const calls = (await rpcCalls()).filter(
     ({ method, path }) => method === 'GET' && names.has(path.split('/')[1] ?? '') && path !== '/getNodeInfo/',
   )
@@ -36,7 +36,7 @@ test('rpc: every recorded GET of a listed method, byte for byte', async () => {
   for (const { path, status, content_type, text } of calls) {
     const response = await service.ask(`/rpc${path}?apikey=${service.key}`)
     const body = await response.text()
-    // What can be no name is refused here; the node refuses it as well.
+    // The service refuses invalid names itself. The node refuses them as well.
     if (response.headers.get('content-type') === 'application/json; charset=utf-8') {
       expect([path, status]).toEqual([path, 400])
       expect([400, 404]).toContain(response.status)
@@ -49,11 +49,11 @@ test('rpc: every recorded GET of a listed method, byte for byte', async () => {
         text,
       ])
   }
-  // Texts the recorder sent to see them refused: no hash, no number, no flag, a segment too few or too many.
+  // Invalid values that the recorder sent: no hash, no number, no flag, a path segment too few or too many.
   expect(refused.length).toBe(19)
 })
 
-test('rpc: the node gets the path alone', async () => {
+test('rpc: the node gets only the path', async () => {
   const seen: string[] = []
   const spy: Node = {
     ...node,
@@ -95,7 +95,7 @@ test('rpc: the node gets the path alone', async () => {
   expect(seen).toEqual(['/getNodeInfo'])
 })
 
-test('rpc: POST is 405, also where GET is 503; HEAD is GET', async () => {
+test('rpc: POST is 405, also where GET is 503, and HEAD is like GET', async () => {
   for (const name of ['sendTx', 'execTx', 'subscribe']) {
     const path = `/rpc/${name}?apikey=${service.key}`
     const get = await service.ask(path)
@@ -116,7 +116,7 @@ test('rpc: POST is 405, also where GET is 503; HEAD is GET', async () => {
   ])
 })
 
-test('rpc: no node is 503', async () => {
+test('rpc: a service without a node is 503', async () => {
   const { ask, key } = serviceOn(noStore)
   const response = await ask(`/rpc/getNodeInfo?apikey=${key}`)
   expect([response.status, await response.json()]).toMatchObject([
@@ -125,7 +125,7 @@ test('rpc: no node is 503', async () => {
   ])
 })
 
-test('rpc: a node that cannot be reached is 503 without its address', async () => {
+test('rpc: an unreachable node is 503 without its address', async () => {
   const gone = createNode({ urls: ['http://127.0.0.1:1'] })
   const { ask, key } = serviceOn(noStore, { node: gone })
   const response = await ask(`/rpc/getNodeInfo?apikey=${key}`)

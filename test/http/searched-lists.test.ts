@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from 'bun:test'
 import { type Service, serviceOn } from '#test/support/processes/service.ts'
 import { loadedStore } from '#test/support/stores/loaded.ts'
 
-/** Exports and feeds of rows that are searched for: those of their pages. */
+/** Exports and feeds of searched rows must equal the pages. */
 
 const store = await loadedStore()
 let service: Service
@@ -32,7 +32,7 @@ const pagesOf = async (list: string): Promise<readonly string[]> => {
   }
 }
 
-test.each(LISTS)('%s: its export has the rows of its pages, and says how many', async list => {
+test.each(LISTS)('%s: the export has the rows of its pages, and their number', async list => {
   const expected = await pagesOf(list)
   expect(expected.length).toBeGreaterThan(0)
   const body = await (await service.ask(`/api/?apikey=${service.key}&${list}&sort=asc&format=ndjson`)).text()
@@ -46,7 +46,7 @@ test.each(LISTS)('%s: its export has the rows of its pages, and says how many', 
   expect(csv.split(',')[0]).toBe('id')
 })
 
-test.each(LISTS)('%s: its feed has them from a block on, and goes on behind an event', async list => {
+test.each(LISTS)('%s: the feed has the rows from a block on, and continues after an event', async list => {
   const expected = await pagesOf(list)
   const first = await idsOf(`${list}&start_block=0`, expected.length)
   expect(first).toEqual([...expected])
@@ -55,7 +55,7 @@ test.each(LISTS)('%s: its feed has them from a block on, and goes on behind an e
   if (rest > 0) expect(await idsOf(list, rest, expected[at])).toEqual(expected.slice(at + 1))
 })
 
-/** The ids of so many events of a feed. */
+/** The ids of `count` events of a feed. */
 const idsOf = async (list: string, count: number, last?: string): Promise<readonly string[]> => {
   const response = await service.ask(`/api/?apikey=${service.key}&${list}&format=sse`, {
     headers: last === undefined ? {} : { 'last-event-id': last },

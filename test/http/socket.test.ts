@@ -3,9 +3,12 @@ import type { Store } from '#store/port.ts'
 import { type Service, serviceOn } from '#test/support/processes/service.ts'
 import { soon, until } from '#test/support/wait.ts'
 
-/** What only a real connection shows: odd hosts and methods, lengths of HEAD, clients that hang up. */
+/**
+ * Behaviour that needs a real connection: unusual hosts and methods, lengths of HEAD, clients that
+ * disconnect.
+ */
 
-/** A service whose store never answers; it takes the signals of its reads. */
+/** A service whose store never answers. `onRead` gets the signal of each read. */
 const serve = (onRead: (signal: AbortSignal | undefined) => void = () => {}): Service => {
   const read = (_work: unknown, options?: { signal?: AbortSignal }) => {
     onRead(options?.signal)
@@ -68,7 +71,7 @@ test('every method that Bun knows is 405', async () => {
   }
 })
 
-test('a body of any length is 405, and what else is sent of it ends the connection', async () => {
+test('a body of any length is 405, and the rest of it closes the connection', async () => {
   for (const body of ['Content-Length: 65537', 'Content-Length: 9000000000', 'Transfer-Encoding: chunked']) {
     const { closed } = await connect(`POST /api/ HTTP/1.1\r\nHost: localhost\r\n${body}\r\n\r\n`)
     const text = await closed
@@ -78,17 +81,17 @@ test('a body of any length is 405, and what else is sent of it ends the connecti
   }
 })
 
-test('every method that Bun does not know ends the connection, by Bun', async () => {
+test('Bun closes the connection for every method that it does not know', async () => {
   for (const method of ['BREW', 'get', 'FOO']) expect(await send(`${method} /health`)).toEqual(['', ''])
 })
 
-test('requests sent before the answer to the first are not answered, nor is that; the connection ends, by Bun', async () => {
+test('Bun closes the connection without any answer for requests sent before the first answer', async () => {
   const one = `GET /api/?apikey=${service.key}&module=base&action=get-overview HTTP/1.1\r\nHost: localhost\r\n\r\n`
   const { closed } = await connect(`${one}${one}`)
   expect(await closed).toBe('')
 })
 
-test('a 304 has the tag of what the asker has', async () => {
+test('a 304 has the tag that the client sent', async () => {
   const url = `http://127.0.0.1:${service.app.server?.port}/client.js`
   for (const coding of ['gzip', 'identity']) {
     const headers = { 'Accept-Encoding': coding }
@@ -96,13 +99,13 @@ test('a 304 has the tag of what the asker has', async () => {
     expect(etag.endsWith('-gzip"')).toBe(coding === 'gzip')
     const again = await fetch(url, { headers: { ...headers, 'If-None-Match': etag } })
     expect([again.status, again.headers.get('etag')]).toEqual([304, etag])
-    // Whatever it would be sent now.
+    // A 304 is sent regardless of the encoding that the client accepts.
     const other = await fetch(url, { headers: { 'Accept-Encoding': 'br', 'If-None-Match': etag } })
     expect([other.status, other.headers.get('etag')]).toEqual([304, etag])
   }
 })
 
-test('a HEAD has no body and the length of its GET, under any host', async () => {
+test('a HEAD has no body and the length of its GET, with any host', async () => {
   for (const host of ['a', 'localhost']) {
     const { closed } = await connect(`HEAD /health HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
     const text = await closed
@@ -111,12 +114,12 @@ test('a HEAD has no body and the length of its GET, under any host', async () =>
   }
 })
 
-test('headers beyond 16 KiB are 431, by Bun', async () => {
+test('headers beyond 16 KiB are answered 431 by Bun', async () => {
   expect(await send(`GET /api/?a=${'a'.repeat(17_000)}`)).toEqual(['431 Request Header Fields Too Large', ''])
 })
 
-test('a client that hangs up ends its request', async () => {
-  // Of its own: requests of other tests that were cut off may get as far as the store, too.
+test('a client that disconnects ends its request', async () => {
+  // A separate service: requests of other tests that were cut off may reach the store, too.
   const asked = Promise.withResolvers<AbortSignal | undefined>()
   const own = serve(asked.resolve)
   try {

@@ -24,7 +24,7 @@ const node = {
   heardAgo: () => 500,
 }
 
-test('/status: JSON where it is asked for, with nothing wrong', async () => {
+test('/status: JSON is returned on request, with no problem', async () => {
   const response = await serviceOn(loaded, { now, node }).ask('/status', JSON_ONLY)
   expect([response.status, response.headers.get('content-type'), await response.json()]).toEqual([
     200,
@@ -47,7 +47,7 @@ test('/status: JSON where it is asked for, with nothing wrong', async () => {
   ])
 })
 
-test('/status: blocks per second are those since it was first asked', async () => {
+test('/status: blocks per second are measured since the first request', async () => {
   let height = HEIGHT
   let time = now()
   const growing = at(async () => ({ height, hash: 'h', time: BigInt(MADE) * 1_000_000n, lib: height }))
@@ -83,7 +83,7 @@ const troubles = {
   ],
 } as const
 
-test.each(Object.entries(troubles))('/status: %s is said, with what to do', async (_, [of, over, what]) => {
+test.each(Object.entries(troubles))('/status: %s is shown with a remedy', async (_, [of, over, what]) => {
   const { ask } = serviceOn(of, { now, ...over })
   const told = await (await ask('/status', JSON_ONLY)).json()
   expect(told).toMatchObject({ troubles: [{ what, help: expect.any(String), what_zh: expect.any(String) }] })
@@ -92,7 +92,7 @@ test.each(Object.entries(troubles))('/status: %s is said, with what to do', asyn
   expect(zh).toContain('存在问题')
 })
 
-test('/status: a service that has nothing and hears no node says both', async () => {
+test('/status: a service without blocks that cannot reach its node shows both problems', async () => {
   const { ask } = serviceOn(
     at(async () => undefined),
     { now, node: { ...node, heard: () => undefined } },
@@ -103,7 +103,7 @@ test('/status: a service that has nothing and hears no node says both', async ()
   })
 })
 
-test('/status: without a node it says that nobody knows how far it is behind', async () => {
+test('/status: without a node the page says that the distance to the head is unknown', async () => {
   const { ask } = serviceOn(loaded, { now })
   expect(await (await ask('/status', JSON_ONLY)).json()).toMatchObject({
     behind: null,
@@ -116,12 +116,12 @@ test('/status: without a node it says that nobody knows how far it is behind', a
 let browser: Browser | undefined
 afterAll(() => browser?.close())
 
-test('/status: a slash at its end leads to the page itself, with what was asked', async () => {
+test('/status: a slash at its end redirects to the page with the same query', async () => {
   const response = await serviceOn(loaded, { now }).ask('/status/?lang=zh')
   expect([response.status, response.headers.get('location')]).toEqual([302, '../status?lang=zh'])
 })
 
-test('/status in a browser: both languages, three widths, light and dark, quiet and accessible', async () => {
+test('/status in a browser: both languages, three widths, light and dark are without errors and accessible', async () => {
   browser = await startBrowser()
   for (const lang of ['en', 'zh'])
     for (const width of [360, 768, 1400])

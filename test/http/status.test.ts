@@ -10,7 +10,7 @@ const { store, destroy } = await temporarySqlite()
 beforeAll(() => store.create())
 afterAll(destroy)
 
-test('/health needs neither store nor node', async () => {
+test('/health works without a store or node', async () => {
   const { ask } = serviceOn(store)
   const response = await ask('/health')
   expect([response.status, await response.json()]).toEqual([200, { status: 'ok', version: '0.0.0-test' }])
@@ -31,7 +31,7 @@ const state = {
 }
 const MADE = 1_795_249_532_500_123_456n
 
-test('/ready: 503 until something is published', async () => {
+test('/ready: the status is 503 until a height is published', async () => {
   const response = await serviceOn(store).ask('/ready')
   expect([response.status, await response.json()]).toEqual([
     503,
@@ -54,7 +54,7 @@ const readyBeside = (
     },
   }).ask('/ready')
 
-test('/ready: 200 up to 1,000 blocks behind', async () => {
+test('/ready: the status is 200 up to 1,000 blocks behind', async () => {
   const near = await readyBeside(published(4_000, 4_000), 5_000)
   expect([near.status, await near.json()]).toEqual([
     200,
@@ -84,7 +84,7 @@ test('/ready: 200 up to 1,000 blocks behind', async () => {
   ])
 })
 
-test('/ready: the distance is not given while no node reports the head', async () => {
+test('/ready: the distance is absent while no node reports the head', async () => {
   const silent = await readyBeside(published(4_000, 4_000), undefined, { heardAgo: 90_000 })
   expect([silent.status, await silent.json()]).toEqual([
     503,
@@ -122,7 +122,7 @@ test('/ready: the distance is not given while no node reports the head', async (
   expect(far.status).toBe(503)
 })
 
-test('/ready: a node that was never heard has no time, and one with the last block is 0 seconds ahead', async () => {
+test('/ready: a node that never answered has no time, and one with the last block is 0 seconds ahead', async () => {
   const never = spokenNode({})
   const response = await serviceOn(published(4_000, 4_000), {
     now,
@@ -133,7 +133,7 @@ test('/ready: a node that was never heard has no time, and one with the last blo
   expect(await equal.json()).toMatchObject({ behind: 0, behind_seconds: 0, lag_seconds: 40 })
 })
 
-test('/ready: beyond --max-lag it is 503, with a node that says all is loaded and with none', async () => {
+test('/ready: beyond --max-lag the status is 503, with a node that reports a completed load and without one', async () => {
   const at = published(4_000, 4_000)
   expect((await readyBeside(at, 4_000, { maxLagMs: 40_000 })).status).toBe(200)
   const old = await readyBeside(at, 4_000, { maxLagMs: 39_999 })
@@ -153,7 +153,7 @@ test('/ready: beyond --max-lag it is 503, with a node that says all is loaded an
   expect((await serviceOn(at, { now, maxLagMs: 39_999 }).ask('/ready')).status).toBe(503)
 })
 
-test('/ready: the age of a block is unknown to a clock that is before it', async () => {
+test('/ready: the age of a block is absent if the clock is before it', async () => {
   const at = published(4_000, 4_000)
   const past = { now: () => now() - 3_600_000 }
   const free = await serviceOn(at, past).ask('/ready')
@@ -177,7 +177,7 @@ test('/ready: the age of a block is unknown to a clock that is before it', async
   })
 })
 
-test('/ready: a store that hangs is 503, long before the deadline', async () => {
+test('/ready: a hanging store is 503 long before the deadline', async () => {
   const hanging: Store = { ...store, published: () => new Promise(() => {}) }
   const response = await serviceOn(hanging, { deadlineMs: 60_000, clock: systemClock }).ask('/ready')
   expect([response.status, await response.json()]).toEqual([
@@ -186,7 +186,7 @@ test('/ready: a store that hangs is 503, long before the deadline', async () => 
   ])
 })
 
-test('/ready: asks the store at most twice a second', async () => {
+test('/ready: the store is read at most twice a second', async () => {
   let asked = 0
   let time = 0
   const { ask } = serviceOn(
@@ -205,7 +205,7 @@ test('/ready: asks the store at most twice a second', async () => {
   expect(asked).toBe(2)
 })
 
-test("/ready: an answer is not kept longer when the machine's clock is set back", async () => {
+test('/ready: an answer is not cached longer when the machine’s clock is set back', async () => {
   let asked = 0
   let set = 0
   const clock = handClock()

@@ -9,13 +9,13 @@ import { type Asked, type Fault, startFaultyNode } from '../support/nodes/faulty
 import { type Dump, differences, dumpSqlite } from '../support/stores/dump.ts'
 import { loadFrom, loadOnce, replayed, temporarySqlite } from '../support/stores/loading.ts'
 
-/** Enough for several answers of the bulk calls; what is wrong is wrong in block BAD. */
+/** Several answers of the bulk calls. Only block BAD has faults. */
 const HEIGHT = 900
 const BAD = 777
 /** Of an answer: more than any of the recorded chain has. */
 const MOST_BYTES = 4_000_000
 
-/** Whether a call's answer holds block BAD. */
+/** Whether the answer to a call contains block BAD. */
 const holdsBad = ({ path, body }: Asked): boolean => {
   if (path.startsWith(`/getBlockByNumber/${BAD}/`)) return true
   if (!body.startsWith('{')) return false
@@ -24,7 +24,7 @@ const holdsBad = ({ path, body }: Asked): boolean => {
   return first <= BAD && BAD <= last
 }
 
-/** Changes the text of every answer that holds the block. */
+/** Changes the text of every answer that contains block BAD. */
 const changing =
   (change: (text: string) => string): Fault =>
   async (asked, truth) => {
@@ -47,7 +47,7 @@ const withoutLast = (text: string): string => {
   return JSON.stringify(answer)
 }
 
-/** Faults a load must stop at, with what it says. */
+/** Faults at which a load must stop, and its messages. */
 const LIES: readonly (readonly [name: string, fault: Fault, says: RegExp])[] = [
   [
     'another number',
@@ -87,7 +87,7 @@ const LIES: readonly (readonly [name: string, fault: Fault, says: RegExp])[] = [
   ],
 ]
 
-/** What something between us and a node may answer in its place, for a moment. */
+/** Answers that a proxy between the service and a node may give for a moment. */
 const PASSING: readonly (readonly [name: string, answer: () => Response])[] = [
   ['a redirect', () => new Response(null, { status: 302, headers: { location: '/elsewhere' } })],
   ['a status 401', () => new Response('who?', { status: 401 })],
@@ -95,9 +95,9 @@ const PASSING: readonly (readonly [name: string, answer: () => Response])[] = [
   ['far too large', () => new Response(new Uint8Array(MOST_BYTES + 1))],
 ]
 
-describe('a node that is not to be trusted', () => {
+describe('a faulty node', () => {
   let clean: Dump
-  /** Loaded up to some blocks before the bad one: no lie is about those. */
+  /** A store loaded up to some blocks before the bad one. Those blocks have no fault. */
   let begun: Awaited<ReturnType<typeof temporarySqlite>>
   beforeAll(async () => {
     await using node = await replayed()
@@ -116,7 +116,7 @@ describe('a node that is not to be trusted', () => {
     signal = new AbortController().signal,
     sleep = systemClock.sleep,
   ) => {
-    // Its own time: no test waits for a back-off.
+    // A separate clock, so that no test waits for a back-off.
     const node = createNode({ urls: [url], clock: idleClock(), maxBytes: MOST_BYTES })
     try {
       await store.create()
@@ -131,7 +131,7 @@ describe('a node that is not to be trusted', () => {
   }
 
   for (const [name, fault, says] of LIES)
-    test(`${name}: the load stops before that block, loud, and goes on when it is corrected`, async () => {
+    test(`${name}: the load stops before that block with a message, and continues when it is corrected`, async () => {
       const { store, path, destroy } = await temporarySqlite(begun.path)
       {
         await using node = await startFaultyNode(fault)
@@ -141,7 +141,7 @@ describe('a node that is not to be trusted', () => {
             () => undefined,
             (error: unknown) => error,
           ),
-          // What may pass by itself is tried for ever: seen often enough, it is ended from here.
+          // Passing faults are retried without end. The test stops the load after enough retries.
           until(() => node.asked.filter(holdsBad).length > 15).then(() => 'retried'),
         ])
         controller.abort()
@@ -161,7 +161,7 @@ describe('a node that is not to be trusted', () => {
       await destroy()
     })
 
-  test('a node that fails now and then, in every way at once, changes nothing', async () => {
+  test('temporary failures of a node, of every kind at once, change no document', async () => {
     const { store, path, destroy } = await temporarySqlite()
     let calls = 0
     await using node = await startFaultyNode(async (asked, truth) => {
@@ -187,7 +187,7 @@ describe('a node that is not to be trusted', () => {
     const controller = new AbortController()
     let calls = 0
     await using node = await startFaultyNode(() => {
-      // What comes no further than this has begun anew many times.
+      // A load that needs more calls than this has begun anew many times.
       if (calls > 10_000) controller.abort()
       return ++calls % 5 === 0 ? wrong() : undefined
     })
@@ -197,7 +197,7 @@ describe('a node that is not to be trusted', () => {
     await destroy()
   })
 
-  test('a node that goes away and comes back is waited for', async () => {
+  test('the load waits for a node that is away for a while', async () => {
     const { store, path, destroy } = await temporarySqlite()
     let away = false
     let refused = 0
@@ -213,7 +213,7 @@ describe('a node that is not to be trusted', () => {
     await destroy()
   })
 
-  test('a last irreversible block that is absurd, or goes back, is waited for and never kept', async () => {
+  test('an absurd or decreasing last irreversible block is waited out and never stored', async () => {
     const { store, path, destroy } = await temporarySqlite()
     let looks = 0
     await using node = await startFaultyNode(async ({ path: asked }, truth) => {
@@ -245,7 +245,7 @@ describe('a node that is not to be trusted', () => {
     await destroy()
   })
 
-  test('another chain, and a node below the checkpoint, are refused and waited for', async () => {
+  test('a node of another chain, or below the checkpoint, is refused, and the load waits', async () => {
     const { store, destroy } = await temporarySqlite()
     await using node = await startFaultyNode(undefined, 50)
     expect(await loading(node.url, store)).toEqual({ height: 50 })
@@ -269,7 +269,7 @@ describe('a node that is not to be trusted', () => {
   })
 })
 
-/** Follows a node until aborted; what is logged. */
+/** Follows a node until aborted. Returns the log. */
 const loadTold = async (
   store: Parameters<typeof loadFrom>[1],
   node: ReturnType<typeof createNode>,

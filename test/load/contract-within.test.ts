@@ -10,7 +10,7 @@ import { action, chainOf, genesis, hashOf, transaction } from '../support/stores
 import { loadOnce } from '../support/stores/loading.ts'
 import { elasticPlace, type Place, sqlitePlace } from '../support/stores/place.ts'
 
-/** The transaction with a text that says what it does, as the node gives it. */
+/** The transaction with the text in which the node describes it. */
 const told = (tx: Transaction): Transaction => {
   const { hash, receipt } = tx
   const body = {
@@ -33,7 +33,7 @@ const told = (tx: Transaction): Transaction => {
 const make = (more: Parameters<typeof transaction>[0] = {}): Transaction =>
   told(transaction({ actions: [action('ContractFactory/make', ['code'])], ...more }))
 const contractOf = ({ hash }: Pick<Transaction, 'hash'>): string => `Contract${hash}`
-/** Bob's calls charge RAM to these contracts. */
+/** A call by Bob that charges RAM to these contracts. */
 const charge = (bytes: bigint, ...made: readonly Pick<Transaction, 'hash'>[]): Transaction =>
   told(
     transaction({
@@ -43,7 +43,7 @@ const charge = (bytes: bigint, ...made: readonly Pick<Transaction, 'hash'>[]): T
   )
 
 const [first, second, third] = [make(), make(), make()]
-/** A transaction of a block deploys for the same block, for the one after it, and for a later one. */
+/** Transactions deploy contracts for the same block, for the next one, and for a later one. */
 const BLOCKS = chainOf(
   [genesis()],
   [first, charge(1n, first)],
@@ -63,7 +63,7 @@ const loading = (place: Place, blocks: readonly LoadedBlock[], documents = UNBOU
   })
 
 const contractsWithin = (open: () => Promise<Place>): void => {
-  test('RAM of a contract that nothing named when a contract deployed it is paid by the publisher, in batches of any size', async () => {
+  test('RAM of a contract is paid by the publisher if nothing named the contract before its deployment, in batches of any size', async () => {
     const [whole, stopped] = [await open(), await open()]
     try {
       await Promise.all([whole, stopped].map(({ store }) => store.create()))

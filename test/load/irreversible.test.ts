@@ -2,7 +2,9 @@ import { expect, test } from 'bun:test'
 import { irreversible } from '#load/irreversible.ts'
 import { spokenNode } from '#test/support/nodes/spoken-node.ts'
 
-/** What is made of each thing a node says, one after the other, with `loaded` blocks; and what is logged. */
+/**
+ * The accepted value of each reported height, in order, with `loaded` blocks in the store; and the log lines.
+ */
 const heard = async (said: readonly number[], { has, loaded }: { has: number; loaded: number }) => {
   const lines: string[] = []
   let at = 0
@@ -19,7 +21,7 @@ const heard = async (said: readonly number[], { has, loaded }: { has: number; lo
   return { believed, lines }
 }
 
-test('irreversible: nonsense is passed over, said once, and forgotten', async () => {
+test('irreversible: an absurd height is ignored and reported once', async () => {
   const { believed, lines } = await heard([100, 10 ** 15, 10 ** 15, 101, 102], { has: 200, loaded: 99 })
   expect(believed).toEqual([100, undefined, undefined, 101, 102])
   expect(lines).toEqual([
@@ -27,7 +29,7 @@ test('irreversible: nonsense is passed over, said once, and forgotten', async ()
   ])
 })
 
-test('irreversible: one that goes back is believed, and said once each time', async () => {
+test('irreversible: a decreasing height is accepted, and reported once each time', async () => {
   const { believed, lines } = await heard([100, 40, 41, 100, 30], { has: 200, loaded: 100 })
   expect(believed).toEqual([100, 40, 41, 100, 30])
   expect(lines.map(line => /\{.*/.exec(line)?.[0])).toEqual([
@@ -36,7 +38,7 @@ test('irreversible: one that goes back is believed, and said once each time', as
   ])
 })
 
-test('irreversible: one that stands still is said after a minute of looks, and again after it went on', async () => {
+test('irreversible: a height that stands still is reported after a minute, and again after it has advanced', async () => {
   const still = Array.from({ length: 700 }, () => 100)
   const { lines } = await heard([...still, 101, ...still.map(() => 101)], { has: 200, loaded: 100 })
   expect(lines).toEqual([
@@ -45,7 +47,7 @@ test('irreversible: one that stands still is said after a minute of looks, and a
   ])
 })
 
-test('irreversible: a node that makes up a far block is believed no further than time allows', async () => {
+test('irreversible: a made-up far block is accepted no further than time allows', async () => {
   const START = 1_600_000_000
   const lines: string[] = []
   const lookAt = (said: number, loaded: { height: number; after?: number }, now: number) =>
@@ -63,10 +65,10 @@ test('irreversible: a node that makes up a far block is believed no further than
       },
       new AbortController().signal,
     )
-  // An hour after block 100 there are 7,200 more at most.
+  // At two blocks a second, an hour after block 100 there are at most 7,200 more.
   expect(await lookAt(10 ** 15, { height: 100, after: 0 }, 3_600)).toBe(100 + 7_200 + 1_000)
   expect(await lookAt(7_300, { height: 100, after: 0 }, 3_600)).toBe(7_300)
-  // Nothing is loaded: the first blocks are, then there is a time to go by.
+  // With an empty store there is no time to compare with until the first blocks are loaded.
   expect(await lookAt(10 ** 15, { height: -1 }, 0)).toBe(9_999)
   expect(lines).toEqual([
     'The node reports a last irreversible block that is too high for the age of the chain. {"lib":1000000000000000,"most":8300}',

@@ -14,19 +14,22 @@ import { loadFrom, replayed } from '../support/stores/loading.ts'
 setDefaultTimeout(SOAK ? 3_600_000 : 600_000)
 
 const LOADERS = SOAK ? 300 : 16
-/** Blocks that each of them may load: more than most live to load. */
+/** Blocks per loader: more than most of them load before they are killed. */
 const STEP = SOAK ? 3 : 12
-/** Before the first transactions of the recording. */
+/** Below the first transactions of the recording. */
 const START = 740
 const HEIGHT = START + LOADERS * STEP
-/** After so many killed ones a loader comes to its end, and the reader sees that height. */
+/** After this many killed loaders one completes, and readers see its height. */
 const WHOLE_EVERY = 4
-/** Of a batch: some blocks at most, so that a loader is killed before it has them all. */
+/** Documents per batch: a few blocks, so that a loader is killed between its batches. */
 const DOCUMENTS = 10
-/** Documents of a partition: some are opened on the way. */
+/** Documents per partition: several partitions are opened during the load. */
 const PARTITION = 2_000
 
-/** Requests of a loader among which it is killed: from while it clears up after the one before to its last batches. */
+/**
+ * The kill comes at one of this many requests of a loader, which cover everything from the cleanup after the
+ * previous loader to its last batches.
+ */
 const REQUESTS = 40
 
 /** Reads wait for the next loader as long as it takes: on a busy machine it begins later than the store waits for it. */
@@ -43,7 +46,7 @@ const waitingFor = (store: Store): Store => ({
 })
 
 describe.skipIf(elasticsearchUrl() === undefined)('loading into Elasticsearch', () => {
-  test('readers see nothing but whole heights, ever higher, while loaders are killed again and again', async () => {
+  test('readers see only whole, increasing heights while loaders are killed repeatedly', async () => {
     const seed = seedOf(23)
     const random = seeded(seed)
     const node = await replayed(HEIGHT)

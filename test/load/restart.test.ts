@@ -6,16 +6,16 @@ import { elasticsearchUrl } from '../support/stores/elasticsearch.ts'
 import { ARCHIVED, loadFrom } from '../support/stores/loading.ts'
 import { elasticPlace, type Place, sqlitePlace } from '../support/stores/place.ts'
 
-/** Enough of the recorded chain for every kind of document, and for many batches. */
+/** Enough of the recorded chain for every kind of document and for many batches. */
 const HEIGHT = 860
-/** Some dozen partitions of history, so that batches and kills meet their openings. */
+/** Some dozens of history partitions, so that batches and kills coincide with their openings. */
 const PARTITION = 500
 const UNBOUNDED = Number.MAX_SAFE_INTEGER
 
 type Course = {
-  /** Loads in any number of runs. */
+  /** Number of repetitions, each with random runs and batches. */
   readonly courses: number
-  /** Most documents of a batch of the loaders that are killed: some dozens of batches in all. */
+  /** Maximum documents per batch of the loaders that are killed: several dozen batches in all. */
   readonly documents: number
 }
 
@@ -28,7 +28,7 @@ const restarts = (open: () => Promise<Place>, course: Course): void => {
     await place.destroy()
   })
 
-  test('any number of runs with batches of any size ends in the same documents', async () => {
+  test('any number of runs with batches of any size stores the same documents', async () => {
     expect(clean.size).toBeGreaterThan(10_000)
     const seed = seedOf(7)
     const random = seeded(seed)
@@ -45,7 +45,7 @@ const restarts = (open: () => Promise<Place>, course: Course): void => {
     }
   })
 
-  test('killed at random moments many times ends in the same documents', async () => {
+  test('loaders killed many times at random moments store the same documents', async () => {
     const seed = seedOf(11)
     const place = await open()
     await place.store.create()

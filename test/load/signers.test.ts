@@ -25,7 +25,7 @@ const registers = (account: string, key: string) =>
   says('applyRegister', account, key, 'loc', 'url', 'net', true)
 const changesKey = (account: string, key: string) => says('updateProducer', account, key, 'loc', 'url', 'net')
 
-/** A signed chain: `signs` says whose key signs a height; a block that changes producers must have one. */
+/** A signed chain. `signs` gives the signer of a height. A block that changes producers must have one. */
 const signedChain = (
   lists: readonly (readonly Transaction[])[],
   signs: Readonly<Record<number, string>>,
@@ -37,7 +37,7 @@ const signedChain = (
 
 let store: Store
 let path: string
-/** As an earlier version wrote it. */
+/** Rewrites the published record as an earlier version wrote it. */
 const forget = (published: string): void => {
   const database = new Database(path)
   database.run(`UPDATE "meta" SET "value" = ? WHERE "key" = 'published'`, [published])
@@ -63,14 +63,14 @@ const refused = async (loaded: Promise<unknown>): Promise<string> => {
 const EMPTY: readonly (readonly Transaction[])[] = Array(4).fill([])
 const ONE_BLOCK = { batch: { documents: 1, bytes: 1 } }
 
-describe('whose signatures count', () => {
-  test('a key of genesis, one of several, in batches of any size', async () => {
+describe('the accepted signatures', () => {
+  test('each of several keys of genesis is accepted, in batches of any size', async () => {
     const blocks = signedChain(EMPTY, { 2: 'KEY2', 4: 'KEY1' })
     expect(await loading(blockSource(blocks), ONE_BLOCK)).toEqual({ height: 4 })
     expect((await store.published())?.proved?.ranges).toEqual([{ from: 0, to: 4, level: 'signed' }])
   })
 
-  test('a forged end of a chain, signed with a key of its own: nothing of it is stored', async () => {
+  test('nothing is stored of a forged end of a chain that is signed with its own key', async () => {
     expect(
       await loading(blockSource(signedChain(EMPTY, { 2: 'KEY1', 4: 'FORGED' })), ONE_BLOCK).catch(() => 0),
     ).toBe(0)
@@ -82,9 +82,9 @@ describe('whose signatures count', () => {
     expect(await loading(blockSource(signedChain(EMPTY, { 4: 'KEY1' })))).toEqual({ height: 4 })
   })
 
-  test('a key that a forged block registers does not count for that block, nor for those behind it', async () => {
+  test('a key registered by a forged block is accepted neither for that block nor for later ones', async () => {
     const forged = [[], [registers('forger0', 'FORGED'), says('approveRegister', 'forger0')], [], []]
-    // Whether the whole run or each block is a batch, and whatever the forger signs.
+    // The whole run is one batch, or each block is, with any forged signatures.
     for (const signs of [
       { 2: 'FORGED', 4: 'FORGED' },
       { 1: 'KEY1', 2: 'FORGED', 4: 'FORGED' },
@@ -98,7 +98,7 @@ describe('whose signatures count', () => {
       }
   })
 
-  test('anybody may apply as a producer: the key counts when the chain has approved it', async () => {
+  test('the key of an applying producer is accepted after the chain has approved the producer', async () => {
     const applied = [[registers('anybody', 'ANY')], []]
     expect(await refused(loading(blockSource(signedChain(applied, { 1: 'KEY1', 2: 'ANY' }))))).toContain(
       'ANY',
@@ -108,7 +108,7 @@ describe('whose signatures count', () => {
     expect(await loading(blockSource(blocks))).toEqual({ height: 4 })
   })
 
-  test('a key that was changed signs on until witnesses are elected anew, also for a loader that comes later', async () => {
+  test('a replaced key is accepted until the next election of witnesses, also by a later loader', async () => {
     const LAST = 2_402
     const lists = Array.from({ length: LAST }, (_, at) => (at === 1 ? [changesKey('first00', 'KEY3')] : []))
     const blocks = signedChain(lists, {
@@ -130,7 +130,7 @@ describe('whose signatures count', () => {
     expect((await store.published())?.proved?.formerKeys).toEqual([])
   })
 
-  test('blocks without a signature at the end of what a node gives are not stored', async () => {
+  test('unsigned blocks at the end of a node’s answer are not stored', async () => {
     expect(await loading(blockSource(signedChain(EMPTY, { 2: 'KEY1' })), { to: 2 })).toEqual({ height: 2 })
     const ends = signedChain(EMPTY, { 2: 'KEY1', 4: 'KEY1' })
     const cut: BlockSource = {
@@ -144,7 +144,7 @@ describe('whose signatures count', () => {
     expect((await store.published())?.height).toBe(2)
   })
 
-  test('blocks from a store keep the record of their proof', async () => {
+  test('blocks from a store keep their record of proofs', async () => {
     const recorded: Proved = {
       ranges: [
         { from: 1, to: 2, level: 'whole', agreed: true },
@@ -164,7 +164,7 @@ describe('whose signatures count', () => {
     )
   })
 
-  test('a store without a record goes on; its earlier blocks stay without one', async () => {
+  test('a store without a record continues, and its earlier blocks stay without one', async () => {
     const blocks = signedChain(EMPTY, { 2: 'KEY1', 4: 'KEY1' })
     await loading(blockSource(blocks), { to: 2 })
     const { proved: _, ...at } = (await store.published()) ?? { proved: undefined }
@@ -174,18 +174,18 @@ describe('whose signatures count', () => {
     expect((await store.published())?.proved?.ranges).toEqual([{ from: 3, to: 4, level: 'signed' }])
   })
 
-  test('linked alone: no signer is asked for', async () => {
+  test('linked: no signer is checked', async () => {
     const blocks = chainOf([beginning()], ...EMPTY)
     expect(await loading(blockSource(blocks))).toEqual({ height: 4 })
     expect((await store.published())?.proved?.ranges).toEqual([{ from: 0, to: 4, level: 'linked' }])
   })
 })
 
-describe('what other nodes say of the last block of a batch', () => {
+describe('the last block of a batch is compared with other nodes', () => {
   const blocks = signedChain(EMPTY, { 2: 'KEY1', 4: 'KEY1' })
   const hashAt = (height: number) => blocks[height]?.block.hash ?? ''
 
-  test('agreed when two name the same hash; not when one is away', async () => {
+  test('a block is agreed when two nodes give the same hash, and not when one is away', async () => {
     const both = blockSource(blocks, async height =>
       ['http://a', 'http://b'].map(node => ({ node, hash: hashAt(height) })),
     )
@@ -198,7 +198,7 @@ describe('what other nodes say of the last block of a batch', () => {
     ])
   })
 
-  test('a disagreement stops the batch and names both nodes and both hashes', async () => {
+  test('a disagreement stops the batch and is reported with both nodes and both hashes', async () => {
     const asked: number[] = []
     const two = blockSource(blocks, async height => {
       asked.push(height)

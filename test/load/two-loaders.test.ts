@@ -6,7 +6,7 @@ import { differences, dumpElastic } from '../support/stores/dump.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '../support/stores/elasticsearch.ts'
 import { loadFrom, replayed } from '../support/stores/loading.ts'
 
-/** Blocks with transactions come between. */
+/** The blocks between these heights have transactions. */
 const BEGIN = 730
 const HEIGHT = 790
 
@@ -17,18 +17,19 @@ beforeAll(async () => {
 afterAll(() => node.stop())
 
 /**
- * Each loader decides by its own lease how long another one may give no sign before it is taken for dead, and gives a
- * sign itself three times in that time. So the one that is there has a short lease, who looks at it a long one.
+ * A loader regards another one as dead after it has seen no sign of life for the length of its own lease. It
+ * renews its own lease three times in that time. So the running loader has a short lease, and the loader that
+ * watches it a long one.
  */
 const SHORT_LEASE = '3s'
 const LONG_LEASE = '30s'
-/** Lines of the log at level info; which of them come before the refusal is a matter of chance. */
+/** Lines of the log at level info. Their number before the refusal is random. */
 const INFO_LINES = /^\S+ info {2}.*\n/gm
 
 const follow = (folder: CliFolder, { url, prefix }: TestElastic, lease: string): Running =>
   folder.start(['load', '--node', node.url, '--store', `${url}/${prefix}`, '--lease', lease])
 
-/** Lets the chain grow under the loader that is left, and stops it there. */
+/** Lets the chain grow under the remaining loader, and stops it at the end. */
 const finish = async (loader: Running, target: TestElastic): Promise<void> => {
   node.setHeight(HEIGHT)
   await until(async () => (await target.store.published())?.height === HEIGHT, 20)
@@ -46,7 +47,7 @@ const expectClean = async (target: TestElastic): Promise<void> => {
 }
 
 describe.skipIf(elasticsearchUrl() === undefined)('two loaders of one store', () => {
-  test('the second one stops and says why, the first one goes on', async () => {
+  test('the second loader stops and says why, and the first one continues', async () => {
     node.setHeight(BEGIN)
     await using folder = await cliFolder()
     const target = openTestElastic()
@@ -65,7 +66,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('two loaders of one store', ()
     await target.destroy()
   })
 
-  test('begun at the same moment: one wins, the other stops, nothing is mixed', async () => {
+  test('of two loaders started at the same moment one wins, the other stops, and no blocks are mixed', async () => {
     node.setHeight(BEGIN)
     await using folder = await cliFolder()
     const target = openTestElastic()

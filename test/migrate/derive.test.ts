@@ -16,7 +16,10 @@ import { loadFrom, replayed } from '../support/stores/loading.ts'
 
 const HEIGHT = 820
 const PARTITION = 3_000
-/** Requests of a migration among which the first one is killed, half of those of the second: far fewer than it has. */
+/**
+ * The first migration is killed at one of this many requests, the second at one of half as many. A migration
+ * has far more.
+ */
 const FIRST_KILLS = 60
 
 let node: Replay
@@ -42,7 +45,7 @@ const asking =
   <T>(method: string, path: string, body?: object): Promise<T> =>
     ask<T>(method, `${url}/${prefix}-${path}`, body)
 
-/** Numbers that were found as such, and stored as their digits. */
+/** Terms mapped as numbers, and stored as their digits. */
 const asNumber = { type: 'long', doc_values: false }
 const digitsOf = (term: unknown): string =>
   String(Buffer.from(String(term).slice(1), 'base64url').readBigInt64BE())
@@ -60,7 +63,10 @@ const AGED: Readonly<Record<string, Ageing>> = {
   'journal-0': { properties: { part: { type: 'long' } } },
 }
 
-/** What an older version would have derived: accounts without permissions, tokens with another name. */
+/**
+ * The documents that an older version would have derived: accounts without permissions, tokens with another
+ * name.
+ */
 const olderStore = async (): Promise<TestElastic> => {
   const target = openTestElastic({ partitionDocuments: PARTITION })
   await loadFrom(node.url, target.store)
@@ -90,8 +96,8 @@ const refusalOrNone = (asked: Promise<unknown>): Promise<string | undefined> =>
 
 const keyOf = (name: string) => createKey(name, { perSecond: 1, perDay: 1 }, { now: 1 }).stored
 
-describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: another derivation', () => {
-  test('other mappings alone, from the stored blocks: documents of a clean load, keys and day counts kept', async () => {
+describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: a changed derivation', () => {
+  test('a change of mappings keeps the documents of a clean load, keys and day counts, and reads no node', async () => {
     const target = openTestElastic({ partitionDocuments: PARTITION })
     await using folder = await cliFolder()
     const migrate = ['indices', 'migrate', '--store', `${target.url}/${target.prefix}`]
@@ -121,7 +127,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: another deri
     }
   })
 
-  test('from the stored blocks: answers of one derivation or the other, however often it is killed', async () => {
+  test('from the stored blocks: each answer is of one derivation, however often the migration is killed', async () => {
     const seed = seedOf(37)
     const random = seeded(seed)
     const target = await olderStore()
@@ -179,7 +185,8 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: another deri
       const { wrong, asked } = await stop()
       expect([seed, wrong]).toEqual([seed, []])
       expect(await allAt(serviceOn(target.reopen()))).toEqual([...after])
-      // A loader that takes the store over while the replaced index of keys is there knows which one is served.
+      // While the replaced index of keys exists, a loader that takes the store over knows which index is
+      // served.
       expect((await folder.run(['load', '--node', node.url, '--once', ...store])).code).toBe(0)
       expect(await target.store.check()).toEqual([])
       expect((await folder.run([...migrate, '--delete-old'])).code).toBe(0)
@@ -194,7 +201,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: another deri
     }
   })
 
-  test('from a node where blocks are lost; a loader goes on until the end, then it must stop', async () => {
+  test('from a node where blocks are lost: a loader continues until the swap, then it must stop', async () => {
     const target = await olderStore()
     await using folder = await cliFolder()
     const store = ['--store', `${target.url}/${target.prefix}`, '--lease', '10s']
@@ -202,7 +209,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: another deri
     try {
       const identity = await target.store.identity()
       if (identity === undefined) throw new Error('Nothing is loaded.')
-      // Before the loss: a loader begins on nothing that is not whole.
+      // Created before the loss, because a loader refuses to begin on a store with a missing index.
       const loader = await target.reopen({ leaseMs: 10_000 }).takeOver(identity)
       const ask = asking(target)
       await ask('DELETE', 'blocks-000000/_doc/000000000300?refresh=true')

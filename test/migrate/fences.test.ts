@@ -8,9 +8,9 @@ import { elasticsearchUrl, openTestElastic, type TestElastic } from '../support/
 import { loadFrom, replayed } from '../support/stores/loading.ts'
 
 const HEIGHT = 60
-/** It signs so seldom that it is taken for dead at once. */
+/** The renewal interval is so long that another loader regards it as dead at once. */
 const ASLEEP_MS = 3_600_000
-/** Runs `work` with a store that is loaded up to `HEIGHT`, and its node. */
+/** Runs `work` with a store loaded up to `HEIGHT` and with its node. */
 const withLoaded = async (work: (target: TestElastic, node: Replay) => Promise<void>): Promise<void> => {
   await using node = await replayed(HEIGHT)
   const target = openTestElastic()
@@ -22,8 +22,8 @@ const withLoaded = async (work: (target: TestElastic, node: Replay) => Promise<v
   }
 }
 
-describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: a process that slept or died', () => {
-  test('a loader from before a swap writes nothing any more, of any generation', () =>
+describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: a process that paused or died', () => {
+  test('a loader from before a swap writes nothing into indices of any generation', () =>
     withLoaded(async (target, node) => {
       const identity = await target.store.identity()
       if (identity === undefined) throw new Error('Nothing is loaded.')
@@ -55,7 +55,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: a process th
       expect(await loadFrom(node.url, target.store)).toBe(HEIGHT)
     }))
 
-  test('a migration that was stopped right before its end keeps loaders away until it is run again', () =>
+  test('a migration stopped right before its end keeps loaders away until it is run again', () =>
     withLoaded(async (target, node) => {
       const identity = await target.store.identity()
       if (identity === undefined) throw new Error('Nothing is loaded.')

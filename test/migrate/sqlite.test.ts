@@ -15,7 +15,10 @@ import { loadFrom, replayed, temporarySqlite } from '../support/stores/loading.t
 
 const HEIGHT = 820
 const FURTHER = 40
-/** Writes of a migration among which the first one is killed, half of those of the second: far fewer than it has. */
+/**
+ * The first migration is killed at one of this many writes, the second at one of half as many. A migration
+ * has far more.
+ */
 const FIRST_KILLS = 1_000
 
 let node: Replay
@@ -35,20 +38,22 @@ afterAll(async () => {
   await clean.destroy()
 })
 
-/** Makes a file what an older version would have made: other tables, other documents, its own word for both. */
+/**
+ * Changes a file to the form of an older version: other tables or other documents, and the version's mark.
+ */
 const age = (path: string, statements: readonly string[]): void => {
   const database = new Database(path, { safeIntegers: true })
   for (const sql of statements) database.run(sql)
   database.close()
 }
 
-/** Documents derived otherwise. */
+/** Documents of another derivation. */
 const OLDER_DOCUMENTS = [
   `UPDATE meta SET value = replace(value, '"derivation":${DERIVATION}', '"derivation":${DERIVATION - 1}') WHERE key = 'identity'`,
   "UPDATE accounts SET permissions = '[]'",
   "UPDATE tokens SET full_name = 'older'",
 ]
-/** Tables made otherwise. */
+/** Tables of another schema. */
 const OLDER_TABLES = [
   "UPDATE meta SET value = 'older' WHERE key = 'schema'",
   'ALTER TABLE accounts ADD COLUMN nick TEXT',
@@ -57,7 +62,7 @@ const OLDER_TABLES = [
   'CREATE TABLE gone (id TEXT)',
 ]
 
-test('an embedded store: answers of one derivation or the other, however often it is killed', async () => {
+test('an embedded store: each answer is of one derivation, however often the migration is killed', async () => {
   const seed = seedOf(41)
   const random = seeded(seed)
   const target = await temporarySqlite(clean.path)
@@ -65,7 +70,7 @@ test('an embedded store: answers of one derivation or the other, however often i
   const store = ['--store', `sqlite:${target.path}`]
   const migrate = ['indices', 'migrate', ...store]
   try {
-    // Its connections are those of a service that ran before the program was replaced.
+    // Its connections are those of a service that was running before the program was replaced.
     expect((await target.store.published())?.height).toBe(HEIGHT)
     age(target.path, OLDER_DOCUMENTS)
     const service = serviceOn(target.store)
@@ -105,7 +110,7 @@ test('an embedded store: answers of one derivation or the other, however often i
   }
 })
 
-test('an embedded store of the former layout: refused with the remedy, derived anew from itself alone, however often it is killed', async () => {
+test('an embedded store of the former layout is refused with the remedy, and derived again from itself, however often it is killed', async () => {
   const seed = seedOf(42)
   const random = seeded(seed)
   const target = await temporarySqlite(clean.path)
@@ -142,7 +147,7 @@ test('an embedded store of the former layout: refused with the remedy, derived a
   }
 })
 
-test('an embedded store with other tables; one whose blocks cannot be read takes them from a node', async () => {
+test('an embedded store with other tables is migrated, and unreadable blocks are taken from a node', async () => {
   const target = await temporarySqlite(clean.path)
   await using folder = await cliFolder()
   const migrate = ['indices', 'migrate', '--store', `sqlite:${target.path}`]

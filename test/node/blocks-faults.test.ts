@@ -77,14 +77,14 @@ const ONCE: readonly (readonly [string, Fault])[] = [
     ),
   ],
 ]
-test.each(ONCE)('blocks: %s is overcome', async (_, fault) => {
+test.each(ONCE)('blocks: %s is tolerated', async (_, fault) => {
   const range = { from: 1190, to: 1230 }
   const { blocks, failure } = await read(fault, range)
   expect(failure).toBeUndefined()
   expect(blocks).toEqual(await slice(range))
 })
 
-/** Faults of the raw heads that last: without them no signature is to be had. */
+/** Permanent faults of the raw headers, without which no signature is available. */
 const HEADLESS: readonly (readonly [string, Fault])[] = [
   [
     'bulk calls unknown',
@@ -120,7 +120,7 @@ const HEADLESS: readonly (readonly [string, Fault])[] = [
     ),
   ],
 ]
-test.each(HEADLESS)('blocks: %s: overcome where hashes are enough, refused where not', async (_, fault) => {
+test.each(HEADLESS)('blocks: %s: tolerated where hashes are enough, otherwise refused', async (_, fault) => {
   const range = { from: 1190, to: 1230 }
   const { blocks, failure } = await read(fault, range, { prove: 'linked' })
   expect(failure).toBeUndefined()
@@ -138,7 +138,7 @@ const SIGNS: readonly (readonly [string, string])[] = [
   [`{"algorithm":1, "sig":"${SIG}", "pubKey":"${KEY}"}`, 'algorithm 1'],
   [`{"algorithm":2, "sig":"${SIG}", "pubKey":"${'A'.repeat(43)}="}`, 'made with another key'],
 ]
-test.each(SIGNS)('blocks: %s as a signature is refused with what to do', async (sign, reason) => {
+test.each(SIGNS)('blocks: %s as a signature is refused with a remedy', async (sign, reason) => {
   const fault = at(
     path => path === '/getBlockHeaderByRange',
     changed(text => text.replace(/"sign":\{[^}]*\}/g, `"sign":${sign}`)),
@@ -157,7 +157,7 @@ test.each(SIGNS)('blocks: %s as a signature is refused with what to do', async (
   }
 })
 
-/** Faults that last, of block 1201 alone; blocks before it are handed on. */
+/** Permanent faults of block 1201 alone. The blocks before it are returned. */
 const ALWAYS: readonly (readonly [string, Fault, string, string])[] = [
   [
     'cut JSON',
@@ -248,7 +248,7 @@ const ALWAYS: readonly (readonly [string, Fault, string, string])[] = [
     'NODE: the response to block 1201 is over 2000000 bytes.',
   ],
 ]
-test.each(ALWAYS)('blocks: %s for good ends the stream', async (_, fault, kind, message) => {
+test.each(ALWAYS)('blocks: a permanent fault, %s, ends the stream', async (_, fault, kind, message) => {
   const recorded = await recordedBlocks()
   const broken: Fault = (asked, truth) => {
     if (isBulk(asked.path)) return new Response('{"code":12,"message":"Not Implemented"}', { status: 400 })

@@ -6,13 +6,14 @@ import { isBulk, type Range, read, single, slice } from '#test/support/nodes/rea
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
 import type { Clock } from '#time/clock.ts'
 
-test('blocks: built from bulk answers, every block equals the one decoded by itself', async () => {
+test('blocks: every block built from bulk answers equals the one decoded by itself', async () => {
   const { blocks, asked, failure } = await read(() => undefined, { from: 0, to: 4851 })
   const expected = await recordedBlocks()
   expect(failure).toBeUndefined()
   expect(blocks.length).toBe(expected.length)
   expect(blocks.findIndex((block, height) => !Bun.deepEquals(block, expected[height], true))).toBe(-1)
-  // One by one only where a transaction has no action, and where a range would hold one block.
+  // Single block calls are made only where a transaction has no action, and where a range would have one
+  // block.
   const zeroAction = expected.filter(({ block }) =>
     block.transactions.some(({ actions }) => actions.length === 0),
   )
@@ -28,7 +29,7 @@ const RANGES: readonly Range[] = [
   { from: 2390, to: 2400 },
   { from: 5, to: 4 },
 ]
-test.each(RANGES)('blocks: $from … $to are those of the recording', async ({ from, to }) => {
+test.each(RANGES)('blocks: $from … $to equal the recording', async ({ from, to }) => {
   const parent = (await recordedBlocks())[from - 1]?.block.hash
   const { blocks } = await read(() => undefined, { from, to, ...(parent === undefined ? {} : { parent }) })
   expect(blocks).toEqual(await slice({ from, to }))
@@ -52,7 +53,7 @@ test('blocks: ranges whose answers are too large are halved until they fit', asy
   expect(asked.filter(isBulk).length).toBeGreaterThan(4)
 })
 
-test('blocks: a parent that is not the block before ends the stream before its first block', async () => {
+test('blocks: a parent that is not the previous block ends the stream before its first block', async () => {
   const { blocks, failure } = await read(() => undefined, {
     from: 1200,
     to: 1230,
@@ -66,7 +67,7 @@ test('blocks: a parent that is not the block before ends the stream before its f
   })
 })
 
-/** A clock whose only time-out that runs is over when a test says so: no answer that comes is late. */
+/** A clock whose only running time-out ends when a test says so: an answer is never late. */
 const heldTime = () => {
   let over = (): void => undefined
   const after: Clock['after'] = (_ms, work) => {
@@ -78,7 +79,7 @@ const heldTime = () => {
   return { clock: { ...idleClock(), after }, over: () => over() }
 }
 
-test('blocks: a node that hangs is given up after the time-out, each time', async () => {
+test('blocks: a request to a hanging node is abandoned after the time-out, each time', async () => {
   const { clock, over } = heldTime()
   const { failure, asked } = await read(
     ({ path }) => {
@@ -96,7 +97,7 @@ test('blocks: a node that hangs is given up after the time-out, each time', asyn
   expect(asked.filter(single).length).toBe(3)
 })
 
-test('blocks: an answer that stops in the middle is given up after the time-out', async () => {
+test('blocks: an answer that stops in the middle is abandoned after the time-out', async () => {
   const { clock, over } = heldTime()
   const { failure } = await read(
     ({ path }) =>
@@ -119,7 +120,7 @@ test('blocks: an answer that stops in the middle is given up after the time-out'
   expect(failure?.message).toBe('No node responded to block 1201: NODE: no response within 200 ms.')
 })
 
-test('blocks: leaving the loop early ends the requests in flight', async () => {
+test('blocks: leaving the loop early ends the running requests', async () => {
   await using faulty = await startFaultyNode()
   const node = createNode({ urls: [faulty.url], clock: idleClock() })
   const heights: number[] = []
@@ -133,7 +134,7 @@ test('blocks: leaving the loop early ends the requests in flight', async () => {
   expect(faulty.asked.length).toBe(asked + 1)
 })
 
-test('blocks: the signal of the caller ends the stream with deadline', async () => {
+test('blocks: the signal of the caller ends the stream with a deadline', async () => {
   await using faulty = await startFaultyNode()
   const node = createNode({ urls: [faulty.url], clock: idleClock() })
   const caller = new AbortController()

@@ -21,7 +21,7 @@ const down: Fault = () => new Response('', { status: 503 })
 const pathsOf = (asked: readonly { readonly path: string }[]): readonly string[] =>
   asked.map(({ path }) => path)
 
-test('chainInfo: where the recorded chain stands', async () => {
+test('chainInfo: the height of the recorded chain is returned', async () => {
   await using faulty = await startFaultyNode()
   const hash = '8psW23ozxC4SjoXeD2DSPWBNzR3Re9a3ei9Vu1C49sQg'
   expect(await createNode({ urls: [faulty.url], clock: idleClock() }).chainInfo()).toEqual({
@@ -36,7 +36,7 @@ test('chainInfo: where the recorded chain stands', async () => {
   })
 })
 
-test('chainInfo: of several nodes the highest answer is given, and that node is asked from then on', async () => {
+test('chainInfo: the highest answer of several nodes is returned, and later requests go to that node', async () => {
   await using low = await startFaultyNode(undefined, 10)
   await using high = await startFaultyNode(undefined, 20)
   const node = createNode({ urls: [low.url, high.url], clock: idleClock() })
@@ -49,7 +49,7 @@ test('chainInfo: of several nodes the highest answer is given, and that node is 
   expect(pathsOf(low.asked)).toEqual(['/getChainInfo', '/getChainInfo', '/getBlockByNumber/25/false'])
 })
 
-test('chainInfo: a node that is down does not hide the other one, and is asked again when it has rested', async () => {
+test('chainInfo: a node that is down does not hide the other one, and is tried again after its pause', async () => {
   let broken = true
   await using first = await startFaultyNode((asked, truth) => (broken ? down(asked, truth) : undefined), 30)
   await using second = await startFaultyNode(undefined, 20)
@@ -62,7 +62,7 @@ test('chainInfo: a node that is down does not hide the other one, and is asked a
   expect((await node.chainInfo()).libBlock).toBe(30)
 })
 
-test('chainInfo: a node of another chain is never asked for blocks', async () => {
+test('chainInfo: a node of another chain gets no request for blocks', async () => {
   await using ours = await startFaultyNode(undefined, 10)
   await using foreign = await startFaultyNode(
     async ({ path }, truth) =>
@@ -78,7 +78,7 @@ test('chainInfo: a node of another chain is never asked for blocks', async () =>
   expect(pathsOf(ours.asked)).toEqual(['/getChainInfo', '/getBlockByNumber/5/false'])
 })
 
-test('chainInfo: no node answers; says what each of them did, after rests that grow', async () => {
+test('chainInfo: if no node answers, the failure gives the reason of each after growing pauses', async () => {
   await using broken = await startFaultyNode(down)
   await using page = await startFaultyNode(() => new Response('<html>'))
   const clock = idleClock()
@@ -93,7 +93,7 @@ test('chainInfo: no node answers; says what each of them did, after rests that g
   expect(clock.slept.length).toBe(1)
 })
 
-test('ask: a single node is asked after rests that double, five times', async () => {
+test('ask: a single node is tried again after doubling pauses, five times', async () => {
   await using broken = await startFaultyNode(down)
   const clock = idleClock()
   const node = createNode({ urls: [broken.url], clock })
@@ -102,7 +102,7 @@ test('ask: a single node is asked after rests that double, five times', async ()
   expect(broken.asked.length).toBe(5)
 })
 
-test('ask: another node is asked at once', async () => {
+test('ask: another node is tried at once', async () => {
   await using broken = await startFaultyNode(down)
   await using healthy = await startFaultyNode()
   const clock = idleClock()
@@ -111,7 +111,7 @@ test('ask: another node is asked at once', async () => {
   expect(clock.slept).toEqual([])
 })
 
-test('ask: Retry-After is kept, up to a minute', async () => {
+test('ask: Retry-After is respected up to a minute', async () => {
   const answers = [
     new Response('', { status: 429, headers: { 'retry-after': '3' } }),
     new Response('', { status: 429, headers: { 'retry-after': '86400' } }),
@@ -122,7 +122,7 @@ test('ask: Retry-After is kept, up to a minute', async () => {
   expect(clock.slept).toEqual([3000, 60_000])
 })
 
-test('contractCode: what a contract offers', async () => {
+test('contractCode: the methods of a contract are returned', async () => {
   await using faulty = await startFaultyNode()
   const node = createNode({ urls: [faulty.url], clock: idleClock() })
   const code = await node.contractCode('token.iost')
@@ -138,7 +138,7 @@ test('contractCode: what a contract offers', async () => {
   })
 })
 
-test('contractCode: a contract that no node has is none, one of the chain itself is refused; neither is asked for again', async () => {
+test('contractCode: a contract that no node has gives undefined, a system one is refused, and neither is requested again', async () => {
   await using faulty = await startFaultyNode()
   const node = createNode({ urls: [faulty.url], clock: idleClock() })
   expect(await node.contractCode('ContractXYZ')).toBeUndefined()
@@ -149,7 +149,7 @@ test('contractCode: a contract that no node has is none, one of the chain itself
   expect(faulty.asked.length).toBe(2)
 })
 
-test('contractCode: the answer about another contract is asked for again, and never taken', async () => {
+test('contractCode: an answer about another contract is requested again and never used', async () => {
   let wrong = 1
   await using faulty = await startFaultyNode(async ({ path }, truth) =>
     path.startsWith('/getContract/') && wrong-- > 0
@@ -165,7 +165,7 @@ test('contractCode: the answer about another contract is asked for again, and ne
   })
 })
 
-test('contractCode: what a node says in a refusal cannot disturb a terminal', async () => {
+test('contractCode: control characters in a node’s refusal do not reach a terminal', async () => {
   await using faulty = await startFaultyNode(
     () => new Response('{"code":2,"message":"a\\u0000b\\u001b[31m\\u009bc"}', { status: 400 }),
   )
@@ -175,7 +175,7 @@ test('contractCode: what a node says in a refusal cannot disturb a terminal', as
   ).toBe(`${faulty.url} refuses contract token.iost: a\\u{0}b\\u{1b}[31m\\u{9b}c (code 2).`)
 })
 
-test('blockHash: undefined above the last block, without waiting', async () => {
+test('blockHash: the result is undefined above the last block, without waiting', async () => {
   await using faulty = await startFaultyNode(undefined, 10)
   const clock = idleClock()
   const node = createNode({ urls: [faulty.url], clock })
@@ -184,7 +184,7 @@ test('blockHash: undefined above the last block, without waiting', async () => {
   expect(clock.slept).toEqual([])
 })
 
-test('blockHash: undefined for a block that may still change', async () => {
+test('blockHash: the result is undefined for a block that may still change', async () => {
   await using faulty = await startFaultyNode(
     async (_, truth) => new Response((await truth()).replace('IRREVERSIBLE', 'PENDING')),
   )
@@ -212,7 +212,7 @@ test('get: status, content type and bytes are passed on unchanged', async () => 
   expect(pathsOf(faulty.asked)).toEqual(['/odd', '/getTxByHash/xx'])
 })
 
-test('get: redirects are answers', async () => {
+test('get: redirects are returned as answers', async () => {
   await using faulty = await startFaultyNode(({ path }) =>
     path === '/a' ? new Response(null, { status: 301, headers: { location: '/b' } }) : undefined,
   )
@@ -220,7 +220,7 @@ test('get: redirects are answers', async () => {
   expect(pathsOf(faulty.asked)).toEqual(['/a'])
 })
 
-test('get: the next node is asked when one does not answer; an answer over the size limit fails', async () => {
+test('get: the next node is asked when one does not answer, and an answer over the size limit fails', async () => {
   await using healthy = await startFaultyNode(({ path }) =>
     path.startsWith('/large') ? new Response(new Uint8Array(1001)) : undefined,
   )
@@ -254,15 +254,15 @@ const BAD_URLS: readonly (readonly [string, string])[] = [
   ['', 'A node URL must begin with http:// or https://.'],
   ['http://u:secret@host/a?key=1', 'Node URL http://host/a has a query or fragment, which is not allowed.'],
 ]
-test.each(BAD_URLS)('createNode: %p is no URL of a node', (url, message) => {
+test.each(BAD_URLS)('createNode: %p is not the URL of a node', (url, message) => {
   expect(() => createNode({ urls: [url] })).toThrow(message)
 })
 
-test('createNode: at least one URL is needed', () => {
+test('createNode: at least one URL is required', () => {
   expect(() => createNode({ urls: [] })).toThrow('No node URL is set.')
 })
 
-test('close: ends open questions and refuses later ones', async () => {
+test('close: open requests end and later ones are refused', async () => {
   await using hanging = await startFaultyNode(() => new Promise<never>(() => undefined))
   const node = createNode({ urls: [hanging.url] })
   const asked = failureOf(node.chainInfo())

@@ -29,7 +29,7 @@ const ready = async ({
 const passedOn = async ({ service }: ForkStand): Promise<number> =>
   (await service.ask(`/rpc/getChainInfo?apikey=${service.key}`)).status
 
-/** A store that has ten blocks of one branch, and two nodes that stand there. */
+/** A store with ten blocks of one branch, and two nodes. */
 const standing = async (stand: ForkStand) => {
   const [own, rival] = [grown(stand, 10, 1), grown(stand, 20, 2)]
   for (const node of [stand.node, stand.other]) node.stand = { head: own, lib: 50 }
@@ -42,7 +42,7 @@ const standing = async (stand: ForkStand) => {
 describe.each(STORES)('a node on another branch than the store: %s', (_name, open) => {
   const on = (work: (found: Awaited<ReturnType<typeof standing>>) => Promise<void>) =>
     withStand(open, 19, async stand => work(await standing(stand)))
-  test('further on than the store: /ready gives the reason, and nothing of it is passed on', () =>
+  test('a node that is further on than the store: /ready gives the reason, and none of its data is passed on', () =>
     on(async ({ stand, own, rival }) => {
       expect([(await ready(stand))[0], await passedOn(stand)]).toEqual([200, 200])
       for (const node of [stand.node, stand.other]) node.stand = { head: rival, lib: 58 }
@@ -65,7 +65,7 @@ describe.each(STORES)('a node on another branch than the store: %s', (_name, ope
         en: `Block 50 is ${own.hash} in the store and ${there} at the node.`,
       })
     }))
-  test('wiped, and still below the store: it is named at once, and not called behind', () =>
+  test('a wiped node that is still below the store is reported at once, and not as behind', () =>
     on(async ({ stand, own, rival }) => {
       for (const node of [stand.node, stand.other]) node.stand = { head: ancestorAt(rival, 46), lib: 44 }
       await stand.probe()
@@ -82,13 +82,13 @@ describe.each(STORES)('a node on another branch than the store: %s', (_name, ope
       expect((await refusal(loadOnce(client, stand.store))).en).toContain(`Block 44 is ${stored}`)
       client.close()
     }))
-  test('a node that is behind on the stored branch is behind', () =>
+  test('a node behind the store on the same branch is reported as behind', () =>
     on(async ({ stand, own }) => {
       for (const node of [stand.node, stand.other]) node.stand = { head: ancestorAt(own, 46), lib: 44 }
       await stand.probe()
       expect([await ready(stand), await passedOn(stand)]).toMatchObject([[200, { behind: 0 }], 200])
     }))
-  test('one of two: the other one is asked, and the first one again when it is back', () =>
+  test('of two nodes the other one is used, and the first one again when it is back', () =>
     on(async ({ stand, own, rival }) => {
       stand.node.stand = { head: rival, lib: 58 }
       await stand.probe()
@@ -106,7 +106,7 @@ describe.each(STORES)('a node on another branch than the store: %s', (_name, ope
     }))
 })
 
-test('a node of another chain: /ready, status and doctor say so', () =>
+test('/ready, status and doctor report a node of another chain', () =>
   withStand(STORES[0][1], 19, async stand => {
     const { store } = stand
     await standing(stand)
@@ -124,7 +124,7 @@ test('a node of another chain: /ready, status and doctor say so', () =>
         expect.objectContaining({ node: 'foreign', reason: expect.stringMatching(why) }),
       ])
       node.close()
-      // A file of its own: the store of this process stays open.
+      // A separate file, because this process keeps its store open.
       expect((await folder.run(['load', '--once', '--node', stand.node.url])).code).toBe(0)
       const said = await folder.run(['status', '--node', foreign.url])
       expect([said.code, said.out]).toEqual([3, expect.stringMatching(why)])

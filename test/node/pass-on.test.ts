@@ -4,7 +4,7 @@ import { handClock } from '#test/support/clocks/hand-clock.ts'
 
 const MIB = 1024 * 1024
 
-/** A server that answers with what `answer` makes of the number of the request, from 1. */
+/** A server whose answers `answer` makes from the number of the request, from 1. */
 const serverOf = (answer: (request: number) => Response | Promise<Response>) => {
   let requests = 0
   return Bun.serve({
@@ -17,7 +17,7 @@ const serverOf = (answer: (request: number) => Response | Promise<Response>) => 
   })
 }
 
-test('get: what was held of a failed answer is let go when the caller leaves while another node is asked', async () => {
+test('get: the memory of a failed answer is released when the caller leaves while another node is asked', async () => {
   const asked = Promise.withResolvers<void>()
   const failing = serverOf(
     request => new Response(request === 1 ? new Uint8Array(MIB) : 'failed', { status: 500 }),

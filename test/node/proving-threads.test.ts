@@ -8,13 +8,13 @@ import type { Fault } from '../support/nodes/faulty-node.ts'
 import { at, changed, isBulk, read, slice } from '../support/nodes/read-blocks.ts'
 import { recordedBlocks } from '../support/nodes/recording.ts'
 
-/** Long enough for threads. */
+/** A range long enough for threads. */
 const RANGE = { from: 1000, to: 3500 }
 const open = workersOf<Asked, Proved>(new URL('../../src/proving-thread.ts', import.meta.url))
 const threads = { open, count: 2, least: 2_000 }
 const honest: Fault = () => undefined
 
-/** Threads that end by themselves: each is ended when it is given its answers of this number. */
+/** Threads that die: each ends when it receives its answers with this number. */
 const mortal =
   (last: number): OpenProvingThread =>
   listener => {
@@ -30,14 +30,14 @@ const mortal =
     }
   }
 
-test('message: every recorded block arrives as it was', async () => {
+test('message: every recorded block arrives unchanged', async () => {
   const parts = (await recordedBlocks()).map(({ block }) => ({ block }))
   expect(unpacked(structuredClone(packed(parts)))).toEqual(parts)
   const holes = [{}, ...parts.slice(1200, 1203), {}]
   expect(unpacked(structuredClone(packed(holes)))).toEqual(holes)
 })
 
-test('threads: the same blocks with the same proofs as without them', async () => {
+test('threads: blocks and proofs are the same as without threads', async () => {
   const given = await read(honest, RANGE, { threads })
   expect(given.failure).toBeUndefined()
   expect(given.blocks).toEqual([...(await slice(RANGE))])
@@ -46,13 +46,13 @@ test('threads: the same blocks with the same proofs as without them', async () =
   expect(unsigned.filter(({ block }) => changesProducers(block))).toEqual([])
   expect(given.proofs.at(-1)?.signedBy).toBe(given.blocks.at(-1)?.block.witness ?? '')
   const alone = await read(honest, RANGE)
-  // What a thread has proved is not asked for again.
+  // Answers that a thread has proved are not requested again.
   expect(given.asked.filter(path => !isBulk(path)).sort()).toEqual(
     alone.asked.filter(path => !isBulk(path)).sort(),
   )
 })
 
-test('threads: none are opened for fewer blocks than they are worth', async () => {
+test('threads: none start for too few blocks', async () => {
   const never: OpenProvingThread = () => {
     throw new Error('A thread was opened.')
   }
@@ -61,7 +61,7 @@ test('threads: none are opened for fewer blocks than they are worth', async () =
   expect(given.blocks.length).toBe(RANGE.to - RANGE.from + 1)
 })
 
-test('threads: where they die the main thread goes on, without a block less', async () => {
+test('threads: the main thread continues when they die, and no block is missing', async () => {
   const events: BlockEvent[] = []
   const given = await read(honest, RANGE, {
     threads: { ...threads, open: mortal(3) },
@@ -75,7 +75,7 @@ test('threads: where they die the main thread goes on, without a block less', as
 const forged = (text: string): string =>
   text.replaceAll('"func_name":"token.iost/transfer"', '"func_name":"token.iost/transfers"')
 
-test('threads: a bulk answer that is wrong once is asked for again', async () => {
+test('threads: a bulk answer that is wrong once is requested again', async () => {
   const lie = at(path => path === '/getBlockTxsByContract', changed(forged), 5)
   const given = await read(lie, RANGE, { threads })
   expect(given.blocks).toEqual([...(await slice(RANGE))])
@@ -90,10 +90,10 @@ test.each([
   ],
   ['no JSON', isBulk, (text: string) => text.slice(0, -9)],
   ['no heads', (path: string) => path === '/getBlockHeaderByRange', () => '{"block_list":[]}'],
-] as const)('threads: a node that lies (%s) ends as without threads', async (_, match, change) => {
+] as const)('threads: a lying node (%s) fails as without threads', async (_, match, change) => {
   const lie = at(match, changed(change))
   const [given, alone] = [await read(lie, RANGE, { threads }), await read(lie, RANGE)]
-  // Which of the blocks that are asked for at once fails first is chance.
+  // Several blocks are requested at once, and which of them fails first is random.
   const said = ({ failure }: typeof given) => ({
     ...failure,
     message: failure?.message.replace(/[1-9A-HJ-NP-Za-km-z]{43,44}|\d+/g, '#'),

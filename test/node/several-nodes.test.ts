@@ -5,11 +5,11 @@ import { idleClock } from '#test/support/clocks/idle-clock.ts'
 import { type Fault, startFaultyNode } from '#test/support/nodes/faulty-node.ts'
 import { isBulk, slice } from '#test/support/nodes/read-blocks.ts'
 
-/** No time-out helps. */
+/** The time-out is so long that it never fires. */
 const PATIENT_MS = 3_600_000
 const RANGE = { from: 1000, to: 4851 }
 
-/** Reads from two nodes, each with its fault; the bulk calls of each. */
+/** Reads from two nodes, each with its fault. Returns the bulk calls of each. */
 const readOf = async (faults: readonly [Fault, Fault]) => {
   await using one = await startFaultyNode(faults[0])
   await using other = await startFaultyNode(faults[1])
@@ -24,21 +24,21 @@ const readOf = async (faults: readonly [Fault, Fault]) => {
   return { blocks, ofOne, ofOther }
 }
 
-test('blocks: of two nodes each is asked for its part', async () => {
+test('blocks: each of two nodes is asked for a part', async () => {
   const { blocks, ofOne, ofOther } = await readOf([() => undefined, () => undefined])
   expect(blocks).toEqual([...(await slice(RANGE))])
   expect(ofOne).toBeGreaterThan(20)
   expect(ofOther).toBeGreaterThan(20)
 })
 
-test('blocks: a node that never answers bulk calls holds nothing up, and the other one gives all', async () => {
+test('blocks: a node that never answers bulk calls delays nothing, and the other one returns all blocks', async () => {
   const hangs: Fault = ({ path }) => (isBulk(path) ? new Promise<never>(() => undefined) : undefined)
   const { blocks, ofOne, ofOther } = await readOf([hangs, () => undefined])
   expect(blocks).toEqual([...(await slice(RANGE))])
   expect(ofOne).toBeLessThan(ofOther / 2)
 })
 
-test('blocks: a node that fails is left, and what it was asked for comes from the other one', async () => {
+test('blocks: a failing node is left, and its ranges are requested from the other one', async () => {
   const fails: Fault = ({ path }) => (isBulk(path) ? new Response('', { status: 503 }) : undefined)
   const { blocks, ofOne, ofOther } = await readOf([() => undefined, fails])
   expect(blocks).toEqual([...(await slice(RANGE))])

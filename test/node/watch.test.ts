@@ -17,14 +17,14 @@ const otherBeginning: Fault = async ({ path }, truth) =>
     ? new Response((await truth()).replace(GENESIS, GENESIS.replace('H', 'J')))
     : undefined
 
-test('get: of healthy nodes the highest is asked', async () => {
+test('get: the highest healthy node is asked', async () => {
   await using nodes = await pair({ sickTo: 100, wellTo: 90 })
   await nodes.node.watch(async () => OURS)
   expect([await statusOf(nodes.node.get(PATH)), nodes.passed()]).toEqual([200, [1, 0]])
   expect(nodes.node.heard()?.libBlock).toBe(100)
 })
 
-test('get: a node that lags 4,751 blocks is left for the next', async () => {
+test('get: a node that lags 4,751 blocks is replaced by the next', async () => {
   await using nodes = await pair({ sickTo: 100 })
   await nodes.node.watch(async () => OURS)
   expect([await statusOf(nodes.node.get(PATH)), nodes.passed()]).toEqual([200, [0, 1]])
@@ -41,18 +41,18 @@ test.each([
   await nodes.clock.awaited(700)
   await nodes.clock.pass(700)
   expect([await asked, nodes.passed()]).toEqual([200, [1, 1]])
-  // For the next requests it stands behind.
+  // The next requests prefer the other node.
   expect([await statusOf(nodes.node.get(PATH)), nodes.passed()]).toEqual([200, [1, 2]])
 })
 
-test('get: the next node is asked at once where one answers 503 to everything', async () => {
+test('get: the next node is asked at once if one answers 503 to everything', async () => {
   await using nodes = await pair()
   await nodes.node.watch(async () => OURS)
   nodes.become(refuses)
   expect([await statusOf(nodes.node.get(PATH)), nodes.passed()]).toEqual([200, [1, 1]])
 })
 
-test('get: when all nodes hang it ends with its time', async () => {
+test('get: the request ends at its time limit when all nodes hang', async () => {
   await using sick = await startFaultyNode()
   const clock = handClock()
   let hanging = false
@@ -73,12 +73,12 @@ test.each([
   ['answers 503 to everything', refuses],
   ['is of another chain', otherChain],
   ['has another first block', otherBeginning],
-] as const)('watch: a node that %s from the begin is never asked', async (_name, fault) => {
+] as const)('watch: a node that %s from the start is never asked', async (_name, fault) => {
   await using nodes = await pair({ wellTo: 50 })
   nodes.become(fault)
   const watched = nodes.node.watch(async () => OURS)
   if (fault === hangs) {
-    // The other one has answered.
+    // The other node has answered.
     await nodes.clock.awaited(1_500, 1)
     await nodes.clock.pass(1_500)
   }
@@ -120,7 +120,7 @@ test('watch: a node that falls silent is reported once, not used, and used again
   expect([await statusOf(nodes.node.get(PATH)), nodes.passed()]).toEqual([200, [1, 1]])
 })
 
-test('heardAgo: counts from the last look that was answered, also in a thread that takes over', async () => {
+test('heardAgo: the time since the last answered probe is returned, also in a thread that takes over', async () => {
   await using nodes = await pair({ wellTo: 100 })
   expect(nodes.node.heardAgo()).toBeUndefined()
   await nodes.node.watch(async () => OURS)
@@ -136,7 +136,7 @@ test('heardAgo: counts from the last look that was answered, also in a thread th
   other.close()
 })
 
-test('watch: an absurd height that is reported once moves no request', async () => {
+test('watch: an absurd height that is reported once changes the node of no request', async () => {
   await using nodes = await pair({ sickTo: 90, wellTo: 100 })
   await nodes.node.watch(async () => OURS)
   nodes.become(saying(text => text.replace(/"(lib|head)_block":"\d+"/g, '"$1_block":"900000000000"')))
@@ -159,7 +159,7 @@ test.each([
   ['a last irreversible block', /"(lib_block|head_block)":"\d+"/g],
   ['a head', /"(head_block)":"\d+"/g],
 ])(
-  'heard: %s that is absurd is not believed, not at the first word, nor when it is said again and again',
+  'heard: %s that is absurd is not accepted, neither at first nor when it is repeated several times',
   async (_, said) => {
     const absurd = saying(text => text.replace(said, (_all, name) => `"${name}":"1000000000000000"`))
     for (const first of [true, false]) {
@@ -187,7 +187,7 @@ test.each([
   },
 )
 
-test('heard: a last irreversible block above the head is not so', async () => {
+test('heard: a last irreversible block above the head is refused', async () => {
   await using faulty = await pair()
   const { node, become, look } = faulty
   await node.watch(async () => OURS)
@@ -196,7 +196,7 @@ test('heard: a last irreversible block above the head is not so', async () => {
   expect(node.heard()?.headBlock).toBe(4851)
 })
 
-/** Two nodes, of which the sick one makes up block 90,000; `seconds` since the stored block. */
+/** Two nodes, of which the sick one makes up block 90,000. `seconds`: time since the stored block. */
 const makingUp = async (seconds: number) => {
   const START = 1_600_000_000
   const nodes = await pair({ start: (START + seconds) * 1_000 })
@@ -213,7 +213,7 @@ const makingUp = async (seconds: number) => {
   return nodes
 }
 
-test('heard: a far block that a node makes up is not believed when there was no time for it', async () => {
+test('heard: a far block that a node makes up is not accepted when there was no time for it', async () => {
   await using nodes = await makingUp(0)
   for (let looks = 0; looks < 3; looks += 1) {
     expect([nodes.node.heard()?.libBlock, await statusOf(nodes.node.get(PATH))]).toEqual([4851, 200])
@@ -227,7 +227,7 @@ test('heard: a far block that a node makes up is not believed when there was no 
   ])
 })
 
-test('heard: a far block is believed when there was time for it', async () => {
+test('heard: a far block is accepted when there was time for it', async () => {
   await using nodes = await makingUp(86_400)
   expect(nodes.node.heard()?.libBlock).toBe(90_000)
 })

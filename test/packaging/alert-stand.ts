@@ -13,21 +13,21 @@ import { handClock } from '../support/clocks/hand-clock.ts'
 import { spokenNode } from '../support/nodes/spoken-node.ts'
 import { serviceOn } from '../support/processes/service.ts'
 
-/** When the last block was made, and the moment that the service begins with: 40 seconds later. */
+/** Time of the last block. The service begins 40 seconds later. */
 const MADE = 1_795_249_532_500
 const HEIGHT = 4_000
 const CAPACITY = { maxInFlight: 1, maxExports: 1, maxFeeds: 1, maxFeedsPerKey: 1 }
 
-/** A service with its metrics, whose store, node and clock a test can put into trouble. */
+/** A service with its metrics, in which a test can make the store, node or clock fail. */
 export const alertStand = (inner: Store) => {
   const memory = metricsMemory(catalogue, 1)
   const counts: Counts = countingIn(catalogue, memory, 0)
   const clock = handClock(MADE + 40_000)
   const { queues: places } = localCounts(CAPACITY)
   const trouble: {
-    /** Thrown by whatever is asked of the store. */
+    /** Thrown by every call of the store. */
     store?: Failure
-    /** Time that a read takes. */
+    /** Duration of a read. */
     readMs: number
     silent: boolean
     lib: number
@@ -66,9 +66,9 @@ export const alertStand = (inner: Store) => {
   const metrics = exposedBy({ memory }, { store, node, clock, places, version: '0', threads: 1 })
   return {
     ...{ counts, clock, trouble, service, metrics },
-    /** A page that is answered by the store. */
+    /** Requests a page that the store answers. */
     page: () => service.ask(`/api/?module=base&action=get-wealth-list&apikey=${service.key}`),
-    /** A request to a node that nobody answers. */
+    /** A request to a node that does not answer. */
     askAway: async () => {
       const away = createNode({
         urls: ['http://127.0.0.1:1'],
@@ -78,7 +78,7 @@ export const alertStand = (inner: Store) => {
       await away.chainInfo().catch(() => undefined)
       away.close()
     },
-    /** A load that fails so often, each time at its node. */
+    /** Makes a load fail at its node this many times. */
     failLoads: async (times: number) => {
       const stop = new AbortController()
       let failed = 0

@@ -45,8 +45,8 @@ const seriesOf = ({ name, labels }: Sample): string =>
 const MINUTES = 40
 
 /**
- * An hour of a service: as at the first scrape, then in trouble. What is counted grows by as much in each minute as between
- * the scrapes; what is measured stays as at the second one.
+ * An hour of a service: the values of the first scrape, then trouble. In each minute a counter grows by its
+ * difference between the scrapes. A gauge keeps its value of the second scrape.
  */
 const inputOf = (before: Scrape, after: Scrape, up: number) => {
   const old = new Map(before.samples.map(sample => [seriesOf(sample), sample.value]))
@@ -67,7 +67,7 @@ const inputOf = (before: Scrape, after: Scrape, up: number) => {
   ]
 }
 
-/** The alerts that fire at the end of such an hour, by Prometheus' own evaluation. */
+/** The alerts that fire at the end of such an hour, evaluated by Prometheus itself. */
 const expectFiring = async (
   input: ReturnType<typeof inputOf>,
   expected: readonly string[],
@@ -115,7 +115,7 @@ const TROUBLES: Readonly<
       trouble.silent = true
     },
   },
-  // The node stands still, and says that nothing is left to load.
+  // The node stands still and reports that nothing is left to load.
   IostlensBlocksOld: { make: ({ clock }) => clock.leap(600_000) },
   IostlensFarBehind: {
     make: ({ trouble }) => {
@@ -146,7 +146,7 @@ const TROUBLES: Readonly<
   },
   IostlensBusy: {
     make: async ({ page, clock }) => {
-      // One is worked on at a time and few may wait: the others are refused at once.
+      // One request runs at a time and few may wait. The others are refused at once.
       const asked = Array.from({ length: 100 }, page)
       await clock.settle()
       const statuses = await Promise.all(asked)
@@ -162,7 +162,7 @@ const TROUBLES: Readonly<
   },
   IostlensNodeFailing: { make: ({ askAway }) => askAway() },
   IostlensEventLoopLate: { make: ({ counts }) => counts.eventLoop.observe(0.8) },
-  // That a death is counted is shown where a thread is killed (test/cli/thread-dies.test.ts).
+  // test/cli/thread-dies.test.ts tests that a killed thread is counted.
   IostlensThreadDied: { make: ({ counts }) => counts.threadDeaths.add(1) },
   IostlensLogDropped: {
     make: ({ counts }) => {
@@ -173,7 +173,7 @@ const TROUBLES: Readonly<
   },
 }
 
-test('alerts: the rules are well-formed, and each has a test that makes its trouble', async () => {
+test('alerts: the rules are well-formed, and each has a test that causes its problem', async () => {
   expect(await run([promtool, 'check', 'rules', RULES])).toMatchObject({ code: 0 })
   const names = [...(await Bun.file(RULES).text()).matchAll(/- alert: (\w+)/g)].map(([, name]) => name ?? '')
   expect(names.toSorted()).toEqual(['IostlensDown', ...Object.keys(TROUBLES)].toSorted())
@@ -187,7 +187,7 @@ const healthy = async (): Promise<Stand> => {
   return stand
 }
 
-test('alerts: none fires while nothing is wrong, and IostlensDown when nobody answers', async () => {
+test('alerts: none fires on a healthy service, and IostlensDown fires when it does not answer', async () => {
   const stand = await healthy()
   const before = await scrape(stand)
   await stand.page()
@@ -196,22 +196,22 @@ test('alerts: none fires while nothing is wrong, and IostlensDown when nobody an
   await expectFiring(inputOf(before, after, 0), ['IostlensDown'])
 })
 
-test.each(Object.entries(TROUBLES))('alerts: %s fires in its trouble', async (name, { make, also = [] }) => {
+test.each(Object.entries(TROUBLES))('alerts: %s fires on its problem', async (name, { make, also = [] }) => {
   const stand = await healthy()
   const before = await scrape(stand)
   await make(stand)
-  // What was published is kept for a moment.
+  // The published height is cached for a moment.
   stand.clock.leap(600)
   const after = await scrape(stand)
   await expectFiring(inputOf(before, after, 1), [name, ...also].toSorted())
 })
 
-test('metrics: Prometheus reads what a service exposes, and finds nothing to complain about', async () => {
+test('metrics: Prometheus parses the service’s metrics without complaints', async () => {
   const stand = await healthy()
   expect(await run([promtool, 'check', 'metrics'], await stand.metrics.text())).toEqual({ code: 0, text: '' })
 })
 
-test('dashboard and alerts: every metric that they name is exposed, with its labels', async () => {
+test('dashboard and alerts: every metric in them is exposed, with its labels', async () => {
   const stand = await healthy()
   const { types } = await scrape(stand)
   const text = `${await Bun.file(RULES).text()}\n${await Bun.file(DASHBOARD).text()}`

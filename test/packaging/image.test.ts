@@ -16,7 +16,7 @@ test('image: the Dockerfile satisfies hadolint', async () => {
   expect(await runTool([hadolint, join(DOCKER, 'Dockerfile')])).toBe('')
 })
 
-test('image: it is built with the pinned Bun, from files that .dockerignore lets through', async () => {
+test('image: the Dockerfile uses the pinned Bun, and .dockerignore admits the files it copies', async () => {
   const { engines } = await Bun.file(join(ROOT, 'package.json')).json()
   for (const name of ['Dockerfile', 'compose.demo.yaml'])
     expect(/oven\/bun:([\d.]+)/.exec(await text(name))?.[1]).toBe(engines.bun)
@@ -28,8 +28,8 @@ test('image: it is built with the pinned Bun, from files that .dockerignore lets
 })
 
 /**
- * What a container engine does with the image's root folder, as far as root can without one: mounts of its own, root
- * read-only, /data writable, the image's user, no further privileges.
+ * Imitates a container engine on the image's root folder, as far as root can do without an engine: separate
+ * mounts, root file system read-only, /data writable, the image's user, no further privileges.
  */
 const INSIDE = `
 set -e
@@ -56,7 +56,7 @@ const inside = (root: string, ...args: readonly string[]): string[] => [
   ...args,
 ]
 
-test('image: its root holds all that the program needs; its user loads and serves with the root read-only', async () => {
+test('image: its root contains all files of the program, and its user loads and serves on a read-only root', async () => {
   if (process.getuid?.() !== 0) throw new Error('This test makes mounts: run it as root.')
   const folder = await mkdtemp(join(tmpdir(), 'iostlens-image-'))
   try {

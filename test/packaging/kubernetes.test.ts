@@ -22,7 +22,7 @@ test('kubernetes: every object fits the schema of its kind', async () => {
   ])
 })
 
-test('kubernetes: a kustomization names files that exist, and every file is named', async () => {
+test('kubernetes: all files in a kustomization exist, and every file is in one', async () => {
   const named = new Set<string>()
   for (const file of files.filter(file => file.endsWith('kustomization.yaml'))) {
     const { resources } = YAML.parse(await Bun.file(join(FOLDER, file)).text()) as { resources: string[] }
@@ -35,7 +35,7 @@ test('kubernetes: a kustomization names files that exist, and every file is name
   expect([...named].filter(name => name.endsWith('.yaml')).sort()).toEqual(manifests)
 })
 
-test('packaging: every setting that is named exists', async () => {
+test('packaging: every setting in the files exists', async () => {
   const known = new Set(settingNames.map(environmentName).flatMap(name => [name, `${name}_FILE`]))
   const unknown: string[] = []
   let count = 0

@@ -8,12 +8,15 @@ import { type Service, serviceOn } from '../support/processes/service.ts'
 import { loadedStore } from '../support/stores/loaded.ts'
 import { bodyOf, PATH_NAME, PROXIES, type RunningProxy, startProxy } from './proxies.ts'
 
-/** The examples for nginx and Caddy, run by these programs before services of the recorded chain. */
+/**
+ * The example configurations for nginx and Caddy, run by these programs in front of services of the recorded
+ * chain.
+ */
 
 type Listening = Service & {
-  /** Its port, or the path of its Unix socket. */
+  /** The port, or the path of the Unix socket. */
   readonly place: number | string
-  /** Called before each read of records; a test may hold them up. */
+  /** Called before each read of records. A test may delay it. */
   onRecords: () => Promise<void>
 }
 
@@ -60,7 +63,7 @@ describe.each([...PROXIES.map(name => [name, 'a port'] as const), ['nginx', 'a U
       await own.app.stop(true)
       await path.app.stop(true)
     })
-    /** What the service logged of a client; it logs an answer when its body has ended. */
+    /** The service's log lines of a client. An answer is logged when its body has ended. */
     const linesOf = (client: string) => own.lines.filter(({ fields }) => fields['client'] === client)
     const endedFor = async (client: string): Promise<void> => {
       await until(() => linesOf(client).length > 0)
@@ -70,9 +73,9 @@ describe.each([...PROXIES.map(name => [name, 'a port'] as const), ['nginx', 'a U
       (path: string, headers: Record<string, string> = {}) =>
         proxy.open(path, { from, headers: { 'x-api-key': own.key, ...headers } })
 
-    test('answers over TLS as the service does, also long queries and refusals', async () => {
+    test('the proxy answers over TLS as the service does, also long queries and refusals', async () => {
       const page = '/api/account/get-account-tx?account=busyhub&size=50&page=2'
-      // With this profile the links of a page repeat all of these, four times.
+      // With this profile the links of a page repeat all of these parameters four times.
       const many = Array.from({ length: 25 }, (_, at) => `&u${at}=${'a'.repeat(110)}`).join('')
       const links = `${page}&compat=iostabc${many}`
       const tooLong = `${page}&x=${'a'.repeat(9_000)}`
@@ -88,7 +91,7 @@ describe.each([...PROXIES.map(name => [name, 'a port'] as const), ['nginx', 'a U
       }
     })
 
-    test('a path of a site: redirects, the reference and the servers of the OpenAPI document stay behind it', async () => {
+    test('behind a path of a site, redirects, the reference and the servers of the OpenAPI document keep the path', async () => {
       const at = async (path: string) => {
         const answer = await proxy.open(path, { host: PATH_NAME })
         return { answer, text: await bodyOf(answer) }
@@ -113,7 +116,7 @@ describe.each([...PROXIES.map(name => [name, 'a port'] as const), ['nginx', 'a U
       expect((await at('/iost/health')).answer.statusCode).toBe(200)
     })
 
-    test('limits are for the address of the client, whatever it writes itself', async () => {
+    test('limits apply to the address of the client, whatever headers it sends', async () => {
       const wrong = async (from: string, headers: Record<string, string>) => {
         const answer = await askedBy(from)('/api/base/get-wealth-list', { 'x-api-key': 'wrong', ...headers })
         await bodyOf(answer)
@@ -136,7 +139,7 @@ describe.each([...PROXIES.map(name => [name, 'a port'] as const), ['nginx', 'a U
       expect([clients.has('127.0.0.2'), clients.has('127.0.0.3')]).toEqual([true, true])
     })
 
-    test('a feed: its events come while it is open, and it ends when the client leaves', async () => {
+    test('events of a feed come while it is open, and it ends when the client leaves', async () => {
       const feed = await askedBy('127.0.0.4')(
         '/api/account/get-account-tx?account=busyhub&start_seq=18261&format=sse',
       )
@@ -152,7 +155,7 @@ describe.each([...PROXIES.map(name => [name, 'a port'] as const), ['nginx', 'a U
       await endedFor('127.0.0.4')
     })
 
-    test('a page that follows the chain: the proxy holds no event back, and tells of a client who leaves', async () => {
+    test('events of a page that follows the chain are not delayed, and the service notices when the client leaves', async () => {
       const live = await askedBy('127.0.0.6')('/live')
       let text = ''
       for await (const part of live) {
@@ -165,17 +168,18 @@ describe.each([...PROXIES.map(name => [name, 'a port'] as const), ['nginx', 'a U
       await endedFor('127.0.0.6')
     })
 
-    test('an export: its first rows come while the service still reads the others', async () => {
+    test('the first rows of an export come while the service still reads the others', async () => {
       const gate = Promise.withResolvers<void>()
       let reads = 0
-      // Reads of a thousand rows are held up from the second one on, until the client has all rows of the first one.
+      // Reads of a thousand rows are held from the second one on, until the client has all rows of the first
+      // one.
       own.onRecords = async () => {
         reads += 1
         if (reads > 1) await gate.promise
       }
       const answer = await askedBy('127.0.0.5')(
         '/api/account/get-account-tx?account=busyhub&end_seq=2500&format=ndjson',
-        // Caddy would ask for it packed.
+        // Caddy would request it compressed.
         { 'accept-encoding': 'identity' },
       )
       answer.setEncoding('utf8')
@@ -187,7 +191,7 @@ describe.each([...PROXIES.map(name => [name, 'a port'] as const), ['nginx', 'a U
       expect([rows, reads]).toEqual([2_501, 3])
     })
 
-    test('the log of requests names no key', async () => {
+    test('the log of requests contains no key', async () => {
       const answer = await proxy.open(`/api/base/get-wealth-list?apikey=${own.key}&size=3`)
       expect(answer.statusCode).toBe(200)
       await bodyOf(answer)

@@ -8,39 +8,39 @@ import { runTool } from '../support/processes/run-tool.ts'
 import { systemProgram } from '../support/processes/system-program.ts'
 import { ROOT } from '../support/root.ts'
 
-/** The names that the examples serve: one of its own, and one with a path. */
+/** Host names in the examples: a host of the service's own, and a host with a path. */
 const OWN_NAME = 'api.example.org'
 export const PATH_NAME = 'example.org'
 
-/** The two services: behind a name of its own, by its port or its Unix socket, and behind a path. */
+/** The two services: one with its own host, by its port or Unix socket, and one behind a path. */
 export type Behind = { readonly own: number | string; readonly path: number }
 
 export type Asked = {
   readonly host?: string
-  /** The address of the client, of those of loopback. */
+  /** The client's address, in 127.0.0.0/8. */
   readonly from?: string
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** A real proxy that runs the examples of its folder, with TLS. */
+/** A real proxy that runs the example configurations of its folder, with TLS. */
 export type RunningProxy = AsyncDisposable & {
-  /** Sends a request over TLS; the body is not read yet. */
+  /** Sends a request over TLS. The body is not read yet. */
   open(path: string, asked?: Asked): Promise<IncomingMessage>
-  /** What the proxy wrote about requests. */
+  /** The proxy's log of requests. */
   requestLog(): Promise<string>
-  /** Ends the proxy as its service manager does; its log is whole then. */
+  /** Ends the proxy as its service manager does. Its log is complete then. */
   stop(): Promise<void>
 }
 
 export const PROXIES = ['nginx', 'caddy'] as const
 
-/** An address of loopback that no other process uses, so that the ports on it are all free. */
+/** A loopback address that no other process uses, so that all ports on it are free. */
 const ownAddress = (): string =>
   `127.${64 + ((process.pid >> 16) & 63)}.${(process.pid >> 8) & 255}.${process.pid & 255}`
 
 const PORTS = { nginx: 8443, caddy: 9443 } as const
 
-/** The example with what a machine has of its own put in; each text must be there. */
+/** The example with the values of this machine. Each text to replace must exist. */
 const adapted = async (file: string, changes: readonly (readonly [from: string, to: string])[]) => {
   let text = await Bun.file(join(ROOT, 'packaging', file)).text()
   for (const [from, to] of changes) {
@@ -68,7 +68,7 @@ type Place = {
   readonly certificate: string
 }
 
-/** The line of the example that is for a port, or the other one. */
+/** Selects the line of the example for a port or the line for a socket. */
 const upstreamOf = (own: Behind['own']): readonly (readonly [from: string, to: string])[] =>
   typeof own === 'number'
     ? [['127.0.0.1:8080', `127.0.0.1:${own}`]]

@@ -20,24 +20,24 @@ describe('scripts/release', () => {
   })
   afterAll(() => rm(RELEASE, { recursive: true, force: true }))
 
-  test('the program names its version and commit', async () => {
+  test('the program prints its version and commit', async () => {
     const { version } = await Bun.file(join(ROOT, 'package.json')).json()
     expect(await runTool([join(RELEASE, program), '--version'])).toBe(`iostlens ${version}+${COMMIT}\n`)
   })
 
-  test('checksums name every file, and are right', async () => {
+  test('checksums cover every file and are right', async () => {
     const said = await runTool(['sha256sum', '--check', '--strict', 'SHA256SUMS'], { folder: RELEASE })
     expect(said.trim().split('\n').sort()).toEqual([`${program}: OK`, `${bill}: OK`].sort())
   })
 
-  test('the bill of materials is CycloneDX, and names the packages that are in the program', async () => {
+  test('the bill of materials is CycloneDX, and lists the packages in the program', async () => {
     const text = await Bun.file(join(RELEASE, bill)).text()
     expect(await new Validation.JsonStrictValidator(Spec.Version.v1dot6).validate(text)).toBeNull()
     const { dependencies, engines } = await Bun.file(join(ROOT, 'package.json')).json()
     const purls: readonly string[] = JSON.parse(text).components.map(({ purl }: { purl: string }) => purl)
     for (const [name, version] of Object.entries({ ...dependencies, bun: engines.bun }))
       expect(purls).toContain(`pkg:npm/${name.replace('@', '%40')}@${version}`)
-    // Tools of the tests are in no program.
+    // No program contains the tools of the tests.
     expect(purls.filter(purl => /biome|typescript|redocly/.test(purl))).toEqual([])
   })
 

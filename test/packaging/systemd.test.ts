@@ -16,16 +16,16 @@ const analyze = async (
   return { code, said: out + err }
 }
 
-test('systemd: the unit has no setting that systemd does not know', async () => {
+test('systemd: the unit has no setting unknown to systemd', async () => {
   const { said } = await analyze('verify', '--man=no', '--recursive-errors=no', UNIT)
-  // Installed on no machine that runs this test.
+  // The program itself is not installed on the test machine.
   const other = said
     .split('\n')
     .filter(line => line !== '' && !line.includes('/usr/local/bin/iostlens is not executable'))
   expect(other).toEqual([])
 })
 
-test('systemd: the sandbox leaves the service little; systemd rates its exposure 1.5 or less', async () => {
+test('systemd: the sandbox has an exposure of 1.5 or less by systemd’s rating', async () => {
   const { code, said } = await analyze('security', '--offline=yes', '--threshold=15', UNIT)
   expect([code, /Overall exposure level .*: ([\d.]+)/.exec(said)?.[1]]).toEqual([0, expect.any(String)])
 })

@@ -7,14 +7,17 @@ import { askText } from '../support/stores/ask.ts'
 import { chainOf, genesis, hashOf, START } from '../support/stores/hand-made.ts'
 import { loadOnce, temporarySqlite } from '../support/stores/loading.ts'
 
-/** As deep as a transaction of 65,536 bytes can be; a number of 19 digits inside keeps readers from the short way. */
+/**
+ * The deepest nesting in a transaction of 65,536 bytes. A number of 19 digits inside keeps readers off their
+ * fast path.
+ */
 const DEPTH = 32_000
 const nest = (open: string, close: string) =>
   `${open.repeat(DEPTH / open.length)}9223372036854775807.10${close.repeat(DEPTH / open.length)}`
 const DEEP = nest('[', ']')
 const OBJECTS = nest('{"a":', '}')
 
-/** Data of actions and content of receipts, wherever somebody reads them. */
+/** Data of actions and content of receipts, for every part of the program that parses them. */
 const TEXTS: readonly (readonly [name: string, text: string])[] = [
   ['Contractdeep/any', `[${DEEP}]`],
   ['token.iost/transfer', `["iost","alice00","bobby00","1.00000000",${DEEP}]`],
@@ -27,7 +30,7 @@ const TEXTS: readonly (readonly [name: string, text: string])[] = [
   ['system.iost/receipt', '['.repeat(60_000)],
 ]
 
-/** Settings of a token are the signer's own JSON; its receipt has them as base64. */
+/** Settings of a token are JSON written by the signer. The receipt contains them in base64. */
 const SETTINGS = Buffer.from(`{"decimal":8,"x":${DEEP}}`).toString('base64')
 const SAID: readonly (readonly [name: string, text: string])[] = [
   ['Contractdeep/any', `[${DEEP}]`],
@@ -35,7 +38,7 @@ const SAID: readonly (readonly [name: string, text: string])[] = [
   ['token.iost/create', `["deep","alice00",1000,"${SETTINGS}"]`],
 ]
 
-/** A transaction as a node tells it, with each of the texts as an action. */
+/** A transaction in the node's JSON, with each of the texts as an action. */
 const nested = (name: string, told: boolean) => {
   const hash = hashOf(name)
   const part = (named: string) => named.split('/') as [string, string]
@@ -79,7 +82,7 @@ afterAll(() => destroy())
 const asked = (action: string, params: Readonly<Record<string, string>>) =>
   askText(action, params, { deps: { store } })
 
-test('texts nested as deep as the chain allows are loaded and answered character by character', async () => {
+test('texts nested as deep as the chain allows are loaded and answered unchanged', async () => {
   for (const [name, body] of [
     ['told', TOLD],
     ['failed', FAILED],
@@ -95,7 +98,7 @@ test('texts nested as deep as the chain allows are loaded and answered character
   }
 })
 
-test('rows of an account show them as they are: arrays as arrays, other text as one text', async () => {
+test('rows of an account contain them unchanged: arrays as arrays, other text as one text', async () => {
   const text = await asked('get-account-tx', { account: 'alice00', size: '50' })
   const missing = TEXTS.filter(([name, data]) => {
     const written = isArray(data) ? data : JSON.stringify([data])
@@ -104,7 +107,7 @@ test('rows of an account show them as they are: arrays as arrays, other text as 
   expect(missing.map(([name]) => name)).toEqual([])
 })
 
-test('a token whose settings are nested as deep as that is there', async () => {
+test('a token with settings of that depth is loaded', async () => {
   expect(depthOf(DEEP)).toBe(DEPTH)
   expect(JSON.parse(await asked('get-token-detail', { token: 'deep' }))).toMatchObject({ symbol: 'deep' })
 })

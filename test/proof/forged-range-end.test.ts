@@ -17,10 +17,15 @@ import { loadOnce, replayed, temporarySqlite } from '../support/stores/loading.t
 import { repairedEnd } from '../support/stores/repaired-end.ts'
 
 const END = 60
-/** Each of them alone: whatever the ranges of a load are, several end there. */
+/**
+ * Each height is forged by itself: however a load divides its ranges, several of them end at these heights.
+ */
 const HEIGHTS = Array.from({ length: 34 }, (_, at) => at + 2)
 
-/** The recorded chain in which one block alone is made up: it has all its own hashes, and the next one does not name it. */
+/**
+ * The recorded chain with one block made up: its own hashes are right, and the next block does not name it as
+ * parent.
+ */
 const withForged = async (height: number, isForged: () => boolean = () => true): Promise<Recording> => {
   const all = await recording()
   const alter = (block: object) => Object.assign(block, { version: '7' })
@@ -44,7 +49,7 @@ const loadLinked = async (url: string, store: Store, to?: number): Promise<unkno
 }
 
 let made: Dump | undefined
-/** What the recorded chain gives. */
+/** The documents from the recorded chain. */
 const clean = async (): Promise<Dump> => {
   if (made !== undefined) return made
   const { store, path, destroy } = await temporarySqlite()
@@ -59,7 +64,7 @@ test.each([
   ['as far as the node has blocks', undefined],
   ['up to that block', 0],
 ] as const)(
-  'linked: a block that the one behind it does not name is not stored, at whichever height: load %s',
+  'linked: a block that the next one does not name as parent is not stored, at any height: load %s',
   async (_, past) => {
     for (const height of HEIGHTS) {
       const { store, path, destroy } = await temporarySqlite()
@@ -76,7 +81,7 @@ test.each([
   },
 )
 
-test('linked: a block that is made up in bulk answers only is asked for again, at whichever height', async () => {
+test('linked: a block that is made up only in bulk answers is requested again, at any height', async () => {
   for (const height of HEIGHTS) {
     const { store, path, destroy } = await temporarySqlite()
     await using liar = serveReplay({ recording: await withForged(height), to: END })
@@ -90,7 +95,7 @@ test('linked: a block that is made up in bulk answers only is asked for again, a
   }
 })
 
-/** Where the node's own last block is made up, while it is the last. */
+/** Height of the node's last block, which is made up as long as it is the last. */
 const TAIL = 40
 
 const suite = (open: () => Promise<Damageable>): void => {
@@ -105,12 +110,12 @@ const suite = (open: () => Promise<Damageable>): void => {
     }
   }
 
-  test("a made-up block at the node's own last block: the load that finds it names repair, which takes it back", () =>
+  test('a made-up last block of the node: the load that finds it names repair, which takes it back', () =>
     filled(async place => {
       let isForged = true
       await using replay = serveReplay({ recording: await withForged(TAIL, () => isForged), to: TAIL })
       const node = linkedNode(replay.url)
-      // Once it is stored, the chain grows, and its blocks name another one.
+      // After it is stored, the chain grows, and the next block names another parent.
       const found = await loadOnce(node, place.store, {
         once: false,
         onProgress: ({ height }) => {
@@ -130,7 +135,7 @@ const suite = (open: () => Promise<Damageable>): void => {
       expect((await place.store.published())?.hash).toBe(await hashAt(replay.url, END))
     }))
 
-  test('a node that goes on from another block than it shows: the load says what to do, and a repair with it writes nothing', () =>
+  test('a node whose chain continues from another block than it shows: the load names a remedy, and a repair with it writes nothing', () =>
     filled(async place => {
       await using lying = serveReplay({ recording: await withForged(TAIL), to: TAIL })
       expect(await loadLinked(lying.url, place.store)).toBe(TAIL)

@@ -15,7 +15,7 @@ import { loadOnce, temporarySqlite } from '../support/stores/loading.ts'
 const END = 60
 const OWN = signingKey(1, 1)
 
-/** The recorded chain whose last block is the forger's, signed with a key of its own. */
+/** A node with the recorded chain whose last block is forged and signed with the forger's key. */
 const startForger = async (alter: (block: Written) => void) => {
   const forgery = {
     height: END,
@@ -83,7 +83,7 @@ for (const [name, alter] of [
   ['a block signed with a key of its own', () => undefined],
   ['a block that registers the key it is signed with', registers],
 ] as const)
-  test(`a node that forges ${name} is refused, what comes before is stored, and an honest node goes on`, async () => {
+  test(`a node that forges ${name} is refused, earlier blocks are stored, and the load continues with an honest node`, async () => {
     const { store, destroy } = await temporarySqlite()
     {
       await using forger = await startForger(alter)
@@ -102,7 +102,7 @@ for (const [name, alter] of [
     await destroy()
   })
 
-test('two nodes: what both say is agreed; one that is away, behind or without the block denies nothing', async () => {
+test('two nodes: a block that both have is agreed; a node that is away, behind or without the block does not object', async () => {
   await using good = await startFaultyNode()
   const absent = () => new Response('{"code":2,"message":"block not found"}', { status: 400 })
   for (const [fault, agreed] of [
@@ -122,7 +122,7 @@ test('two nodes: what both say is agreed; one that is away, behind or without th
   }
 })
 
-test('two nodes that differ: the load stops, nothing of the batch is stored, both are named', async () => {
+test('two nodes that differ: the load stops, no block of the batch is stored, and both nodes are named', async () => {
   const { store, destroy } = await temporarySqlite()
   await using good = await startFaultyNode()
   const OTHER = 'HYZKEf2mtZSaTkjEePbQTmS5VLPPKiEiMYDVbUQWCdbJ'

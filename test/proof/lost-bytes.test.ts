@@ -8,10 +8,10 @@ import { forgedChain } from '../support/nodes/forged-chain.ts'
 import { recording, rpcAnswers } from '../support/nodes/recording.ts'
 
 const HEIGHT = 1201
-/** The first two of three bytes of a letter. */
+/** The first two of the three bytes of a character. */
 const CUT = Buffer.from([0xe6, 0x96])
 
-/** The raw form of the block, the message of one receipt ending within a letter. */
+/** The raw form of the block, with the message of one receipt cut within a character. */
 const rawAnswer = async (message: string, bytes: Uint8Array): Promise<Uint8Array> => {
   const text = (await rpcAnswers()).get(`GET /getRawBlockByNumber/${HEIGHT}/true`) ?? ''
   const answer = JSON.parse(text) as { block: { receipts: { status: { message: string } }[] } }
@@ -23,7 +23,7 @@ const rawAnswer = async (message: string, bytes: Uint8Array): Promise<Uint8Array
 
 type Told = { readonly shown: (text: string) => string; readonly raw: Uint8Array }
 
-/** Reads blocks 1200 … 1202 of a chain in which a receipt of 1201 holds bytes that are no UTF-8. */
+/** Reads blocks 1200 … 1202 of a chain in which a receipt of 1201 has bytes that are not UTF-8. */
 const read = async ({ shown, raw }: Told) => {
   const chain = forgedChain(
     await recording(),
@@ -55,7 +55,7 @@ const read = async ({ shown, raw }: Told) => {
   const node = createNode({
     urls: [`http://127.0.0.1:${server.port}`],
     clock: idleClock(),
-    // Nobody can sign a chain that is made up.
+    // A made-up chain cannot be signed.
     prove: 'linked',
     onBlockEvent: event => events.push(event),
   })
@@ -85,7 +85,7 @@ test('lost bytes: their receipt is proved by the raw block, reported and counted
   expect(events).toEqual([{ type: 'lost_bytes', height: HEIGHT, receipts: 1 }])
 })
 
-test('lost bytes: they excuse no other receipt, not even one that seems to have lost some', async () => {
+test('lost bytes: no other receipt is accepted, not even one that seems to have lost bytes', async () => {
   const raw = await rawAnswer('within a CUT', CUT)
   for (const forged of ['"message":"all is well"', '"message":"\ufffd"']) {
     // The last transaction's receipt is another one.
@@ -99,7 +99,7 @@ test('lost bytes: they excuse no other receipt, not even one that seems to have 
   }
 })
 
-test('lost bytes: the JSON must show the rest of the raw receipt, and its bytes must match the root', async () => {
+test('lost bytes: the JSON must contain the rest of the raw receipt, and its bytes must match the root', async () => {
   const right = await rawAnswer('within a CUT', CUT)
   const shown = (text: string): string => text.replace('within a ', 'outside ')
   expect((await read({ shown, raw: right })).failure?.message).toContain('differs in the raw block')
@@ -107,7 +107,7 @@ test('lost bytes: the JSON must show the rest of the raw receipt, and its bytes 
   expect((await read({ shown: same, raw: wrong })).failure?.message).toContain('merkle root of its receipts')
 })
 
-test('lost bytes: a node whose raw form lost them too: a character that was cut is found by the root', async () => {
+test('lost bytes: if the raw form lost them too, a cut character is found by the root', async () => {
   const lost = await rawAnswer('within a CUT', Buffer.from('\ufffd\ufffd'))
   expect((await read({ shown: same, raw: lost })).blocks?.[1]?.proof).toEqual({ level: 'linked', lost: 1 })
   const shown = (text: string): string => text.replace('within a ', 'outside ')

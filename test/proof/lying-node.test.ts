@@ -13,7 +13,7 @@ import { loadOnce, temporarySqlite } from '../support/stores/loading.ts'
 
 const AFTER = 12
 
-/** Height of the first block whose second transaction moves tokens, and which has another one behind it. */
+/** Height of the first block whose second transaction moves tokens and that has a third transaction. */
 const transferAt = async (): Promise<number> =>
   (await recordedBlocks()).findIndex(
     ({ block }) =>
@@ -22,7 +22,7 @@ const transferAt = async (): Promise<number> =>
       block.transactions[1]?.receipt.receipts[0]?.funcName === 'token.iost/transfer',
   )
 
-/** Another amount in the first receipt of the second transaction. */
+/** Forges the amount in the first receipt of the second transaction. */
 const forgeAmount = ({ transactions }: Written): void => {
   const receipt = transactions[1]?.tx_receipt.receipts[0]
   if (receipt !== undefined) receipt.content = receipt.content.replace(/"[0-9.]+","/, '"999999","')
@@ -37,7 +37,7 @@ const both =
   (block: Written): void => {
     for (const change of changes) change(block)
   }
-/** U+FFFD in a memo of another transaction of the block. */
+/** Writes U+FFFD into a memo of another transaction of the block. */
 const spoilMemo = ({ transactions }: Written): void => {
   const action = transactions[2]?.actions[0]
   if (action !== undefined) action.data = action.data.replace(/"\]$/, '\ufffd"]')
@@ -87,7 +87,7 @@ for (const rehashed of [false, true])
 
 let first: ReturnType<typeof temporarySqlite> | undefined
 afterAll(async () => (await first)?.destroy())
-/** Loaded up to some blocks before the one that is lied about: of those before it all say the same. */
+/** A store loaded up to some blocks before the forged one. All nodes agree on these blocks. */
 const begun = () => {
   first ??= (async () => {
     const opened = await temporarySqlite()
@@ -100,7 +100,7 @@ const begun = () => {
 }
 
 let made: Dump | undefined
-/** What an honest node's chain gives. */
+/** The documents from an honest node's chain. */
 const clean = async (end: number): Promise<Dump> => {
   if (made !== undefined) return made
   const { store, path, destroy } = await temporarySqlite()
@@ -112,7 +112,7 @@ const clean = async (end: number): Promise<Dump> => {
   return made
 }
 
-test('a lying node: a forged publisher is caught where texts are proved, near the head and by --prove whole', async () => {
+test('a lying node: a forged publisher is detected where texts are proved, near the head and with --prove whole', async () => {
   const forged = forgedChain(
     await recording(),
     {
@@ -137,7 +137,7 @@ test('a lying node: a forged publisher is caught where texts are proved, near th
   await lying.stop()
 })
 
-test('following: a node without raw blocks is believed as far as blocks are signed, which is reported once; not with --prove whole', async () => {
+test('following: a node without raw blocks is accepted as far as blocks are signed, which is reported once; not with --prove whole', async () => {
   const replay = serveReplay({ recording: await recording() })
   const events: string[] = []
   const levels: unknown[] = []
@@ -149,7 +149,7 @@ test('following: a node without raw blocks is believed as far as blocks are sign
   for (const from of [1200, 1202, 1204])
     for await (const { proof } of node.blocks({ from, to: from + 1, following: true }))
       levels.push(proof.level)
-  // Block 1203 has its base transaction alone, whose text its hash proves.
+  // Block 1203 has only its base transaction, whose text its hash proves.
   expect(levels).toEqual(['whole', 'whole', 'signed', 'whole', 'signed', 'signed'])
   expect(events).toEqual(['no_raw'])
   const whole = createNode({ urls: [replay.url], clock: idleClock(), prove: 'whole' })
@@ -161,7 +161,7 @@ test('following: a node without raw blocks is believed as far as blocks are sign
   await replay.stop()
 })
 
-test('a node that knows no call for heads: the signature of a block comes from its raw form', async () => {
+test('a node without the call for headers: the signature of a block comes from its raw form', async () => {
   await using faulty = await startFaultyNode(({ path }) =>
     path === '/getBlockHeaderByRange'
       ? new Response('{"code":12,"message":"Not Implemented"}', { status: 400 })
@@ -171,7 +171,7 @@ test('a node that knows no call for heads: the signature of a block comes from i
   const [signed] = await Array.fromAsync(node.blocks({ from: 1201, to: 1201 }))
   const [truth] = (await recordedBlocks()).slice(1201)
   expect([signed?.block.hash, signed?.proof.signedBy]).toEqual([truth?.block.hash, truth?.block.witness])
-  // Nor is the raw form of this one given.
+  // The node does not return the raw form of this block either.
   await expect(Array.fromAsync(node.blocks({ from: 1203, to: 1203 }))).rejects.toThrow(
     'its signature is not available',
   )

@@ -11,7 +11,9 @@ import { alterations } from '../support/nodes/forged-fields.ts'
 import { recordedBlocks, recording } from '../support/nodes/recording.ts'
 import { ROOT } from '../support/root.ts'
 
-/** Where the altered block stands: blocks whose raw form was recorded; `end` is where the node's chain ends. */
+/**
+ * Positions of the altered block: blocks whose raw form was recorded. `end` is the end of the node's chain.
+ */
 const POSITIONS = {
   bulk: { height: 1200, from: 1200, to: 1201, end: 1205 },
   single: { height: 1201, from: 1201, to: 1201, end: 1205 },
@@ -20,7 +22,7 @@ const POSITIONS = {
 type Position = keyof typeof POSITIONS
 const positions = Object.keys(POSITIONS) as readonly Position[]
 
-/** What docs/trust.md says that each level leaves to the node's word. */
+/** The fields that docs/trust.md lists, for each level, as unproved. */
 const listed = async (): Promise<ReadonlyMap<string, readonly string[]>> => {
   const text = await Bun.file(join(ROOT, 'docs/trust.md')).text()
   return new Map(
@@ -31,7 +33,7 @@ const listed = async (): Promise<ReadonlyMap<string, readonly string[]>> => {
   )
 }
 
-/** A block as it is read: escapes in the texts of its transactions do not count. */
+/** A block as it is read. Escapes in the texts of its transactions do not count. */
 const meant = (block: Block): unknown => ({
   ...block,
   transactions: block.transactions.map(({ body, ...tx }) => ({ ...tx, body: JSON.parse(body) as unknown })),
@@ -69,23 +71,26 @@ const fates = async (prove: ProofLevel, position: Position, rehashed: boolean) =
   return found
 }
 
-/** Fields that nothing is made of, or that are made anew from what is proved. */
+/** Fields that are not used, or that are recomputed from proved ones. */
 const UNUSED = /^(?:gas_usage|unknown|.*\.unknown|.*: unknown)$/
 const UNUSED_IN_BULK = ['hash', 'info', 'orig_info', 'tx_count']
 
-describe.each(positions)('a lying node: each field altered alone, %s', position => {
+describe.each(positions)('a lying node: each field is altered alone, %s', position => {
   test.each(PROOF_LEVELS)('%s', async prove => {
     const { unused, believed } = await fates(prove, position, false)
     expect(believed).toEqual([...((await listed()).get(prove) ?? [])])
-    // At the end of what is asked for, `linked` reads the block by itself.
+    // At the end of the requested range, `linked` reads the block by a single call.
     const bulk = position === 'bulk' || (position === 'tip' && prove !== 'linked')
     expect(unused.filter(field => !UNUSED.test(field)).toSorted()).toEqual(bulk ? UNUSED_IN_BULK : [])
   })
 })
 
-/** What no hashes make fit: its parent is known, and its first transaction is the chain's own. */
+/**
+ * Fields that no recomputed hash can make fit: the parent is known, and the first transaction is the chain's
+ * own.
+ */
 const CONTRADICTIONS = ['number', 'parent_hash', 'base transaction: publisher']
-/** What a block that is read by itself says twice, and what the one behind it, or before it, says of it. */
+/** Fields that a single block answer contains twice, and fields that a neighbouring block contains, too. */
 const TWICE = ['info', 'orig_info', 'tx_count', 'transactions, the last one left out']
 const MORE: Readonly<Record<Position, readonly string[]>> = {
   bulk: [],
@@ -93,12 +98,12 @@ const MORE: Readonly<Record<Position, readonly string[]>> = {
   tip: [...TWICE, 'base transaction: actions.data'],
 }
 
-describe.each(positions)('a lying node: each field altered, all hashes made to fit, %s', position => {
+describe.each(positions)('a lying node: each field is altered and all hashes made to fit, %s', position => {
   test.each(['signed', 'whole'] as const)('%s', async prove => {
     const { believed } = await fates(prove, position, true)
     expect(believed).toEqual([...((await listed()).get(prove) ?? [])])
   })
-  test('linked: a chain that is made up is believed, but for what contradicts its parent and itself', async () => {
+  test('linked: a made-up chain is accepted, unless it contradicts its parent or itself', async () => {
     const { caught } = await fates('linked', position, true)
     expect(caught.toSorted()).toEqual([...CONTRADICTIONS, ...MORE[position]].toSorted())
   })

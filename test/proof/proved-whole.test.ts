@@ -13,7 +13,7 @@ import { differences, dumpSqlite } from '../support/stores/dump.ts'
 import { loadFrom, temporarySqlite } from '../support/stores/loading.ts'
 
 const END = 240
-/** Behind the last block of a load that does not follow yet. */
+/** Above the last block of a load that does not follow the head yet. */
 const BEFORE = END - 10
 
 let node: Generated
@@ -85,7 +85,7 @@ for (const position of ['bulk', 'single', 'tip'] as const)
       const refused = `Block ${height}: ${field} of transaction`
       await expect(readFrom(forger.url, 'whole', asked)).rejects.toThrow(refused)
       await expect(readFrom(forger.url, 'signed', { ...asked, following: true })).rejects.toThrow(refused)
-      // All else of the forged block fits: what does not look at texts believes it.
+      // All other fields of the forged block fit, so a level that does not check texts accepts it.
       const believed = (await readFrom(forger.url, 'signed', asked)).map(({ block }) => block)
       const [real] = await readFrom(node.url, 'whole', { from: height, to: height, end: END })
       const forged = believed.find(block => block.height === height)
@@ -98,7 +98,7 @@ for (const position of ['bulk', 'single', 'tip'] as const)
     }
   })
 
-test('whole: a delayed transaction, and the one that carries it out, are refused when they are forged', async () => {
+test('whole: a forged delayed transaction is refused, and so is the one that executes it', async () => {
   for (const [height, position, field, fields] of [
     [1, -1, 'delay', { delay: '0' }],
     [2, 1, 'referredTx', { referred_tx: '' }],
@@ -118,7 +118,7 @@ test('whole: a delayed transaction, and the one that carries it out, are refused
 const levelsOf = async (store: Store) =>
   ((await store.published())?.proved?.ranges ?? []).map(({ from, to, level }) => [from, to, level])
 
-test("whole: nothing of a forged block is stored, and loading goes on with the honest node's block", async () => {
+test('whole: no part of a forged block is stored, and loading continues with the honest node’s block', async () => {
   const [height, at] = transferAt()
   const [one, other] = [await temporarySqlite(), await temporarySqlite()]
   const forger = await openForger(node.url, {
@@ -141,7 +141,7 @@ test("whole: nothing of a forged block is stored, and loading goes on with the h
     [0, 0, 'signed'],
     [1, END, 'whole'],
   ])
-  // Loaded as far as it is signed, then followed: the end is whole without being asked for.
+  // Loaded as far as it is signed, then followed: near the head blocks are proved whole by default.
   node.setHeight(BEFORE)
   await loadFrom(node.url, other.store)
   node.setHeight(END)
@@ -155,12 +155,12 @@ test("whole: nothing of a forged block is stored, and loading goes on with the h
   await other.destroy()
 })
 
-test('whole: status shows it; a node without raw blocks is refused, and by default reported once', async () => {
+test('whole: status shows the level; a node without raw blocks is refused, and by default reported once', async () => {
   const poor = await openProxy(node.url, withoutRaw)
   await using folder = await cliFolder()
   const load = ['load', '--to', '20', '--node']
   const refused = folder.start([...load, poor.url, '--prove', 'whole'])
-  // Another node may come: it asks again, and says what helps.
+  // Another node may appear. The loader retries and names the remedies.
   await refused.logs('cannot be proved')
   await refused.logs('Use a node that returns raw blocks, or --prove signed, which does not need them.')
   refused.kill('SIGKILL')
@@ -178,7 +178,7 @@ test('whole: status shows it; a node without raw blocks is refused, and by defau
   await poor.close()
 })
 
-test('signed: a key that an action alone gives a producer must be proved whole, else it is refused', async () => {
+test('signed: a key that only an action gives to a producer must be proved whole, otherwise it is refused', async () => {
   const [height, position] = transferAt()
   const [first, second] = node.chain.world.producers
   const data = JSON.stringify([first?.account, second?.key, '', '', ''])

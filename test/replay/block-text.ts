@@ -2,8 +2,8 @@ import { decodeBase58 } from '#chain/base58.ts'
 import { elementSpans, memberSpans, type Span } from '#chain/json-text.ts'
 
 /**
- * Answers of the node cut out of its answer to getBlockByNumber/{height}/true, character by character, so that replayed
- * answers are the recorded ones.
+ * Answers of the node, cut out of its answer to getBlockByNumber/{height}/true character by character, so
+ * that replayed answers equal the recorded ones.
  */
 
 const blockStart = (text: string): number => memberSpans(text).get('block')?.[0] ?? 0
@@ -13,7 +13,7 @@ const transactionSpans = (text: string): readonly Span[] => {
   return list === undefined ? [] : elementSpans(text, list[0])
 }
 
-/** The answer without `complete`: the same, its transactions left out. */
+/** The answer without `complete`: the same text, without its transactions. */
 export const withoutTransactions = (text: string): string => {
   const list = memberSpans(text, blockStart(text)).get('transactions')
   return list === undefined ? text : `${text.slice(0, list[0])}[]${text.slice(list[1])}`
@@ -38,8 +38,8 @@ type WrittenTransaction = {
 }
 
 /**
- * A block's entry of getBlockTxsByContract: transactions with an action that fits, so never those without actions;
- * undefined when there is none (the node leaves such blocks out).
+ * A block's entry of getBlockTxsByContract: transactions with a matching action, so never those without
+ * actions. undefined when there is none, because the node leaves such blocks out.
  */
 export const filteredTransactions = (
   text: string,
@@ -80,12 +80,13 @@ type WrittenHead = {
 
 const base64 = (hash: string): string => Buffer.from(decodeBase58(hash)).toString('base64')
 
-/** Signature of a block whose signature is not known. */
+/** Placeholder for an unknown signature of a block. */
 export const NO_SIGN = '{"algorithm":0, "sig":"", "pubKey":""}'
 
 /**
- * A block's entry of getBlockHeaderByRange. Its `info` is not in the block's JSON: nothing for genesis, `{}` since
- * (what the recorded chain's hashes say). `sign` as written by the node.
+ * A block's entry of getBlockHeaderByRange. The block's JSON does not contain its `info`: it is empty for
+ * genesis and `{}` for later blocks (derived from the hashes of the recorded chain). `sign` is the node's
+ * text.
  */
 export const rawHead = (text: string, sign: string): string => {
   const { block } = JSON.parse(withoutTransactions(text)) as { block: WrittenHead }
@@ -98,7 +99,7 @@ export const rawHead = (text: string, sign: string): string => {
   )
 }
 
-/** Signatures by height out of an answer of getBlockHeaderByRange. */
+/** Signatures by height from an answer of getBlockHeaderByRange. */
 export const signaturesIn = (text: string): readonly (readonly [height: number, sign: string])[] => {
   const list = memberSpans(text).get('block_list')
   if (list === undefined) return []

@@ -7,7 +7,7 @@ import { readOptions } from './main.ts'
 const SCRIPT = join(ROOT, 'scripts/replay')
 const DEVNET = join(ROOT, 'test/chain/devnet')
 
-test('readOptions: folder, address and last block', () => {
+test('readOptions: folder, address and last block are read', () => {
   expect(readOptions(['--help'])).toBeUndefined()
   expect(readOptions(['x'])).toEqual({ folder: 'x', host: '127.0.0.1', port: 30_001 })
   expect(readOptions(['x', '--listen', '127.0.0.1:0', '--to', '7'])).toEqual({
@@ -27,7 +27,7 @@ test.each([
   expect(() => readOptions(words)).toThrow(message)
 })
 
-test('replay: serves the recorded chain until it is stopped', async () => {
+test('replay: the recorded chain is served until the program is stopped', async () => {
   await using folder = await cliFolder()
   const node = spawnIn(folder.path, [SCRIPT, DEVNET, '--listen', '127.0.0.1:0', '--to', '60'])
   const answer = await fetch(`${await node.firstLine}/getChainInfo`)
@@ -36,7 +36,7 @@ test('replay: serves the recorded chain until it is stopped', async () => {
   expect((await node.ended).code).toBe(0)
 })
 
-test('replay: a folder without a recording and a height beyond it are bad usage', async () => {
+test('replay: a folder without a recording and a height beyond it are usage errors', async () => {
   await using folder = await cliFolder()
   const run = (...words: string[]) => spawnIn(folder.path, [SCRIPT, ...words]).ended
   expect(await run(folder.path)).toMatchObject({ code: 2, out: '' })

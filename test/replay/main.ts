@@ -22,7 +22,7 @@ type Options = {
   readonly to?: number
 }
 
-/** Options of the command line; undefined: only help is asked for. Throws Failure 'usage'. */
+/** Options of the command line. undefined: only help is requested. Throws Failure 'usage'. */
 export const readOptions = (words: readonly string[]): Options | undefined => {
   const text = { type: 'string' as const }
   const { values, positionals } = (() => {

@@ -3,7 +3,10 @@ import { parseBool } from '../support/nodes/rpc/go-values.ts'
 import type { Call } from '../support/nodes/rpc/routes.ts'
 import type { RecordedCall, Recording } from './recording.ts'
 
-/** By what reads the calls, which a recording shares with those that are made of it by altering blocks. */
+/**
+ * Keyed by the function that reads the calls, which a recording shares with the forged recordings made from
+ * it.
+ */
 const indices = new WeakMap<Recording['calls'], Promise<ReadonlyMap<string, RecordedCall>>>()
 
 const keyOf = (method: string, path: string, body: string): string => `${method} ${path} ${body}`
@@ -18,7 +21,7 @@ const callIndex = (recording: Recording): Promise<ReadonlyMap<string, RecordedCa
   return made
 }
 
-/** A body that names no side asks for the state of the last irreversible block. */
+/** A body without `by_longest_chain` requests the state of the last irreversible block. */
 const bothSides = (body: string): readonly string[] =>
   [
     body,
@@ -27,8 +30,8 @@ const bothSides = (body: string): readonly string[] =>
   ].filter((each, at, all) => all.indexOf(each) === at)
 
 /**
- * The answer that was recorded. Head and last irreversible block are one here, so an answer recorded for either is that
- * for both. A call that was never recorded is refused with code 2.
+ * The recorded answer to a call. The head of a recording is irreversible, so an answer recorded for one of
+ * the two is valid for both. A call that was never recorded is refused with code 2.
  */
 export const recordedAnswer = async (recording: Recording, { method, path, body }: Call): Promise<Answer> => {
   const index = await callIndex(recording)

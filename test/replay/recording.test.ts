@@ -30,7 +30,7 @@ test.each(['a\nbä\nc', 'a\nbä\nc\n'])('openRecording: lines of %p are the bloc
   )
 })
 
-test('openRecording: a folder that is none is named', async () => {
+test('openRecording: a folder without a recording is named in the failure', async () => {
   await inFolder({ 'blocks.ndjson.gz': 'not gzip' }, async folder => {
     await expect(openRecording(folder)).rejects.toThrow(
       `${folder}/blocks.ndjson.gz cannot be read as a gzip file of a recording.`,

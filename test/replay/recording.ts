@@ -14,11 +14,11 @@ export type RecordedCall = {
   readonly text: string
 }
 
-/** A recorded chain: every block from genesis on, and answers at the height where it ends. */
+/** A recorded chain: every block from genesis on, and answers to other calls at its last height. */
 export type Recording = {
   /** Height of the last block. */
   readonly height: number
-  /** The node's answer to getBlockByNumber/{height}/true, character by character; undefined beyond the last block. */
+  /** The node's exact answer to getBlockByNumber/{height}/true. undefined beyond the last block. */
   blockText(height: number): string | undefined
   /** The other calls, read from the file at the first use. */
   calls(): Promise<readonly RecordedCall[]>
@@ -43,9 +43,9 @@ const lineStarts = (bytes: Buffer): readonly number[] => {
 }
 
 /**
- * Opens a folder with `blocks.ndjson.gz` (line i: the answer to getBlockByNumber/i/true) and `rpc.ndjson.gz` (one call
- * per line). The blocks stay as bytes in memory; a block becomes text when it is asked for. Throws Failure 'usage' when
- * the folder is no recording.
+ * Opens a folder with `blocks.ndjson.gz` (line i: the answer to getBlockByNumber/i/true) and `rpc.ndjson.gz`
+ * (one call per line). The blocks are kept in memory as bytes and converted to text when requested. Throws
+ * Failure 'usage' when the folder is not a recording.
  */
 export const openRecording = async (folder: string): Promise<Recording> => {
   const bytes = await readZipped(join(folder, 'blocks.ndjson.gz'))

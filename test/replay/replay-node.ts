@@ -21,7 +21,10 @@ const BLOCK_NOT_FOUND = refused(2, 'block not found')
 /** The text of a block; undefined above the head. */
 type TextAt = (height: bigint) => string | undefined
 
-/** The calls a recording can answer by itself at any height up to its last. `height()` is the head and irreversible. */
+/**
+ * The calls that a recording can answer at any height up to its last. `height()` is the head and the last
+ * irreversible block.
+ */
 export const replayNode = (recording: Recording, height: () => number) => {
   const textAt: TextAt = at =>
     at >= 0n && at <= BigInt(height()) ? recording.blockText(Number(at)) : undefined
@@ -88,7 +91,7 @@ export const replayNode = (recording: Recording, height: () => number) => {
   } as const
 }
 
-/** The calls that name a range of blocks. */
+/** The calls for a range of blocks. */
 const rangeCalls = (recording: Recording, textAt: TextAt) => {
   return {
     getBlockHeaderByRange: async (body: string): Promise<Answer> => {
@@ -136,7 +139,7 @@ const once = <T>(make: () => T): (() => T) => {
   }
 }
 
-/** Where every hash stands; built at the first question by hash, from all blocks. */
+/** Positions of all hashes, built from all blocks at the first request by hash. */
 const hashIndex = (recording: Recording) => {
   const blocks = new Map<string, number>()
   const transactions = new Map<string, Place>()
@@ -150,10 +153,10 @@ const hashIndex = (recording: Recording) => {
   return { blocks, transactions } as const
 }
 
-/** By what reads the calls: hundreds of chains that are forged from one recording keep its signatures. */
+/** Keyed by the function that reads the calls, which hundreds of chains forged from one recording share. */
 const signatures = new WeakMap<Recording['calls'], Promise<ReadonlyMap<number, string>>>()
 
-/** Signatures as they were recorded, by height. */
+/** The recorded signatures by height. */
 const signatureIndex = ({ calls }: Recording): Promise<ReadonlyMap<number, string>> => {
   const known = signatures.get(calls)
   if (known !== undefined) return known

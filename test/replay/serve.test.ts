@@ -34,7 +34,7 @@ test('serveReplay: every recorded call has the recorded answer', async () => {
   })
 })
 
-test('serveReplay: blocks above the height are not found, and found once the chain has grown', async () => {
+test('serveReplay: blocks above the height are not found until the chain has grown', async () => {
   await withReplay({ to: 100 }, async replay => {
     const notFound = '{"code":2,"message":"block not found"}'
     const transaction = '8Q1wGr7V1dDGevjdrtpSxJeNdQ6YfDZHNbaxTML8dwPp'
@@ -62,7 +62,7 @@ test('serveReplay: blocks above the height are not found, and found once the cha
   })
 })
 
-test('serveReplay: a chain that grows shows one block more at each interval', async () => {
+test('serveReplay: a growing chain has one more block after each interval', async () => {
   await withReplay({ to: 4849, growth: { intervalMs: 1 } }, async replay => {
     while (replay.height() < 4851) await textOf(`${replay.url}/getNodeInfo`)
     expect(JSON.parse(await textOf(`${replay.url}/getChainInfo`))).toMatchObject({ lib_block: '4851' })
@@ -76,7 +76,7 @@ test("serveReplay: a call that was not recorded is refused in the node's form", 
   })
 })
 
-test('serveReplay: a browser may ask whether it may call', async () => {
+test('serveReplay: a browser’s preflight request is answered', async () => {
   await withReplay({}, async replay => {
     const answer = await fetch(`${replay.url}/getNodeInfo`, {
       method: 'OPTIONS',

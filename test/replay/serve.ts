@@ -7,26 +7,27 @@ import { replayNode } from './replay-node.ts'
 
 export type ReplayOptions = Address & {
   readonly recording: Recording
-  /** Height of the chain as the node shows it; default the recording's last. */
+  /** Height of the served chain. Default: the recording's last. */
   readonly to?: number
-  /** A block more every so many milliseconds, until the recording ends. */
+  /** Adds a block every `intervalMs` milliseconds until the recording ends. */
   readonly growth?: { readonly intervalMs: number }
 }
 
-/** Stops with `await using`, too. */
+/** A served chain, stopped by `stop` or `await using`. */
 export type Replay = AsyncDisposable & {
   /** Without a slash at its end. */
   readonly url: string
   readonly port: number
   height(): number
-  /** The chain ends here from now on: 0 … the recording's last height. Throws Failure 'usage'. */
+  /** Sets the last block: 0 … the recording's last height. Throws Failure 'usage'. */
   setHeight(height: number): void
   stop(): Promise<void>
 }
 
 /**
- * Serves a recorded chain over HTTP with a node's RPC: from the blocks what they tell, the rest as it was recorded. Every
- * block up to the height is irreversible. Recorded state is that of the last height, whatever height is shown.
+ * Serves a recorded chain over HTTP with a node's RPC. Answers come from the blocks where possible, otherwise
+ * from recorded calls. Every block up to the height is irreversible. Recorded state is that of the last
+ * height at any served height.
  */
 export const serveReplay = ({
   recording,

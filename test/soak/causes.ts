@@ -1,22 +1,22 @@
-/** Something that is done to the service or its loader, for as long as it may make one of them refuse. */
+/** A disturbance of the service or its loader, for as long as it may make one of them refuse. */
 export type Cause = {
   readonly name: string
-  /** What the service may answer meanwhile: statuses, 0 for no answer at all. */
+  /** Statuses that the service may answer meanwhile. 0: no answer at all. */
   readonly statuses: readonly number[]
-  /** What the loader, or a command, may say when it ends by itself or pauses. */
+  /** Messages that the loader or a command may end or pause with. */
   readonly says: RegExp
 }
 
 export type Causes = {
-  /** Begins a cause; what it returns ends it. */
+  /** Begins a cause. The returned function ends it. */
   begin(cause: Cause): () => void
-  /** A mark in time, to be given to `since`. */
+  /** A point in time for `since`. */
   mark(): number
-  /** All that was in force at some time since the mark. */
+  /** All causes in force at some time since the mark. */
   since(mark: number): readonly Cause[]
 }
 
-/** A cause is kept until nothing that began while it was in force can still be under way. */
+/** Number of ended causes that are kept: more than operations begun during a cause can outlast. */
 const KEPT = 64
 
 export const openCauses = (): Causes => {
@@ -42,7 +42,7 @@ export const openCauses = (): Causes => {
   }
 }
 
-/** Work during which a cause is in force. */
+/** Runs work while a cause is in force. */
 export const within = async (causes: Causes, cause: Cause, work: () => Promise<void>): Promise<void> => {
   const end = causes.begin(cause)
   try {

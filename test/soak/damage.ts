@@ -3,15 +3,15 @@ import { ask } from '../support/stores/ask-elastic.ts'
 import type { SoakPlace } from './place.ts'
 import { below, pick } from './random.ts'
 
-/** Ways to damage what is stored, past all of the program's own code, while nobody writes. */
+/** Ways to damage a store without the program's own code, while nothing writes to it. */
 export type Harm = {
-  /** Deletes some documents of one index; says how many of which. */
+  /** Deletes some documents of one index. Describes them. */
   documents(random: () => number): Promise<string>
-  /** Counts one row more in some lists; says of how many. */
+  /** Increases the row count of some lists. Describes them. */
   counts(random: () => number): Promise<string>
-  /** Deletes what says how far the store is loaded; what it returns puts it back. */
+  /** Deletes the checkpoint. The returned function restores it. */
   checkpoint(): Promise<() => Promise<void>>
-  /** Changes what is published of the end. */
+  /** Changes fields of the published height. */
   published(fields: Readonly<Record<string, string | number>>): Promise<void>
 }
 
@@ -27,7 +27,7 @@ const INDICES = [
   'votes',
   'wealth',
 ] as const
-/** Of one index. */
+/** Maximum number of documents of one index. */
 const MOST = 12
 const LOOKED_AT = 200
 

@@ -1,4 +1,4 @@
 import type { Stand } from './stand.ts'
 
-/** Something done to a stand, until all is well again. */
+/** A disturbance of a stand, which lasts until all processes have recovered. */
 export type Episode = { readonly name: string; readonly play: (stand: Stand) => Promise<void> }

@@ -15,7 +15,7 @@ const OUT_OF_REACH =
   /out of reach|unavailable|no answer|No node responded|no response|not answer|busy|too many|timed? ?out|closed|cut|connect|unable|socket|respond/i
 const NODE_LIES = /block|transaction|receipt|parent|JSON|nested|answer|response|irreversible|hash/i
 
-/** What a killed `up` no longer answers. */
+/** Requests fail while a killed `up` is not running. */
 const KILLED: Cause = { name: 'killed', statuses: [0, 503], says: /Another loader|took/ }
 
 const kill: Episode = {
@@ -108,7 +108,7 @@ const lie: Episode = {
     const { random, nodeGate, journal, name, loader } = stand
     const told = pick(random, LIES)
     const others = random() < 0.5
-    // A loader that is killed for another level may leave a batch half published.
+    // A loader that is killed to change its level may leave a batch half published.
     const cause = { name: `node lies: ${told.name}`, statuses: others ? [0, 503] : [0], says: NODE_LIES }
     await within(stand.causes, cause, async () => {
       if (others) loader.prove(pick(random, PROOF_LEVELS))
@@ -124,7 +124,7 @@ const lie: Episode = {
         }),
       )
       stand.grow(blocks)
-      // Some lies are never asked for: a block without transactions has none to drop.
+      // Some lies are never told: a block without transactions has none to drop.
       const asked = nodeGate.after(40)
       await Promise.race([enough, asked])
       nodeGate.passAll()
@@ -196,7 +196,7 @@ const killService: Episode = {
     }),
 }
 
-/** A node whose chain ends earlier for a while, as after its own restore. */
+/** A node whose chain ends earlier for a while, as after a restore from a backup. */
 const nodeBack: Episode = {
   name: 'the node itself goes back',
   play: stand =>
@@ -210,10 +210,10 @@ const nodeBack: Episode = {
     }),
 }
 
-/** What takes a node, a store or a process away, or has the node lie. */
+/** Episodes in which a node, store or process fails, or a node lies. */
 export const SHORT: readonly Episode[] = [kill, loseStore, loseNode, second, lie, libs, orphan]
 
-/** All that is played on a store, as often as they stand here. */
+/** All episodes for a store. Repetitions in the list make an episode more frequent. */
 export const episodesOn = ({ path }: SoakPlace): readonly Episode[] => [
   kill,
   kill,

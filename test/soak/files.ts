@@ -6,11 +6,11 @@ import type { Episode } from './episode.ts'
 import { below } from './random.ts'
 import type { Stand } from './stand.ts'
 
-/** What is done to the file of a store in SQLite, as by an operator with a backup. */
+/** Operations on the file of a SQLite store, like those of an operator with a backup. */
 
 const SAYS = /file|replaced|removed|another chain|no store|nothing is loaded|gone/i
 
-/** Everything a file of SQLite consists of. */
+/** Suffixes of the files of a SQLite database. */
 const ENDINGS = ['', '-wal', '-shm'] as const
 
 const removeStore = (path: string): void => {
@@ -23,7 +23,10 @@ const copyStore = (from: string, to: string): void => {
     if (existsSync(`${from}${ending}`)) copyFileSync(`${from}${ending}`, `${to}${ending}`)
 }
 
-/** Nobody writes while a store is in one file: its log goes with the file, then the file is moved to its place at once. */
+/**
+ * Puts a store in place atomically. Nothing writes to it meanwhile: its WAL is copied with the file, and the
+ * file is renamed last.
+ */
 const putStore = (from: string, path: string): void => {
   copyStore(from, `${path}.new`)
   for (const ending of ['-wal', '-shm'] as const) {
@@ -33,7 +36,7 @@ const putStore = (from: string, path: string): void => {
   renameSync(`${path}.new`, path)
 }
 
-/** A store of a chain from another seed, of the same chain id. */
+/** A store of a chain with another seed and the same chain id. */
 const otherChain = async ({ run }: Stand, path: string, seed: number): Promise<void> => {
   if (existsSync(path)) return
   const node = serveGenerated({ ...small('sparse', seed), blocks: 60 })
@@ -45,7 +48,7 @@ const otherChain = async ({ run }: Stand, path: string, seed: number): Promise<v
   }
 }
 
-/** Copies the store, has it grow, and takes its file away or puts another one there, until the copy is put back. */
+/** Copies the store, lets it grow, and removes or replaces its file until the copy is put back. */
 const replacing = (
   name: string,
   harm: (stand: Stand, path: string) => Promise<(() => Promise<void>) | undefined>,

@@ -8,12 +8,12 @@ import { within } from './causes.ts'
 import type { Episode } from './episode.ts'
 import { below, pick } from './random.ts'
 
-/** A way to make up a block, and the level from which on it must be caught before anything is derived from it. */
+/** A forgery of a block, and the levels at which it must be detected before anything is derived from it. */
 type Forging = {
   readonly name: string
   readonly levels: readonly ProofLevel[]
   readonly alter: (block: Written) => void
-  /** Hashes are made to fit: none, those of the block alone, or those of all blocks after it too. */
+  /** The recomputed hashes: none, those of the block alone, or those of all later blocks, too. */
   readonly rehashed: 'none' | 'block' | 'chain'
 }
 
@@ -55,11 +55,11 @@ const FORGINGS: readonly Forging[] = [
   },
 ]
 
-/** Blocks before the forged one that may be asked for too. */
+/** Number of blocks before the forged one that a loader may request, too. */
 const BEFORE = 400
 const HEADS = 100
 
-/** The last blocks of a generated chain as a recording that ends at a height. */
+/** The last blocks of a generated chain as a recording that ends at `end`. */
 const recordingOf = (chain: Chain, from: number, end: number): Recording => {
   const node = generatedNode(chain, () => end)
   const call = (method: string, path: string, { text }: { readonly text: string }) =>
@@ -102,7 +102,7 @@ const filled = (truth: Recording, from: number): number => {
 
 const SAYS = /block|transaction|receipt|parent|hash|signature|witness|irreversible/i
 
-/** A node that makes up blocks, at every level of proof. */
+/** A node that forges blocks, at every level of proof. */
 export const forge: Episode = {
   name: 'a node makes up blocks',
   play: async stand => {

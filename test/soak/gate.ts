@@ -1,17 +1,17 @@
 import { type Asked, type Fate, openProxy, pass } from '../support/nodes/faulty-proxy.ts'
 
-/** A server between a process and what it asks; all pass until it is told otherwise. */
+/** A proxy between a process and its server. All requests pass until `decide` is called. */
 export type Gate = {
   readonly url: string
-  /** Decides about every request from now on. */
+  /** Sets the function that decides the fate of every further request. */
   decide(fateOf: (asked: Asked) => Fate): void
-  /** Everything passes, also what is held. */
+  /** Passes all further requests, and releases the held ones. */
   passAll(): void
-  /** Lets go on what is held. */
+  /** Releases the held requests. */
   release(): void
   /** Holds a request until `release` or `passAll`. */
   hold(): Fate
-  /** Resolves when so many more requests have come. */
+  /** Resolves after this many more requests. */
   after(requests: number): Promise<void>
   close(): Promise<void>
 }
@@ -50,7 +50,10 @@ export const openGate = async (target: () => string): Promise<Gate> => {
   }
 }
 
-/** Loses requests and answers, holds some until the next one, and refuses some: a share of `rate` in all. */
+/**
+ * Loses requests and answers, holds some until the next disturbed request, and refuses some: a share of
+ * `rate` in all.
+ */
 export const troubled =
   (gate: Gate, random: () => number, rate: number): (() => Fate) =>
   () => {

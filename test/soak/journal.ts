@@ -1,23 +1,23 @@
 import { appendFileSync, writeFileSync } from 'node:fs'
 
-/** What the soak counts, by name. */
+/** Counts of the soak, by name. */
 export type Counts = ReadonlyMap<string, number>
 
-/** What happened, in order, and how often. */
+/** The events of a soak in order, and their counts. */
 export type Journal = {
-  /** Writes a line to the log of events. */
+  /** Writes a line to the event log. */
   note(what: string): void
   /** Adds to a count. */
   count(name: string, by?: number): void
-  /** An answer that is not the truth, or a refusal nobody caused: the soak has failed. */
+  /** Records a wrong answer or an unexplained refusal. The soak has failed. */
   wrong(what: string): void
   readonly counts: Counts
   readonly wrongs: readonly string[]
-  /** Resolves with the first wrong thing: there is nothing to wait for any more. */
+  /** Resolves at the first error. Waiting for anything else is useless then. */
   readonly failed: Promise<void>
 }
 
-/** `path`: file the events are appended to; absent: nowhere. `now`: milliseconds since the begin. */
+/** `path`: file for the events. Absent: no file. `now`: milliseconds since the begin. */
 export const openJournal = (path: string | undefined, now: () => number): Journal => {
   if (path !== undefined) writeFileSync(path, '')
   const counts = new Map<string, number>()
@@ -41,6 +41,6 @@ export const openJournal = (path: string | undefined, now: () => number): Journa
   }
 }
 
-/** The counts as lines, by name. */
+/** The counts as lines, sorted by name. */
 export const countLines = (counts: Counts): readonly string[] =>
   [...counts].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([name, count]) => `${name}: ${count}`)

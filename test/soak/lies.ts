@@ -6,7 +6,7 @@ import { signText } from '../generator/signing.ts'
 import { signerOf } from '../generator/world.ts'
 import type { Asked, Fate } from '../support/nodes/faulty-proxy.ts'
 
-/** A way to lie about one block: what becomes of the text of an answer that holds it. */
+/** A lie about one block: the changed text of an answer that contains it. */
 export type Lie = { readonly name: string; readonly change: (text: string, height: number) => string }
 
 type Blocks = {
@@ -14,7 +14,7 @@ type Blocks = {
   readonly blocktx_list?: readonly { readonly block_number: string; readonly tx_list: unknown[] }[]
 }
 
-/** The answer with the transactions of the block changed, written anew. */
+/** The answer with changed transactions of the block, serialized again. */
 const withTransactions = (text: string, height: number, change: (list: unknown[]) => void): string => {
   const answer = JSON.parse(text) as Blocks
   const list =
@@ -25,7 +25,7 @@ const withTransactions = (text: string, height: number, change: (list: unknown[]
   return JSON.stringify(answer)
 }
 
-/** Lies that every level of proof must catch: nothing that is told of the block then fits its own hashes. */
+/** Lies that every level of proof must detect: the block no longer fits its own hashes. */
 export const LIES: readonly Lie[] = [
   {
     name: 'a transaction is dropped',
@@ -97,7 +97,10 @@ export const LIES: readonly Lie[] = [
   { name: 'an answer nested without end', change: () => '['.repeat(200_000) },
 ]
 
-/** Changes the head of one block: in a block's own answer all of it, else the entry of its number. */
+/**
+ * Changes the header of one block: the whole answer of a single block call, otherwise the entry of its
+ * number.
+ */
 const atHead = (text: string, height: number, change: (part: string) => string): string => {
   const at = text.indexOf(`"number":"${height}"`)
   if (at === -1) return text
@@ -106,7 +109,7 @@ const atHead = (text: string, height: number, change: (part: string) => string):
   return from === -1 || to === -1 ? text : text.slice(0, from) + change(text.slice(from, to)) + text.slice(to)
 }
 
-/** Whether a call's answer holds the block. */
+/** Whether the answer to a call contains the block. */
 const holds = ({ path, body }: Asked, height: number): boolean => {
   if (path.startsWith(`/getBlockByNumber/${height}/`) || path.startsWith(`/getRawBlockByNumber/${height}/`))
     return true
@@ -121,7 +124,7 @@ const changing = (change: (text: string) => string): Fate => ({
   to: ({ status, body }) => ({ status, body: change(body) }),
 })
 
-/** Tells the lie in every answer that holds the block; `told` is called each time something was changed. */
+/** Lies in every answer that contains the block. `told` is called at each changed answer. */
 export const lying =
   ({ change }: Lie, height: number, told: () => void) =>
   (asked: Asked): Fate =>
@@ -133,7 +136,7 @@ export const lying =
         })
       : { type: 'pass' }
 
-/** Tells another last irreversible block: of `libOf` of the true one. */
+/** Reports a false last irreversible block: `libOf` of the true one. */
 export const lyingAboutLib =
   (libOf: (lib: number) => string, told: () => void) =>
   ({ path }: Asked): Fate =>
@@ -148,8 +151,9 @@ export const lyingAboutLib =
       : { type: 'pass' }
 
 /**
- * An orphan at the tip: the block with another time and, with it, another hash, signed by its own witness. All else is
- * the true block's, so that every figure stays the truth. Every level must believe it: real witnesses make such blocks.
+ * An orphan at the head: the block with another time, hence another hash, signed by its witness. All other
+ * fields are the true block's, so that every figure stays true. Every level must accept it, because real
+ * witnesses produce such blocks.
  */
 export const orphanAt = async (
   { url, chain }: Generated,

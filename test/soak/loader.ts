@@ -5,21 +5,21 @@ import type { Journal } from './journal.ts'
 import { remedyIn, saidIn } from './remedy.ts'
 
 export type Loader = {
-  /** SIGKILL, now. */
+  /** Sends SIGKILL. */
   kill(): void
-  /** What it logged so far. */
+  /** The log so far. */
   logged(): string
-  /** Where the loader serves, while it is one that does. */
+  /** Address of the loader's service, while it serves (`up`). */
   url(): string | undefined
-  /** Kills it; from the next one on blocks are proved so far. */
+  /** Kills the loader. The next ones prove blocks to this level. */
   prove(level: ProofLevel): void
-  /** Environment of the next one that is started, and of that one only. */
+  /** Environment of the next loader only. */
   prepareNext(environment: Readonly<Record<string, string>>): void
-  /** Ends it (SIGTERM), and starts none until the returned function is called. */
+  /** Ends the loader (SIGTERM), and starts none until the returned function is called. */
   hold(): Promise<() => void>
-  /** Ends it for good. */
+  /** Ends the loader for good. */
   stop(): Promise<void>
-  /** Commands run because a message named them. */
+  /** Number of commands run because a message named them. */
   remedies(): number
 }
 
@@ -28,20 +28,20 @@ export type LoaderParts = {
   readonly folder: CliFolder
   readonly journal: Journal
   readonly causes: Causes
-  /** Since when a cause may be why it ends. */
+  /** The earliest mark of a cause that may explain the loader's end. */
   readonly mark: () => number
   readonly random: () => number
   readonly environment: Readonly<Record<string, string>>
-  /** Runs a command that a message named. */
+  /** Runs a command named by a message. */
   readonly remedy: (words: readonly string[]) => Promise<void>
 }
 
-/** Without a code: it goes on, but a message names a command that should be run. */
+/** Without a code: the loader runs on, but a message names a command to run. */
 type Ended = { readonly code?: number; readonly err: string }
 
 const LOOK_MS = 100
 
-/** Resolves when a process has said that a command should be run, and goes on all the same. */
+/** Resolves when a message of a process that runs on names a command. */
 const namesCommand = async (running: Running): Promise<Ended> => {
   for (;;) {
     const err = running.logged()
@@ -50,10 +50,13 @@ const namesCommand = async (running: Running): Promise<Ended> => {
   }
 }
 
-/** As a supervisor does, it is started again at once, then ever later while it does not live. */
+/**
+ * Pauses before a restart. Like a supervisor, it restarts at once, then ever later while the loader keeps
+ * failing.
+ */
 const PAUSE_MS = { least: 100, most: 2_000 }
 
-/** Keeps a loader running, `load` or `up` as chance has it, and does what its messages say should be done. */
+/** Keeps a loader running, `load` or `up` at random, and runs the commands that its messages name. */
 export const keepLoading = (parts: LoaderParts): Loader => {
   const { name, folder, journal, causes, random } = parts
   let [stopping, killing, failures, remedies] = [false, false, 0, 0]
@@ -77,7 +80,7 @@ export const keepLoading = (parts: LoaderParts): Loader => {
       )
     return child
   }
-  /** What it ended with must be named by a message, or be caused by what is done to it. */
+  /** The end of a loader must be explained by a named command or by a cause in force. */
   const judge = async ({ code, err }: Ended): Promise<void> => {
     const said = saidIn(err)
     const remedy = code === 0 ? undefined : remedyIn(said)
@@ -104,7 +107,7 @@ export const keepLoading = (parts: LoaderParts): Loader => {
       }
       url = undefined
       if (stopping) return
-      // One that was given its end along dies by itself.
+      // A loader whose environment makes it kill itself ends with 137, too.
       if (outcome.code === 137 || killing) {
         journal.count(`${name}: loaders killed`)
         journal.note(`${name}: loader killed`)

@@ -7,7 +7,7 @@ import { countLines, openJournal } from './journal.ts'
 import { elasticPlace, sqlitePlace } from './place.ts'
 import { soakOn } from './run.ts'
 
-/** See scripts/soak --help. Ends with 1 when an answer was wrong or a refusal unexplained. */
+/** See scripts/soak --help. Exits with 1 when an answer was wrong or a refusal unexplained. */
 const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: '60' },

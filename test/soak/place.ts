@@ -1,16 +1,16 @@
 import { join } from 'node:path'
 import { type Gate, openGate } from './gate.ts'
 
-/** A store the soak loads into, as processes reach it. */
+/** A store for the soak, with its addresses for the processes. */
 export type SoakPlace = {
   readonly name: 'sqlite' | 'elasticsearch'
-  /** Values of `--store`: for the loader, for services, and for commands that are run by hand. */
+  /** Values of `--store` for the loader, for services, and for manually run commands. */
   readonly store: { readonly loader: string; readonly service: string; readonly commands: string }
-  /** In between, where there is a server to stand between. */
+  /** Proxies in front of the server, for a store with a server. */
   readonly gates?: { readonly loader: Gate; readonly service: Gate }
-  /** Of SQLite: the file. */
+  /** The file of a SQLite store. */
   readonly path?: string
-  /** Of Elasticsearch: server and prefix. */
+  /** Server and prefix of an Elasticsearch store. */
   readonly server?: { readonly url: string; readonly prefix: string }
   close(): Promise<void>
 }

@@ -4,7 +4,9 @@ import { hashOfRow } from '../generator/rows.ts'
 import { type Ranked, type Truth, truthAt } from '../generator/truth.ts'
 import type { World } from '../generator/world.ts'
 
-/** Something to ask, and what is wrong with the `data` of an answer at a height; undefined: nothing. */
+/**
+ * A query, and a check of the `data` of its answer at a height. The check returns the error, or undefined.
+ */
 export type Question = {
   readonly query: string
   readonly judge: (data: unknown, truth: Truth) => string | undefined
@@ -12,10 +14,10 @@ export type Question = {
 
 const DECIMALS = { iost: 8, coin: 3 } as const
 const SIZES = [1, 7, 20]
-/** Rankings are paged this deep. */
+/** Maximum page of rankings. */
 const DEEPEST = 200
 
-/** Draws questions about a chain whose truth is known. */
+/** Draws random queries about a chain whose truth is known. */
 export const questionsOf = (world: World, random: () => number): (() => Question) => {
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T
   const keys = truthAt(world, 1)

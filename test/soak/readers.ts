@@ -4,11 +4,11 @@ import type { Journal } from './journal.ts'
 import type { Question } from './questions.ts'
 
 export type Readers = {
-  /** Resolves with the first answer that is asked for after now and fits. */
+  /** Resolves with the first matching answer to a request that is sent after this call. */
   sees(fits: (answer: { readonly status: number; readonly height: number }) => boolean): Promise<void>
-  /** What is stored may go back until the returned function is called. */
+  /** The stored height may decrease until the returned function is called. */
   mayGoBack(): () => void
-  /** Until the returned function is called, nothing is asked. */
+  /** Sends no requests until the returned function is called. */
   pause(): Promise<() => void>
   stop(): Promise<void>
 }
@@ -21,16 +21,16 @@ export type ReadersParts = {
   /** Addresses of services that answer now. */
   readonly services: () => readonly string[]
   readonly key: () => string
-  /** Height beyond which nothing can be known. */
+  /** The chain's last height. A higher height in an answer is wrong. */
   readonly end: () => number
   readonly truthAt: (height: number) => Truth
-  /** What the services logged last. */
+  /** The last log lines of the services. */
   readonly logged: () => string
 }
 
-/** A reader leaves the processor to the others between two questions; no judgement depends on it. */
+/** Pause of a reader between two requests, for the other processes. No check depends on it. */
 const BREATH_MS = 20
-/** Nothing that is asked may take longer, with all that is done to the service. */
+/** Maximum duration of a request, with all disturbances of the service. */
 const HANG_MS = 120_000
 
 type Answered = { readonly status: number; readonly height: number; readonly text: string }
@@ -49,11 +49,14 @@ const ask = async (url: string, key: string): Promise<Answered> => {
   }
 }
 
-/** Asks all the time and judges every answer by the truth of its height, every refusal by what is being done. */
+/**
+ * Sends requests continuously. Checks every answer by the truth at its height, and every refusal by the
+ * causes in force.
+ */
 export const startReaders = (parts: ReadersParts): Readers => {
   const { name, journal, causes } = parts
   const floors = new Map<string, number>()
-  /** How often heights were free to go back, and how often that has ended. */
+  /** `back`: number of times heights were allowed to decrease. `forth`: number of times that ended. */
   let [stopping, back, forth, asked] = [false, 0, 0, 0]
   let held: Promise<void> | undefined
   let busy: Promise<unknown> = Promise.resolve()
@@ -112,7 +115,7 @@ export const startReaders = (parts: ReadersParts): Readers => {
       back++
       floors.clear()
       return () => {
-        // What began before is free as well.
+        // Requests that began before this may be of a lower height, too.
         back++
         forth += 2
       }

@@ -1,4 +1,4 @@
-/** What a command said when it ended or paused: its messages, one after the other. */
+/** The messages of a command that ended or paused, one after the other. */
 export const saidIn = (err: string): string =>
   err
     .split('\n')
@@ -9,7 +9,10 @@ export const saidIn = (err: string): string =>
 const COMMAND =
   /\biostlens (repair|verify|load|indices create|indices check|indices migrate)((?: --[a-z-]+(?: URL\b| https?:\/\/[^\s.,"']+(?:[.,][^\s.,"']+)*)?)*)/
 
-/** The first command that a message names, word by word, `URL` where the operator is to give one; undefined: none. */
+/**
+ * The words of the first command named by a message, with `URL` where the operator is to give one. undefined:
+ * none.
+ */
 export const remedyIn = (text: string): readonly string[] | undefined => {
   const [, command, options = ''] = COMMAND.exec(text) ?? []
   return command === undefined ? undefined : `${command}${options}`.trim().split(/\s+/)

@@ -5,13 +5,13 @@ import { openStand } from './stand.ts'
 
 export type SoakOptions = {
   readonly seed: number
-  /** What is played. */
+  /** The episodes to play. */
   readonly episodes: readonly Episode[]
-  /** Whether another episode is to be played after so many. */
+  /** Whether another episode follows after this many. */
   readonly goesOn: (played: number) => boolean
 }
 
-/** Plays episodes on one store, in an order that the seed decides, each until all is well again. */
+/** Plays episodes on one store in a random order, each until all processes have recovered. */
 export const soakOn = async (
   place: SoakPlace,
   journal: Journal,
@@ -23,7 +23,7 @@ export const soakOn = async (
     const loaded = stand.causes.begin({ name: 'nothing is loaded', statuses: [0, 503], says: /^\b$/ })
     await stand.settled('the first load')
     loaded()
-    // Every kind once, then any.
+    // Every episode once, then random ones.
     let left = shuffled(episodes, random)
     for (let played = 0; goesOn(played) && journal.wrongs.length === 0; played++) {
       if (left.length === 0) left = shuffled(episodes, random)

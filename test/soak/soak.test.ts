@@ -9,10 +9,10 @@ import { countLines, openJournal } from './journal.ts'
 import { elasticPlace, type SoakPlace, sqlitePlace } from './place.ts'
 import { soakOn } from './run.ts'
 
-// A test that hangs still ends; on a busy machine three minutes become ten.
+// A test that hangs ends at this limit. On a busy machine three minutes become ten.
 setDefaultTimeout(1_800_000)
 
-/** A few minutes' worth of scripts/soak: every kind once. */
+/** A few minutes of scripts/soak: every kind of episode once. */
 const soak = async (place: SoakPlace): Promise<void> => {
   const seed = seedOf(3)
   const journal = openJournal(undefined, () => 0)
@@ -25,7 +25,7 @@ const soak = async (place: SoakPlace): Promise<void> => {
 }
 
 describe('a short soak', () => {
-  test('SQLite: no answer is wrong, no refusal unexplained, all recovers by itself', async () => {
+  test('SQLite: no answer is wrong, every refusal is explained, and all processes recover by themselves', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'iostlens-soak-'))
     try {
       await soak(sqlitePlace(folder))
@@ -34,7 +34,7 @@ describe('a short soak', () => {
     }
   })
 
-  test.skipIf(elasticsearchUrl() === undefined)('Elasticsearch: the same', async () => {
+  test.skipIf(elasticsearchUrl() === undefined)('Elasticsearch: the store passes the same soak', async () => {
     await soak(await elasticPlace(elasticsearchUrl() ?? ''))
   })
 })

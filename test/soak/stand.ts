@@ -13,57 +13,59 @@ import { questionsOf } from './questions.ts'
 import { type Readers, startReaders } from './readers.ts'
 import { remedyIn, saidIn } from './remedy.ts'
 
-/** One store with everything that lives on it, and what can be done to it. */
+/** One store with all its processes, and the operations on it. */
 export type Stand = {
   readonly name: string
   readonly place: SoakPlace
   readonly journal: Journal
   readonly causes: Causes
   readonly random: () => number
-  /** The honest node, and the way to it that everybody else takes. */
+  /** The honest node, and the proxy through which all processes reach it. */
   readonly node: Generated
   readonly nodeGate: Gate
   readonly loader: Loader
   readonly readers: Readers
-  /** Height of the chain's end. */
+  /** Height of the last block. */
   end(): number
-  /** Another node is behind `nodeGate` from now on. */
+  /** Puts another node behind `nodeGate`. */
   nodeIs(url: string): void
-  /** The chain grows by so many blocks. */
+  /** Adds blocks to the chain. */
   grow(blocks: number): void
   /** Runs a command of the program to its end. */
   run(words: readonly string[]): ReturnType<CliFolder['run']>
   start(words: readonly string[]): Running
-  /** Runs a command that a message named, and what its own messages name. */
+  /** Runs a command named by a message, and the commands that its own messages name. */
   remedy(words: readonly string[]): Promise<void>
-  /** Environment of a loader that dies at its so-manieth write into the SQLite file. */
+  /** Environment of a loader that dies at this write into the SQLite file. */
   doomAt(write: number): Readonly<Record<string, string>>
-  /** Resolves when a service answers from the chain's end; counts as wrong when that never happens. */
+  /** Resolves when a service answers at the chain's last height. Records an error when that never happens. */
   settled(what: string): Promise<void>
-  /** Resolves when the service that only reads answers with that status. */
+  /** Resolves when the read-only service answers with that status. */
   refused(status: number, what: string): Promise<void>
-  /** Kills the service that only reads, and starts another one. */
+  /** Kills the read-only service, and starts a new one. */
   killService(): Promise<void>
-  /** Causes before this moment explain nothing that comes. */
+  /** Causes before this moment no longer explain any refusal. */
   beginEpisode(): void
   close(): Promise<void>
 }
 
 const FIRST = 120
-/** Blocks of a soak of hours. */
+/** Blocks of a soak of several hours. */
 const BLOCKS = 1_000_000
-/** A command that names a command that names a command. */
+/** Maximum length of a chain of commands, each named by a message of the one before. */
 const MOST_COMMANDS = 8
-/** Of one command in one episode: it may meet what was begun before it. */
+/**
+ * Maximum runs of one command in one episode. The first run may fail because of an operation begun before it.
+ */
 const MOST_TRIES = 3
-/** Characters of a log that tell why something was refused. */
+/** Characters of the log that are reported with a refusal. */
 const LOGGED = 1_500
-/** Only what hangs for good takes longer. */
+/** Only a permanent hang takes longer. */
 const HANG_MS = 300_000
 
 export const openStand = async (place: SoakPlace, journal: Journal, seed: number): Promise<Stand> => {
   const { name } = place
-  // Each asks its own: what one draws must not hang on how fast another one is.
+  // Separate random sources: the numbers of one part must not depend on the speed of another.
   const [random, readersRandom, loaderRandom] = [seeded(seed), seeded(seed + 1), seeded(seed + 2)]
   const node = serveGenerated({ ...small('mixed', seed), blocks: BLOCKS })
   let end = FIRST
@@ -102,7 +104,7 @@ export const openStand = async (place: SoakPlace, journal: Journal, seed: number
     return known
   }
   let [episode, before] = [causes.mark(), causes.mark()]
-  /** How often each command was run in this episode. */
+  /** Number of runs of each command in this episode. */
   const tried = new Map<string, number>()
   const remedy: Stand['remedy'] = async words => {
     let next: readonly string[] | undefined = words

@@ -11,7 +11,7 @@ const MISSING =
 
 const STATE = ['balances', 'wealth', 'votes', 'accounts', 'lists'] as const
 
-/** Deletes an index under a service and a loader. */
+/** Deletes an index while a service and a loader use it. */
 const deleteIndex: Episode = {
   name: 'an index is deleted',
   play: stand =>
@@ -28,7 +28,7 @@ const deleteIndex: Episode = {
     }),
 }
 
-/** What a command that is run while nobody asks or loads says, and how it ended. */
+/** The messages and the exit code of a command that runs while there are no requests and no loader. */
 const told = async (stand: Stand, words: readonly string[]) => {
   const { code, out, err } = await stand.run(words)
   const said = `${saidIn(err)} ${out.trim().split('\n').slice(-3).join(' | ')}`
@@ -36,7 +36,10 @@ const told = async (stand: Stand, words: readonly string[]) => {
   return { code, said }
 }
 
-/** Harm that is done while the loader rests and nobody asks; `work` has it put right, then all goes on. */
+/**
+ * Damage that is done while the loader rests and no requests are sent. `work` repairs it, then all processes
+ * continue.
+ */
 const quietly = (name: string, work: (stand: Stand) => Promise<void>): Episode => ({
   name,
   play: stand =>
@@ -53,7 +56,7 @@ const quietly = (name: string, work: (stand: Stand) => Promise<void>): Episode =
     }),
 })
 
-/** What no service can notice: verify must, and the command that it names must put it right. */
+/** Damage that no service can notice: verify must find it, and the command it names must repair it. */
 const foundByVerify = async (stand: Stand, what: string): Promise<void> => {
   const { code, said } = await told(stand, ['verify'])
   if (code === 0) stand.journal.wrong(`${stand.name}: verify found nothing: ${what}`)
@@ -91,7 +94,7 @@ const published = quietly('what is published is edited', async stand => {
   await foundByVerify(stand, what)
 })
 
-/** A loader must refuse, and name a command or say that the checkpoint must come back from a copy. */
+/** A loader must refuse, and name a command or say that the checkpoint must be restored from a copy. */
 const checkpoint = quietly('the checkpoint is deleted', async stand => {
   const { journal, name } = stand
   const putBack = await harmTo(stand.place).checkpoint()
@@ -104,7 +107,7 @@ const checkpoint = quietly('the checkpoint is deleted', async stand => {
   journal.count(`${name}: checkpoints restored by hand, as the message says`)
 })
 
-/** What takes data away, or changes it, on both stores. */
+/** Loss and change of data on both stores. */
 export const VANISHING: readonly Episode[] = [documents, documents, edited, published, checkpoint]
-/** Only where there are indices. */
+/** Episodes for Elasticsearch only. */
 export const INDICES: readonly Episode[] = [deleteIndex, deleteIndex]

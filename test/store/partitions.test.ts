@@ -16,7 +16,7 @@ import { seeded, seedOf } from '../support/seeded.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '../support/stores/elasticsearch.ts'
 import { ARCHIVED, loadFrom } from '../support/stores/loading.ts'
 
-/** History documents of a partition; a block has some ten. */
+/** History documents per partition. A block has about ten. */
 const PARTITION = 400
 const HEIGHT = 1_300
 
@@ -46,7 +46,7 @@ const listOf = async (view: View, key: string): Promise<ListDoc> => {
 describe.skipIf(elasticsearchUrl() === undefined)('history in partitions of some hundred documents', () => {
   let opened: TestElastic
   let plain: ReadonlyMap<string, readonly PlainRow[]>
-  /** Sees what is asked through `through`. */
+  /** Records the requests of the store `through`. */
   let asked: readonly Asked[]
   let through: ElasticStore
   let close: () => Promise<void>
@@ -71,7 +71,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('history in partitions of some
     await loadFrom(ARCHIVED, opened.store, { to: 300 })
     const first = await mergeAll(opened.store)
     expect(countOf(first, 'merged')).toBe(first.length)
-    // Both at once: what is merged meanwhile, what is not finished is left alone.
+    // Merging runs during the load: it merges finished partitions and leaves the unfinished one alone.
     let loading = true
     const load = loadFrom(ARCHIVED, opened.store, { to: HEIGHT }).finally(() => {
       loading = false
@@ -83,7 +83,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('history in partitions of some
   })
   afterAll(() => close())
 
-  test('every list is the plain list, whole and in pages around every opening', () =>
+  test('every list equals the plain list, whole and in pages around every opening', () =>
     opened.store.read(async view => {
       let crossed = 0
       for (const [key, rows] of plain) {
@@ -103,10 +103,10 @@ describe.skipIf(elasticsearchUrl() === undefined)('history in partitions of some
       expect(crossed).toBeGreaterThan(100)
     }))
 
-  /** Not the published height, which may be looked at beside any of them. */
+  /** Without requests for the published height, which may come at any time. */
   const searches = () => asked.filter(({ path }) => path.includes('/_search'))
 
-  test('moments of rows all over a list take one request, however many partitions hold them', () =>
+  test('times of rows anywhere in a list take one request, whatever the number of partitions', () =>
     through.read(async view => {
       const key = 'contract/token.iost'
       const list = await listOf(view, key)
@@ -123,7 +123,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('history in partitions of some
       }
     }))
 
-  test('a page asks only the partitions that hold its rows', () =>
+  test('a page reads only the partitions with its rows', () =>
     through.read(async view => {
       const list = await listOf(view, 'contract/token.iost')
       expect(list.starts.length).toBeGreaterThan(15)
@@ -143,7 +143,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('history in partitions of some
       }
     }))
 
-  test('blocks by height, transactions by hash: found in whatever partition', async () => {
+  test('blocks by height and transactions by hash are found in any partition', async () => {
     const read = (await recordedBlocks()).slice(0, HEIGHT + 1)
     await opened.store.read(async view => {
       for (const { block } of read.filter(({ block: { height } }) => height % 17 === 0)) {
@@ -156,7 +156,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('history in partitions of some
     })
   })
 
-  test('each finished partition holds what the setting says, to its last block', async () => {
+  test('each finished partition contains the configured number of documents, up to its last block', async () => {
     const { list } = await readLong()
     const last = list.starts.at(-1)?.[0] ?? 0
     for (let number = 0; number < last; number++) {
@@ -180,7 +180,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('history in partitions of some
     }
   })
 
-  test('merge: skips what is done, makes finished partitions read-only, changes no answer', async () => {
+  test('merge: finished partitions are merged once and made read-only, and answers stay the same', async () => {
     const before = await readLong()
     await mergeAll(opened.store)
     const again = await mergeAll(opened.store)
@@ -198,7 +198,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('history in partitions of some
     expect(names).not.toContain(partition('records', names.length / 3))
   })
 
-  test('a lost partition is named, and not made anew', async () => {
+  test('a lost partition is reported and not created again', async () => {
     expect(await opened.store.check()).toEqual([])
     await fetch(`${opened.url}/${partition('records', 3)}`, { method: 'DELETE' })
     const differences = await opened.store.check()
@@ -212,7 +212,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('history in partitions of some
   })
 })
 
-test.skipIf(elasticsearchUrl() === undefined)('merge: nothing loaded, nothing to do', async () => {
+test.skipIf(elasticsearchUrl() === undefined)('merge: an empty store has nothing to merge', async () => {
   const { store, destroy } = openTestElastic()
   try {
     expect(await mergeAll(store)).toEqual([])
@@ -224,7 +224,7 @@ test.skipIf(elasticsearchUrl() === undefined)('merge: nothing loaded, nothing to
 })
 
 test.skipIf(elasticsearchUrl() === undefined)(
-  'the command line: loads into partitions of the size that is set, merges them, says what was done before',
+  'the command line: partitions get the configured size and are merged, and finished work is reported',
   async () => {
     const { url, prefix, destroy } = openTestElastic()
     await using folder = await cliFolder()

@@ -15,9 +15,9 @@ import { elasticsearchUrl } from '../support/stores/elasticsearch.ts'
 import { loadFrom } from '../support/stores/loading.ts'
 import { elasticPlace, type Place, sqlitePlace } from '../support/stores/place.ts'
 
-/** Enough for a dozen segments of each ranking; HOLDERS=30000 and more for longer runs. */
+/** Enough for a dozen segments of each ranking. Set HOLDERS=30000 or more for longer runs. */
 const HOLDERS = Number(process.env['HOLDERS'] ?? 2_000)
-/** Larger than the chain: partitions are another test's matter. */
+/** Larger than the chain: another test covers partitions. */
 const PARTITION = 100_000
 const SETTINGS = { ...small('mixed'), holders: HOLDERS, voters: Math.floor(HOLDERS / 2), blocks: 200 }
 const UNBOUNDED = Number.MAX_SAFE_INTEGER
@@ -54,7 +54,9 @@ const pageOf = async (view: View, { index, order, group }: Ranking, offset: numb
   return docs.map(doc => [Reflect.get(doc, name), Reflect.get(doc, amount)] as const)
 }
 
-/** Every `step`th page of a size, and the last ones, against the truth. */
+/**
+ * Compares every `step`th page of a size, and the last pages, with the truth. Returns the number of pages.
+ */
 const requirePages = async (store: Store, ranking: Ranking, size: number, step: number): Promise<number> => {
   const { truth } = ranking
   let checked = 0
@@ -75,10 +77,10 @@ const requirePages = async (store: Store, ranking: Ranking, size: number, step: 
 }
 
 type Extent = {
-  /** Each so many pages of these sizes are looked at while the chain grows. */
+  /** Step between the checked pages of size 7 and of size 500 while the chain grows. */
   readonly of7: number
   readonly of500: number
-  /** Documents of the largest batch, and of each one of the loaders that are killed. */
+  /** Maximum documents per batch of the complete loads, and of the loaders that are killed. */
   readonly most: number
   readonly killed: number
 }
@@ -96,7 +98,7 @@ const rankingsOn = (open: () => Promise<Place>, extent: Extent) => {
   afterAll(() => node.stop())
 
   test(
-    'every page of every ranking is the truth at the height it tells, however blocks were put into batches',
+    'every page of every ranking is correct for its height at any division of blocks into batches',
     async () => {
       const seed = seedOf(5)
       const random = seeded(seed)
@@ -122,7 +124,7 @@ const rankingsOn = (open: () => Promise<Place>, extent: Extent) => {
   )
 
   test(
-    'loaders that are killed at random moments leave the same segments and pages',
+    'loaders killed at random moments store the same segments and pages',
     async () => {
       const seed = seedOf(13)
       const place = await open()

@@ -2,7 +2,7 @@ import { commands } from '#cli/commands.ts'
 import { flagsOf } from '#cli/parse-arguments.ts'
 import { settingNames } from '#cli/settings.ts'
 
-/** Flags that every command has, and two that stand for any flag where help explains them. */
+/** Flags of every command, and two placeholders that help texts use for a flag. */
 const COMMON = ['help', 'version']
 const FORMS = ['flag', 'some-name']
 const FLAG = /(?<![\w-])--([a-z][a-z-]*[a-z])/g
@@ -11,7 +11,7 @@ const flagsIn = (text: string): readonly string[] => [...text.matchAll(FLAG)].ma
 
 const ALL = new Set([...COMMON, ...FORMS, ...settingNames.flatMap(flagsOf)])
 
-/** Flags in a text, and those of them that no command has; `others` belong to other programs. */
+/** Flags in a text, and those of them that no command has. `others` are flags of other programs. */
 export const checkedFlags = (
   text: string,
   others: readonly string[] = [],
@@ -21,8 +21,8 @@ export const checkedFlags = (
 }
 
 /**
- * What is behind `iostlens ` in a line: a command that exists, with flags that it has. `none`: the line begins with no
- * command.
+ * Checks the words after `iostlens ` in a line: an existing command with flags that it has. `none`: the line
+ * does not begin with a command.
  */
 export const checkedCommand = (rest: string): 'right' | 'wrong' | 'none' => {
   const words = rest.split(' ')

@@ -16,12 +16,12 @@ export const documented = (path: string, section?: string): string => {
   return text.slice(from, to < 0 ? undefined : to)
 }
 
-/** Fenced blocks in order; indented ones do not count. */
+/** The fenced blocks in order. Indented ones are left out. */
 export const fences = (text: string): readonly Fence[] =>
   [...text.matchAll(/^```(\w*)\n(.*?)^```$/gms)].map(([, language = '', inner = '']) => ({
     language,
     text: inner,
   }))
 
-/** Lines of a block, of a shell block one command each. */
+/** The lines of a block. In a shell block each line is one command. */
 export const commandsIn = ({ text }: Fence): readonly string[] => text.split('\n').filter(line => line !== '')

@@ -1,7 +1,7 @@
 import { OPTION_VALUES } from '#actions/request/options.ts'
 import { FORM_NAMES, type Form } from '#http/openapi/described.ts'
 
-/** Every choice of options: each of them left out or with any of its values. */
+/** Every combination of options: each option is left out or has any of its values. */
 export const everyChoice = (): readonly Partial<Form>[] =>
   FORM_NAMES.reduce<readonly Partial<Form>[]>(
     (choices, name) =>

@@ -1,17 +1,17 @@
-/** A line of the text format of Prometheus. */
+/** A line of the Prometheus text format. */
 export type Sample = {
   readonly name: string
   readonly labels: ReadonlyMap<string, string>
   readonly value: number
 }
 
-/** What a text of that format says, read strictly: order, escapes, types, one line for each series. */
+/** A text of that format, parsed strictly: order, escapes, types, one line for each series. */
 export type Exposition = {
   readonly types: ReadonlyMap<string, string>
   readonly samples: readonly Sample[]
   /** The sum of the samples with that name and those labels. */
   sum(name: string, labels?: Readonly<Record<string, string>>): number
-  /** The only sample with that name and those labels; undefined: there is none. */
+  /** The only sample with that name and those labels. undefined: there is none. */
   value(name: string, labels?: Readonly<Record<string, string>>): number | undefined
 }
 
@@ -36,7 +36,7 @@ const valueIn = (text: string): number => {
   return text === '+Inf' ? Number.POSITIVE_INFINITY : Number(text)
 }
 
-/** Throws on anything that a strict reader would not take. */
+/** Throws on anything that a strict parser would reject. */
 export const readExposition = (text: string): Exposition => {
   if (!text.endsWith('\n')) throw new Error('The last line is not ended.')
   const types = new Map<string, string>()

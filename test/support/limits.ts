@@ -1,6 +1,6 @@
 import { dlopen } from 'bun:ffi'
 
-/** Numbers of the system's own: the same on Linux and macOS. */
+/** System constants that are the same on Linux and macOS. */
 const [FILE_SIZE, CORE, SIGXFSZ, DEFAULT] = [1, 4, 25, 0n] as const
 
 const system = () =>
@@ -10,11 +10,12 @@ const system = () =>
   }).symbols
 
 export const resourceLimits = {
-  /** From now on a write that would make a file of this process longer than that ends it, without a word. */
+  /** From now on a write that would make a file larger than `bytes` ends this process with SIGXFSZ. */
   fileSize: (bytes: number): void => {
     const { setrlimit, signal } = system()
     const both = (most: number): BigUint64Array => new BigUint64Array([BigInt(most), BigInt(most)])
-    // Bun ignores the signal, and the write would fail as on a full disk; nor is a core of use.
+    // Bun ignores the signal, so the write would fail with an error as on a full disk. A core dump is not
+    // needed.
     signal(SIGXFSZ, DEFAULT)
     if (setrlimit(CORE, both(0)) !== 0 || setrlimit(FILE_SIZE, both(bytes)) !== 0)
       throw new Error('The system sets no limits.')

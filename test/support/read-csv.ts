@@ -1,4 +1,7 @@
-/** Records of RFC 4180, by the grammar alone: a second opinion on what the service writes. Throws on anything else. */
+/**
+ * Records of a CSV text, parsed by the grammar of RFC 4180 alone and independently of the service. Throws on
+ * invalid text.
+ */
 export const readCsv = (text: string): readonly (readonly string[])[] => {
   const records: string[][] = []
   let at = 0

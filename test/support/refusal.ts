@@ -1,6 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 
-/** How a call is refused, in both languages; throws when it is not. */
+/** The refusal of a call in both languages. Throws when the call succeeds. */
 export const refusal = async (asked: Promise<unknown>) => {
   try {
     await asked

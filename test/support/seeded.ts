@@ -1,4 +1,4 @@
-/** Pseudo-random numbers in [0, 1) from a seed (mulberry32): the same course every time. */
+/** Pseudo-random numbers in [0, 1) from a seed (mulberry32). The same seed gives the same sequence. */
 export const seeded = (seed: number): (() => number) => {
   let state = seed >>> 0
   return () => {
@@ -9,5 +9,5 @@ export const seeded = (seed: number): (() => number) => {
   }
 }
 
-/** Seed of this run: SEED, or a fixed one; tests print it when they fail. */
+/** Seed of this run: SEED, or a fixed one. Tests print it when they fail. */
 export const seedOf = (fallback: number): number => Number(process.env['SEED'] ?? fallback)

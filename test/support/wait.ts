@@ -1,11 +1,13 @@
 import { within } from '#time/deadline.ts'
 
-/** Much longer than anything takes that happens at all, on a busy machine too; shorter than a test may take. */
+/**
+ * Much longer than anything that succeeds takes, even on a busy machine, and shorter than a test's timeout.
+ */
 const PATIENCE_MS = 120_000
 
 /**
- * What `look` gives as soon as it fits; looks again every few milliseconds, with 0 whenever other work had its turn. Throws
- * after two minutes, and says what it waited for and what it saw last.
+ * Calls `look` every few milliseconds (with 0: after each turn of the event loop) and returns its first
+ * result that fits. Throws after two minutes with a description of the condition and the last result.
  */
 export const seen = async <T>(
   look: () => T | Promise<T>,
@@ -22,7 +24,7 @@ export const seen = async <T>(
   }
 }
 
-/** Looks again and again, as `seen` does, until it is so. */
+/** Repeats a check, as `seen` does, until it is true. */
 export const until = async (isSo: () => boolean | Promise<boolean>, everyMs = 5): Promise<void> => {
   const end = performance.now() + PATIENCE_MS
   while (!(await isSo())) {
@@ -31,11 +33,11 @@ export const until = async (isSo: () => boolean | Promise<boolean>, everyMs = 5)
   }
 }
 
-/** Waits for a promise that may never be settled. Throws after two minutes, and says what it waited for. */
+/** Waits for a promise that may never settle. Throws with a description after two minutes. */
 export const soon = <T>(what: string, promise: Promise<T>): Promise<T> =>
   within(promise, { ms: PATIENCE_MS, late: () => late(what) })
 
 const late = (what: string): Error => new Error(`Waited ${PATIENCE_MS / 1_000} s for ${what}.`)
 
-/** Other work has its turn. */
+/** Lets other work have a turn of the event loop. */
 export const turn = (): Promise<void> => new Promise(resolve => setImmediate(resolve))

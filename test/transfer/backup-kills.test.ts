@@ -13,9 +13,9 @@ import { dumpSqlite } from '../support/stores/dump.ts'
 import { ARCHIVED, loadFrom } from '../support/stores/loading.ts'
 
 const HEIGHT = 60
-/** At how many lengths of the copy it dies. */
+/** Number of lengths of the copy at which the process is killed. */
 const STEPS = 12
-/** More than any file has that SQLite writes before the copy. */
+/** More bytes than any file that SQLite writes before the copy. */
 const BEFORE = 65_536
 
 let folder: CliFolder
@@ -45,7 +45,7 @@ const clear = (path: string): void => {
   for (const name of beside(path)) rmSync(join(folder.path, name))
 }
 
-/** Runs the program of a backup; why it ended. Whatever it says is shown when it should not have said anything. */
+/** Runs the backup program and returns the reason of its end. Unexpected output is returned instead. */
 const backup = async ({ call = 0, bytes = 0 }): Promise<'done' | 'killed' | string> => {
   const program = join(ROOT, 'test/support/processes/backup-process.ts')
   const words = [program, store, copy, String(call), String(bytes)]
@@ -55,7 +55,7 @@ const backup = async ({ call = 0, bytes = 0 }): Promise<'done' | 'killed' | stri
   return code === 0 ? 'done' : said
 }
 
-/** What a restore makes of the copy. */
+/** The result of a restore from the copy. */
 const restored = async (): Promise<string> => {
   clear(place)
   const node = createNode({ urls: [ARCHIVED] })
@@ -71,7 +71,7 @@ const restored = async (): Promise<string> => {
   return 'whole'
 }
 
-/** What another backup to the same place makes of it. */
+/** The result of another backup to the same place. */
 const again = async () => {
   const how = { signal: new AbortController().signal, onProgress: () => undefined }
   try {
@@ -84,7 +84,7 @@ const again = async () => {
   }
 }
 
-/** After a kill: either there is no copy, or a whole one. The next run makes one, or says that it is there. */
+/** After a kill there is no copy or a complete one. The next run makes a copy, or reports that one exists. */
 const requireMended = async (where: string): Promise<void> => {
   const isThere = existsSync(copy)
   expect([where, await restored()]).toEqual([
@@ -101,7 +101,7 @@ const requireMended = async (where: string): Promise<void> => {
   expect([where, await restored()]).toEqual([where, 'whole'])
 }
 
-test('backup: killed before any call of the file system, it leaves no copy or a whole one; the next run is done', async () => {
+test('backup: a kill before any file system call leaves no copy or a complete one, and the next run succeeds', async () => {
   let [kills, found] = [0, 0]
   for (clear(copy); ; clear(copy)) {
     const end = await backup({ call: kills + 1 })
@@ -113,12 +113,12 @@ test('backup: killed before any call of the file system, it leaves no copy or a 
     if (existsSync(copy)) found += 1
     await requireMended(`call ${kills}`)
   }
-  // Some of them came before the copy had its name, some behind.
+  // Some kills came before the copy got its name, and some after.
   expect(found).toBeGreaterThan(0)
   expect(kills).toBeGreaterThan(found + 5)
 })
 
-test('backup: killed while SQLite writes the copy, it leaves none; the next run is done', async () => {
+test('backup: a kill while SQLite writes the copy leaves none, and the next run succeeds', async () => {
   clear(copy)
   expect(await backup({})).toBe('done')
   const { size } = statSync(copy)

@@ -12,9 +12,9 @@ import { elasticsearchUrl } from '../support/stores/elasticsearch.ts'
 import { ARCHIVED, loadFrom } from '../support/stores/loading.ts'
 import { elasticPlace, type Place, sqlitePlace } from '../support/stores/place.ts'
 
-/** The last blocks up to here have transactions. */
+/** The blocks just below this height have transactions. */
 const HEIGHT = 760
-/** Documents of a partition: several of them. */
+/** Documents per partition: the copy has several partitions. */
 const PARTITION = 450
 const SEED = seedOf(37)
 
@@ -55,7 +55,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('copy', () => {
     ['SQLite', 'SQLite'],
   ]
   for (const [from, to] of ways)
-    test(`${from} to ${to}: killed at any write, run again, it is the store that a load makes`, async () => {
+    test(`${from} to ${to}: after a kill at any write and a second run the copy equals a loaded store`, async () => {
       const target = await kinds[to].make()
       const random = seeded(SEED)
       try {
@@ -73,7 +73,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('copy', () => {
           },
         )
         expect(kills).toBeGreaterThan(2)
-        // Where the same kind of store was loaded, nothing differs, down to where its partitions begin.
+        // A copy to the same kind of store does not differ from a load, including where its partitions begin.
         expect(await target.dump()).toEqual(await loaded[to].dump())
         expect(await target.store.published()).toEqual(await loaded[from].store.published())
         expect((await target.store.keys.list()).map(({ name }) => name)).toEqual(['wallet'])
@@ -83,7 +83,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('copy', () => {
       }
     })
 
-  /** A copy that has not come to its end answers nothing, unless it is whole. */
+  /** An incomplete copy does not answer. A complete one may. */
   const requireNothingFalse = async (store: Store): Promise<void> => {
     const answer = await store.read(async view => view.at.height).catch((error: Error) => error.message)
     expect([
@@ -93,7 +93,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('copy', () => {
     ]).toEqual([answer, true])
   }
 
-  test('a second run finds all there; a store with something else is refused', async () => {
+  test('a second run finds all documents in place, and a store with other content is refused', async () => {
     const target = await sqlitePlace()
     try {
       expect(await copyStore(loaded.SQLite.store, target.store, quietly)).toMatchObject({ height: HEIGHT })
@@ -106,7 +106,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('copy', () => {
   })
 
   test.each(Object.keys(kinds) as Kind[])(
-    'a second run gives keys the terms that they have at the source now, to %s; one that was revoked stays so',
+    'a second run gives keys their current terms at the source, to %s, and a revoked key stays revoked',
     async kind => {
       const [source, target] = [await sqlitePlace(), await kinds[kind].make()]
       try {
@@ -135,7 +135,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('copy', () => {
     },
   )
 
-  test('the digests of both stores are the same, but for where lists begin in partitions', async () => {
+  test('the digests of both stores are equal, except for the starts of lists in partitions', async () => {
     const [one, other] = await Promise.all(
       [loaded.SQLite, loaded.Elasticsearch].map(async ({ store }) => {
         const audit = await store.audit()
@@ -151,7 +151,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('copy', () => {
   })
 })
 
-test('copy: a copy that differs is refused with the name of its index, and stays closed', async () => {
+test('copy: a differing copy is refused with the name of its index, and remains unreadable', async () => {
   const source = await damageableSqlite()
   const target = await damageableSqlite()
   try {
@@ -162,7 +162,7 @@ test('copy: a copy that differs is refused with the name of its index, and stays
     let isDone = false
     const spoil = async (store: Store): Promise<Store> => ({
       ...store,
-      // What was written is spoilt before it is compared.
+      // A written document is damaged before the comparison.
       audit: async () => {
         if (!isDone) await target.change(balances, id, 'amount', 1n)
         isDone = true

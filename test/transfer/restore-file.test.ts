@@ -51,7 +51,7 @@ const clear = (): void => {
   for (const end of ['', '-wal', '-shm', '.partial']) rmSync(`${place}${end}`, { force: true })
 }
 
-/** A copy of the copy, damaged, with the true manifest beside it. */
+/** A damaged copy of the backup, with the true manifest next to it. */
 const damaged = (damage: (path: string) => void): string => {
   const path = join(folder.path, 'damaged.sqlite')
   copyFileSync(copy, path)
@@ -60,7 +60,7 @@ const damaged = (damage: (path: string) => void): string => {
   return path
 }
 
-test('restore: the copy is the store, and a second run finds it there', async () => {
+test('restore: the result equals the store, and a second run reports that it is in place', async () => {
   clear()
   const first = await restored()
   expect(first).toMatchObject({ code: 0, out: expect.stringContaining(`at height ${HEIGHT}: `) })
@@ -68,7 +68,7 @@ test('restore: the copy is the store, and a second run finds it there', async ()
   expect(dumpSqlite(place)).toEqual(dumpSqlite(store))
 })
 
-test('restore: what is there already and has other API keys is not that copy', async () => {
+test('restore: a store in its place with other API keys is not accepted as the copy', async () => {
   const revoke = async (store: Store) => void (await store.keys.revoke('key', 2))
   const add = (store: Store) =>
     store.keys.add({ id: 'other', hash: 'cd', name: 'other', perSecond: 1, perDay: 1, created: 2 })
@@ -87,7 +87,7 @@ test('restore: what is there already and has other API keys is not that copy', a
   }
 })
 
-test('restore: a manifest of an earlier version, which says nothing of API keys, is still one', async () => {
+test('restore: a manifest of an earlier version without API keys is accepted', async () => {
   clear()
   const earlier = damaged(file => {
     const { manifest: now } = readManifest(readFileSync(manifest, 'utf8'), manifest)
@@ -98,14 +98,14 @@ test('restore: a manifest of an earlier version, which says nothing of API keys,
   expect(await restored(earlier)).toMatchObject({ code: 0, out: expect.stringContaining('there already') })
 })
 
-test('restore: a place that is taken by something else is refused', async () => {
+test('restore: a path that other data occupies is refused', async () => {
   clear()
   writeFileSync(place, 'something else')
   expect(await restored()).toMatchObject({ code: 2, err: expect.stringContaining('replaces no store') })
   expect(readFileSync(place, 'utf8')).toBe('something else')
 })
 
-/** Restores without a process of its own; what it throws. */
+/** Restores in this process. Returns the thrown Failure. */
 const refusal = async (from: string): Promise<Failure> => {
   const node = createNode({ urls: [ARCHIVED] })
   try {
@@ -137,7 +137,7 @@ const hasDocuments = ({ name }: AnyIndex): boolean =>
     ({ index, documents }) => index === name && documents > 0,
   )
 
-/** Condition of the last row of an index. */
+/** SQL condition for the last row of an index. */
 const last = (index: AnyIndex): string => {
   const { name, key } = tableOf(index)
   const columns = key.map(column => `"${column}"`).join(', ')
@@ -145,7 +145,7 @@ const last = (index: AnyIndex): string => {
   return `(${columns}) = (SELECT ${columns} FROM "${name}" ORDER BY ${down} LIMIT 1)`
 }
 
-test('restore: a document that is missing, changed or added is refused with the name of its index', async () => {
+test('restore: a missing, changed or additional document is refused with the name of its index', async () => {
   clear()
   const damages = [
     ...[...historyIndices, ...stateIndices]
@@ -169,7 +169,7 @@ test('restore: a document that is missing, changed or added is refused with the 
   }
 })
 
-test('restore: what no digest covers, a place of a row in a list and an entry of the record, is refused too', async () => {
+test('restore: changed data that no digest covers, a position in a list or an entry of the record, is refused, too', async () => {
   clear()
   for (const sql of [
     'UPDATE "records.places" SET "row" = "row" + 1 WHERE "place" = (SELECT max("place") FROM "records.places")',
@@ -178,7 +178,7 @@ test('restore: what no digest covers, a place of a row in a list and an entry of
     expect((await refusal(changedBy(sql))).message).toContain('one of the two was changed')
 })
 
-test('restore: a copy whose API keys were changed is refused by that name', async () => {
+test('restore: a copy whose API keys were changed is refused, and the message names them', async () => {
   clear()
   const forged = damaged(file => {
     const database = new Database(file)
@@ -189,7 +189,7 @@ test('restore: a copy whose API keys were changed is refused by that name', asyn
   expect(existsSync(place)).toBe(false)
 })
 
-test('restore: any byte of the copy or of its manifest changed, either of them cut or missing, is refused', async () => {
+test('restore: a copy or manifest that is cut, missing, or has any changed byte is refused', async () => {
   clear()
   const random = seeded(SEED)
   for (let round = 0; round < 100; round++) {
@@ -197,7 +197,7 @@ test('restore: any byte of the copy or of its manifest changed, either of them c
       const of = round % 2 === 1 ? `${file}.manifest.json` : file
       const bytes = readFileSync(of)
       const at = Math.floor(random() * bytes.length)
-      // Of the manifest all but the space between its members counts.
+      // Of the manifest, all but whitespace between its members is significant.
       if (round % 10 === 0) return writeFileSync(of, bytes.subarray(0, at))
       bytes[at] = (bytes[at] ?? 0) ^ (1 << Math.floor(random() * 3))
       writeFileSync(of, bytes)
@@ -221,7 +221,7 @@ test('restore: a copy of another chain is refused', async () => {
   expect([kind, message]).toEqual(['conflict', expect.stringContaining('they are of different chains')])
 })
 
-test('restore: killed whenever it has told how far it is, it leaves no store, and the next run is whole', async () => {
+test('restore: a kill at any progress report leaves no store, and the next run completes', async () => {
   clear()
   const kill = async (at: number): Promise<number> =>
     await Bun.spawn(

@@ -24,10 +24,10 @@ const SEED = seedOf(29)
 
 const url = elasticsearchUrl()
 
-/** Bytes that are changed, one after the other: the server takes some seconds to give each shard up. */
+/** Number of bytes that are changed, one after the other. The server takes seconds to give up each shard. */
 const CHANGED_BYTES = 3
 
-/** Lists the files of a repository; undefined: the server is on another machine. */
+/** Lists the files of a repository. undefined: the server is on another machine. */
 const filesBelow = async (location: string) => {
   type Nodes = {
     readonly nodes: Readonly<
@@ -91,7 +91,7 @@ describe.skipIf(url === undefined)('snapshots of Elasticsearch', () => {
     await folder?.[Symbol.asyncDispose]()
   })
 
-  test('a name that is taken by another state is refused; the same state is found taken', async () => {
+  test('a name taken by another state is refused; with the same state the snapshot is reported as taken', async () => {
     expect(await backupSnapshot(snapshots(), { repository, name: 'first' }, quietly)).toMatchObject({
       height: HEIGHT,
     })
@@ -101,7 +101,7 @@ describe.skipIf(url === undefined)('snapshots of Elasticsearch', () => {
     )
   })
 
-  test('restored, the store is read and loaded on; before, it is refused', async () => {
+  test('a restored store is refused until its restore is accepted, then it is read and loading continues', async () => {
     await loseAll()
     await onServer()
     expect(loadFrom(ARCHIVED, place.store, { to: HEIGHT })).rejects.toThrow(
@@ -113,7 +113,7 @@ describe.skipIf(url === undefined)('snapshots of Elasticsearch', () => {
     expect(await loadFrom(ARCHIVED, place.store, { to: HEIGHT + 10 })).toBe(HEIGHT + 10)
   })
 
-  test('documents are read where somebody wrote since they were described, or restored by hand', async () => {
+  test('documents are read if the indices were written since the digest, or restored manually', async () => {
     const read = async (): Promise<readonly string[]> => {
       const stages = new Set<string>()
       const onProgress = ({ stage }: { readonly stage: string }) => void stages.add(stage)
@@ -123,18 +123,18 @@ describe.skipIf(url === undefined)('snapshots of Elasticsearch', () => {
     await loseAll()
     expect(await read()).toEqual([])
     expect(await place.dump()).toEqual(whole)
-    // The indices are there, and nobody can tell whether they are those that the server restored.
+    // The indices exist, but nothing proves that they are those that the server restored.
     expect(await read()).toContain('transactions')
     await loseAll()
     await onServer()
-    // Written again as it was: the same documents by another operation.
+    // Rewritten without a change: the same document by another operation.
     const path = `${url}/${prefix}-transactions-000000/_doc/${transactionId(0, 0)}`
     const { _source } = await ask<{ readonly _source: object }>('GET', path)
     await ask('PUT', `${path}?refresh=true`, _source)
     expect(await read()).toContain('transactions')
   })
 
-  test(`a changed byte in the files of a snapshot is refused by the server's checksums (SEED=${SEED})`, async () => {
+  test(`a changed byte in the files of a snapshot is refused by the server’s checksums (SEED=${SEED})`, async () => {
     const location = `${prefix}-bytes`
     const files = await filesBelow(location)
     if (files === undefined) return
@@ -167,7 +167,7 @@ describe.skipIf(url === undefined)('snapshots of Elasticsearch', () => {
     }
   })
 
-  test('a store that somebody writes to while the snapshot is taken is refused', async () => {
+  test('a store that is written to while the snapshot is taken is refused', async () => {
     const taking = snapshots()
     const written = backupSnapshot(
       {
@@ -192,9 +192,9 @@ describe.skipIf(url === undefined)('snapshots of Elasticsearch', () => {
     expect(await restored()).toBe(HEIGHT)
   })
 
-  test('indices that are there already and have other API keys are refused', async () => {
+  test('existing indices with other API keys are refused', async () => {
     const refused = expect.stringContaining('its API keys are not those of the manifest')
-    // Of a run that was killed, and of one that came to its end.
+    // After a killed run, and after a completed one.
     await loseAll()
     await onServer()
     await ask('POST', `${url}/${prefix}-keys-0/_update/key?refresh=true`, { doc: { revoked: 2 } })
@@ -208,7 +208,7 @@ describe.skipIf(url === undefined)('snapshots of Elasticsearch', () => {
     expect((await place.store.keys.list()).map(({ id, revoked }) => [id, revoked])).toEqual([
       ['key', undefined],
     ])
-    // A second run finds all there.
+    // A second run finds everything in place.
     expect(await restored()).toBe(HEIGHT)
   })
 
@@ -228,7 +228,7 @@ describe.skipIf(url === undefined)('snapshots of Elasticsearch', () => {
     expect(await restored()).toBe(HEIGHT)
   })
 
-  test('indices of one snapshot are not taken for those of another, and a name is no pattern', async () => {
+  test('indices of one snapshot are not accepted as those of another, and a name is not a pattern', async () => {
     await loseAll()
     await onServer()
     for (const [name, message] of [
@@ -244,12 +244,12 @@ describe.skipIf(url === undefined)('snapshots of Elasticsearch', () => {
     expect(await restored()).toBe(HEIGHT)
   })
 
-  test('a document that is missing, changed or doubled is refused with the name of its index', async () => {
+  test('a missing, changed or duplicated document is refused with the name of its index', async () => {
     await loseAll()
     await onServer()
     const first = (index: AnyIndex): string | undefined =>
       [...whole.keys()].find(key => key.startsWith(`${index.name}/`))?.slice(index.name.length + 1)
-    // From the last one on: of several that differ the first one is named.
+    // Damaged from the last index on: of several differing indices the first one is named.
     for (const index of [...historyIndices, ...stateIndices].toReversed()) {
       const id = first(index)
       if (id === undefined) continue
@@ -277,7 +277,7 @@ describe.skipIf(url === undefined)('snapshots of Elasticsearch', () => {
     expect(await restored()).toBe(HEIGHT)
   })
 
-  test('killed at any request, a restore is run again and done', async () => {
+  test('a restore that was killed at any request completes when it is run again', async () => {
     await loseAll()
     const random = seeded(SEED)
     const kills = await runKilled(
@@ -303,7 +303,7 @@ describe.skipIf(url === undefined)('snapshots of Elasticsearch', () => {
     await place.store.read(async view => expect(view.at.height).toBe(HEIGHT))
   })
 
-  test('killed at any request, a backup is run again and done', async () => {
+  test('a backup that was killed at any request completes when it is run again', async () => {
     const random = seeded(SEED)
     const kills = await runKilled(
       SEED,

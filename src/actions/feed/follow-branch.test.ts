@@ -33,7 +33,7 @@ const told = (place: HeadPosition | undefined, over: Partial<Known>, heights: re
 const shown = (place: HeadPosition | undefined) =>
   place && [...place.below.map(({ mark }) => mark), place.hash, place.rows].join(' ')
 
-test('followBranch: who has nothing gets all, who has a part gets the rest, also within a block', () => {
+test('followBranch: a reader with no rows gets all, a reader with some gets the rest, also within a block', () => {
   const all = ['aE.1', 'aF.1', 'aF.2', 'aH.1']
   expect(told(undefined, { now: A })).toEqual([undefined, undefined, all, 'aE aF aH 1'])
   const rest = ['aF.2', 'aH.1']
@@ -41,13 +41,13 @@ test('followBranch: who has nothing gets all, who has a part gets the rest, also
   expect(told(on(A), { now: A })).toEqual([undefined, 'aE aF aH 1', [], 'aE aF aH 1'])
 })
 
-test('followBranch: another branch drops what is not on it, and nothing below the fork', () => {
+test('followBranch: a change of branch drops the rows of the old branch, and none at or below the fork', () => {
   expect(told(on(A), { now: B })).toEqual([6, 'aE 1', ['bF.1', 'bG.1'], 'aE bF bG 1'])
   // The branch has fewer rows of this block than the position counts, so they were not rows of this list.
   expect(told(on(A.slice(0, 2), 3), { now: A })[0]).toBe(6)
 })
 
-test('followBranch: a place that does not name all its blocks is dropped whole, unless a block that it names is there', () => {
+test('followBranch: a position without the names of all its blocks is dropped whole, unless a block that it names is on the branch', () => {
   expect(told(on([A[2]], 1, false), { now: B })).toEqual([
     5,
     undefined,
@@ -58,7 +58,7 @@ test('followBranch: a place that does not name all its blocks is dropped whole, 
   expect(told(on([A[2]], 1, false), { now: A })[0]).toBeUndefined()
 })
 
-test('followBranch: what became irreversible stays, and ids forget it; what another block replaced is dropped', () => {
+test('followBranch: irreversible rows stay and ids omit their blocks; rows of replaced blocks are dropped', () => {
   const now = [block('aH', 8)]
   expect(told(on(A.slice(0, 2)), { height: 6, storedHash: stored(A), now }, [5, 6, 6])).toEqual([
     undefined,
@@ -74,14 +74,14 @@ test('followBranch: what became irreversible stays, and ids forget it; what anot
   ])
 })
 
-test('followBranch: while the branch is not known nothing comes, and what nothing speaks against stays', () => {
+test('followBranch: while the branch is unknown no row is sent, and rows that nothing contradicts stay', () => {
   expect(told(undefined, { now: undefined })).toEqual([undefined, undefined, [], undefined])
   expect(told(on(A), { now: undefined })).toEqual([undefined, 'aE aF aH 1', [], 'aE aF aH 1'])
   const at5 = { height: 5, storedHash: stored(A), now: undefined }
   expect(told(on(A), at5, [5])).toEqual([undefined, 'aE aF aH 1', [], 'aF aH 1'])
 })
 
-test('followBranch: an irreversible row between those that a reader has tells that the higher ones stand on another block', () => {
+test('followBranch: an irreversible row between the rows of a reader shows that the higher ones are on another branch', () => {
   const at7 = { height: 7, storedHash: stored([A[0], A[1]]), now: undefined }
   // Block 7 of the branch of A has no row.
   expect(told(on(A), at7, [7])).toEqual([8, 'aE aF 0', [], undefined])
@@ -93,7 +93,7 @@ test('followBranch: an irreversible row between those that a reader has tells th
   expect(told(unnamed, { height: 6, now: undefined }, [4])[0]).toBeUndefined()
 })
 
-test('ids: what is written is read, and nothing else', () => {
+test('ids: an id that was written is read back, and any other text is refused', () => {
   const hash = (letter: string) => letter.repeat(44)
   const marked = (height: number, letter: string) => ({ height, mark: letter.repeat(8) })
   const top = { base: 5, height: 1_000, hash: hash('H'), rows: 2 }
@@ -124,7 +124,7 @@ test('ids: what is written is read, and nothing else', () => {
     expect([end, readId(`1-5-8-2-aH${end}`)]).toEqual([end, undefined])
 })
 
-test('ids: they have a greatest length, and are whole again once the blocks that they name are irreversible', () => {
+test('ids: an id has a maximum length, and is complete again once the blocks it names are irreversible', () => {
   const below = Array.from({ length: 600 }, (_, at) => ({ height: 100 + at, mark: 'abcdefgh' }))
   const long = headPositionOf({ base: 100, height: 700, hash: 'H'.repeat(44), rows: 1, below, isWhole: true })
   expect([long.isWhole, long.below.length, long.below.at(-1)?.height]).toEqual([false, 128, 699])

@@ -4,7 +4,7 @@ import { openOutbox } from './outbox.ts'
 const limited = (onEnd?: () => void) => openOutbox({ mostBytes: 100, full: 'cut' }, onEnd)
 const next = async (items: AsyncGenerator<string, void>) => (await items.next()).value
 
-test('outbox: what waits beyond the limit is dropped and the reader is cut; what was taken before stays', async () => {
+test('outbox: above the limit the waiting items are dropped and the reader is cut off; items taken before stay', async () => {
   let ends = 0
   const box = limited(() => {
     ends += 1
@@ -21,7 +21,7 @@ test('outbox: what waits beyond the limit is dropped and the reader is cut; what
   expect([ends, box.isOver(), await next(items), await next(items)]).toEqual([1, true, 'cut', undefined])
 })
 
-test('outbox: one item fits however long it is, and a sign of life comes only when nothing waits', async () => {
+test('outbox: a single item of any length fits, and a keep-alive is added only when no item waits', async () => {
   const box = limited()
   const items = box.items()
   box.put('long', 1_000)
@@ -34,7 +34,7 @@ test('outbox: one item fits however long it is, and a sign of life comes only wh
   expect(await next(items)).toBe('new')
 })
 
-test('outbox: one that is closed gives nothing to a reader who waits', async () => {
+test('outbox: a closed outbox returns nothing to a waiting reader', async () => {
   const box = limited()
   const taken = next(box.items())
   box.close()

@@ -3,7 +3,7 @@ import { dividendRateOf, placeIn } from './dividend.ts'
 
 const IOST = 10n ** 8n
 
-test('dividendRateOf: thirty days count, the current one included', () => {
+test('dividendRateOf: the rate covers thirty days, including the current one', () => {
   const payouts = [
     [70, String(1000n * IOST)],
     [71, String(3n * IOST)],
@@ -14,17 +14,17 @@ test('dividendRateOf: thirty days count, the current one included', () => {
   expect(dividendRateOf({ votes: 1000n * IOST, payouts }, 100)).toBe(9_733_333n)
 })
 
-test('dividendRateOf: 0 without votes', () => {
+test('dividendRateOf: the rate is 0 without votes', () => {
   expect(dividendRateOf({ votes: 0n, payouts: [[1, '5']] }, 1)).toBe(0n)
 })
 
-test('dividendRateOf: half of the last place goes up', () => {
+test('dividendRateOf: half a unit of the last digit is rounded up', () => {
   // 3 × 365 ÷ 30 = 36.5; divided by 73 × 10^8 votes this is 0.000000005, half of 10^-8.
   expect(dividendRateOf({ votes: 73n * 10n ** 8n, payouts: [[1, '3']] }, 1)).toBe(1n)
   expect(dividendRateOf({ votes: 73n * 10n ** 8n + 1n, payouts: [[1, '3']] }, 1)).toBe(0n)
 })
 
-test('placeIn: by figure, then by account', () => {
+test('placeIn: accounts are ordered by figure, then by name', () => {
   const all = [
     { account: 'b', votes: 5n },
     { account: 'a', votes: 5n },

@@ -25,7 +25,7 @@ const countsIn = async (heights: Heights, start: number, end: number) => {
   return { counts, asked }
 }
 
-test('countPassing: any list with repeats is counted as a plain filter does', () =>
+test('countPassing: lists with repeated values are counted like by a plain filter', () =>
   fc.assert(
     fc.asyncProperty(
       fc.array(fc.nat({ max: 300 }), { maxLength: 400 }),
@@ -79,7 +79,7 @@ test('countPassing: one bound of ten million rows takes at most 5 looks, of 2^32
   expect(two.asked.length).toBeLessThanOrEqual(8)
 })
 
-test('countPassing: what the ends tell takes no look, what lies beyond the first or last row takes one', async () => {
+test('countPassing: no look is needed when the ends decide, and one for a bound beyond the first or last row', async () => {
   expect(await countsIn(CLOSED, -1, 80_000)).toEqual({ counts: [0, 10_000_000], asked: [] })
   expect(await countsIn(CLOSED, 80_000, -2)).toEqual({ counts: [10_000_000, 0], asked: [] })
   const beyond = await countsIn(BURSTS, 75_000, 76_000)
@@ -107,7 +107,7 @@ const countsBelow = async ({ count, at }: Heights, bounds: readonly number[]) =>
   return { counts, asked }
 }
 
-test('countPassing: any number of bounds is counted as a plain filter does, a short list in one look', () =>
+test('countPassing: any number of bounds is counted like by a plain filter, a short list in one look', () =>
   fc.assert(
     fc.asyncProperty(
       fc.array(fc.nat({ max: 2_000 }), { maxLength: 900, size: 'max' }),
@@ -125,7 +125,7 @@ test('countPassing: any number of bounds is counted as a plain filter does, a sh
     { numRuns: 300 },
   ))
 
-test('countPassing: 93 bounds of ten million rows take at most 9 looks, wherever they are', () =>
+test('countPassing: 93 bounds of ten million rows take at most 9 looks at any positions', () =>
   fc.assert(
     fc.asyncProperty(
       fc.array(fc.nat({ max: 70_000 }), { minLength: 93, maxLength: 93 }),

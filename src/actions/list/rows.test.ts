@@ -7,7 +7,7 @@ const hostile = fc.string({
   unit: fc.constantFrom('"', '}', '{', ',', '[', ']', ':', '\\', 'data', '"data":""', '},{"', '\n'),
 })
 
-test('jsonRows: rows with any texts come back, each with its own data', () =>
+test('jsonRows: rows with any texts are read back, each with its own data', () =>
   fc.assert(
     fc.property(
       fc.array(fc.record({ a: hostile, data: fc.constant(''), z: hostile }), { maxLength: 6 }),
@@ -23,7 +23,7 @@ test('jsonRows: rows with any texts come back, each with its own data', () =>
     ),
   ))
 
-test('jsonRows: a text that ends as a row does is not the end of its row', () => {
+test('jsonRows: a text that looks like the end of a row does not end its row', () => {
   const row = { a: '},{', data: '', z: '"data":""},{' }
   expect(jsonRows({ rows: [row, row], data: ['one', 'two'] }).map(text => JSON.parse(text))).toEqual([
     { ...row, data: 'one' },

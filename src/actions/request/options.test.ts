@@ -7,7 +7,7 @@ const defaults = { format: 'envelope', compat: 'none' } as const
 const read = (query: Query, acceptLanguage?: string) => readOptions(query, { acceptLanguage, defaults })
 
 describe('readOptions', () => {
-  test('readOptions: the defaults of the server', () => {
+  test('readOptions: the server’s defaults apply', () => {
     expect(read([])).toEqual({ lang: 'en', format: 'envelope', compat: 'none', numbers: 'number' })
     expect(readOptions([], { defaults: { format: 'bare', compat: 'iostabc' } })).toEqual({
       lang: 'en',
@@ -16,7 +16,7 @@ describe('readOptions', () => {
       numbers: 'number',
     })
   })
-  test('readOptions: what the request says', () => {
+  test('readOptions: the request overrides the defaults', () => {
     const query: Query = [
       ['lang', 'zh'],
       ['format', 'bare'],
@@ -77,7 +77,7 @@ describe('languageFor', () => {
   ])('languageFor: Accept-Language %p is %p', (header, lang) => {
     expect(languageFor([], header)).toBe(lang)
   })
-  test('languageFor: a usable lang of the query comes first, an unusable one is passed over', () => {
+  test('readOptions: a usable lang in the query takes precedence, an unusable one is ignored', () => {
     expect(languageFor([['lang', 'en']], 'zh')).toBe('en')
     expect(languageFor([['lang', 'fr']], 'zh')).toBe('zh')
   })

@@ -27,11 +27,11 @@ test.each([
     '__proto__',
     "Unknown parameter '__proto__'; this action takes account, accounts, direction, counterparty, token, func_name, failed, memo, memo_prefix, min_amount, page, size, sort, start_block, end_block, start_time, end_time, start_date, end_date, start_seq, end_seq, head, after, csv, lang, format, compat, numbers.",
   ],
-])('readParams: a name that the action does not have, %j', (name, message) => {
+])('readParams: a name that the action does not have is refused, %j', (name, message) => {
   expect(refusal(getAccountTx.params, name)).toBe(message)
 })
 
-test('readParams: what other services call a parameter is explained only where the action has it', () => {
+test('readParams: a parameter name of other services is explained only if the action has the parameter', () => {
   expect(refusal(getTransactionDetail.params, 'txhash')).toBe(
     "Unknown parameter 'txhash'; use 'tx_hash': Hash of the transaction.",
   )
@@ -43,7 +43,7 @@ test('readParams: what other services call a parameter is explained only where t
 test.each([
   ['id', "Unknown parameter 'id'; use 'token_id': Id of the NFT: its number in the collection, from 0."],
   ['symbol', "Unknown parameter 'symbol'; use 'collection': NFT collection: its symbol in token721.iost."],
-])('readParams: what other services call the parts of an NFT, %j', (name, message) => {
+])('readParams: names of other services for the parts of an NFT are explained, %j', (name, message) => {
   expect(refusal(getNftDetail.params, name)).toBe(message)
 })
 
@@ -51,7 +51,7 @@ test.each([
   ['0', '0'],
   ['007', '7'],
   ['9223372036854775807', '9223372036854775807'],
-])('readParams: the id of an NFT, %j, as the chain writes it', (text, id) => {
+])('readParams: the id of an NFT may be written as on the chain, %j', (text, id) => {
   const given: [string, string][] = [
     ['collection', 'nft_cats'],
     ['token_id', text],

@@ -14,7 +14,7 @@ test.each([
   expect(shown(text)).toBe(expected)
 })
 
-test('nearest: fewest edits, ignoring case, the earlier one of equals, one in three letters at most', () => {
+test('nearest: the name with the fewest edits is chosen, ignoring case, the first one of equals, at most one edit in three letters', () => {
   expect(nearest('PAGES', ['size', 'page'])).toBe('page')
   expect(nearest('xb', ['ab', 'cb'])).toBe('ab')
   expect(nearest('xx', ['ab', 'cd'])).toBeUndefined()

@@ -47,7 +47,7 @@ test.each([
   expect(await dataOf(data, 'iostabc')).toBe(JSON.stringify(data))
 })
 
-test('rows: data stays in its own row, with any other texts', async () => {
+test('rows: data stays in its own row whatever the other texts are', async () => {
   const look = '"data":""'
   const numbered = [look, '[1]', `["${'\\"data\\":\\"\\"'}"]`].map((data, at) => ({
     seq: at + 1,
@@ -60,7 +60,7 @@ test('rows: data stays in its own row, with any other texts', async () => {
     expect([row['action_name'], row['from'], row['return']]).toEqual([look, `,${look}`, `\\${look}`])
 })
 
-test('rows: created_at is cut to milliseconds, block is text, contract only where promised', async () => {
+test('rows: created_at is cut to milliseconds, block is text, and contract is present only where documented', async () => {
   const plain = await shownValue([{ seq: 7, doc: record('[]') }], { contract: 'compat', compat: 'none' })
   expect(writeJson(plain)).toBe(
     '[{"seq":7,"action_name":"receipt","data":[],"block":"1","tx_hash":"h","from":"a","to":"b","created_at":"2026-11-21T08:12:13.999Z","index":0,"return":"","status_code":"SUCCESS"}]',

@@ -24,6 +24,6 @@ test('doubleOf: every finite double keeps its value and has no exponent', () => 
   )
 })
 
-test('iostOf: all digits of an int64', () => {
+test('iostOf: all digits of an int64 are kept', () => {
   expect(iostOf(2n ** 63n - 1n).text).toBe('92233720368.54775807')
 })

@@ -34,7 +34,7 @@ const setUp = () => {
   return { clock, opened, lines, logged, kept, deaths: () => deaths }
 }
 
-test('keepThread: why the first one cannot begin is thrown as it was, and there is no second one', async () => {
+test('keepThread: a failure of the first thread at its start is rethrown, and no second thread starts', async () => {
   const { opened, kept, logged, deaths } = setUp()
   const failure = { kind: 'usage', message: 'Address x is in use.', help: 'Choose another.' } as const
   opened[0]?.listener.message({ type: 'failed', failure })
@@ -45,7 +45,7 @@ test('keepThread: why the first one cannot begin is thrown as it was, and there 
   await kept.stop(1_000)
 })
 
-test('keepThread: one that dies is named in the log and replaced after a pause', async () => {
+test('keepThread: the death of a thread is logged, and it is replaced after a pause', async () => {
   const { clock, opened, kept, logged, deaths } = setUp()
   opened[0]?.listener.message({ type: 'listening' })
   await kept.ready
@@ -66,7 +66,7 @@ test('keepThread: one that dies is named in the log and replaced after a pause',
   expect(opened.map(({ told }) => told.length)).toEqual([1, 1, 1, 2])
 })
 
-test('keepThread: its lines are written whole, and a thread that heeds no stop is ended', async () => {
+test('keepThread: lines of a thread are written whole, and a thread that ignores the stop is terminated', async () => {
   const { clock, opened, lines, kept } = setUp()
   opened[0]?.listener.message({ type: 'lines', lines: ['one', 'two'] })
   expect([lines, opened[0]?.told.length]).toEqual([['one', 'two'], 2])

@@ -4,7 +4,7 @@ import { textCell } from './cell.ts'
 
 const RUN = ['=', '+', '-', '@', '\t', '\r', '\n', '\uff1d', '\uff0b', '\uff0d', '\uff20']
 
-test('textCell: what a spreadsheet would run it shows', () => {
+test('textCell: a formula is shown as text by a spreadsheet', () => {
   expect(textCell('=HYPERLINK("https://elsewhere.example")')).toBe(
     '\'=HYPERLINK("https://elsewhere.example")',
   )
@@ -14,7 +14,7 @@ test('textCell: what a spreadsheet would run it shows', () => {
   expect(textCell('\u202etxt')).toBe('\\u{202e}txt')
 })
 
-test('textCell: no text begins with what runs, and no other text changes unless it has what is not seen', () =>
+test('textCell: no text begins like a formula, and other texts change only if they have invisible characters', () =>
   fc.assert(
     fc.property(fc.constantFrom('', ...RUN), fc.string({ unit: 'grapheme-ascii' }), (first, rest) => {
       const cell = textCell(first + rest)

@@ -41,7 +41,7 @@ test.each([
   expect(row.slice(0, 6)).toEqual(['2026-11-21 08:25:32.500', ...cells])
 })
 
-test('a row of a token’s file names both sides, in the words of its language', () => {
+test('a row of a token’s file contains both sides, in the words of its language', () => {
   const { heads, cellsOf } = tokenMovements.table({ ...asked, lang: 'zh' })
   expect(heads.slice(0, 4)).toEqual(['时间（UTC）', '转出方', '转入方', '数量'])
   const [row = []] = cellsOf(rowsWith(['iost', 'bobby', 'carol', '1.5', ''], { status_code: '=OOPS' }), 0)

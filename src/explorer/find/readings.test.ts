@@ -32,11 +32,11 @@ test.each([
   'no. 4824',
   '"4,824"',
   '(Block 4,824),',
-])('readingsOf: %s is the number of a block first', given => {
+])('readingsOf: %s is first read as the number of a block', given => {
   expect(readingsOf(given)[0]).toEqual({ text: '4824', kind: 'block' })
 })
 
-test.each(['48,24', '4,8245', '1.5', '4,824.5', '1_2'])('readingsOf: %s is no number of a block', given => {
+test.each(['48,24', '4,8245', '1.5', '4,824.5', '1_2'])('readingsOf: %s is not a block number', given => {
   expect(readingsOf(given).map(({ kind }) => kind)).not.toContain('block')
 })
 
@@ -60,7 +60,7 @@ test.each([
   expect(found).toEqual(kind === undefined ? { text } : ({ text, kind } as never))
 })
 
-test('readingsOf: no text takes long or breaks it', () => {
+test('readingsOf: no text is slow to read or causes an error', () => {
   for (const text of [
     '%',
     '/%E0%A4%A/',

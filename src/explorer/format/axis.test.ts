@@ -4,7 +4,7 @@ import { axisOf, datesLabelled, extentOfLevels, labelsOf } from './axis.ts'
 const labels = (least: number, most: number, { isCount = false, lang = 'en' as 'en' | 'zh' } = {}) =>
   labelsOf(axisOf({ least, most }, isCount), lang)
 
-test('an axis is labelled at round values that enclose all of the plot', () => {
+test('an axis has labels at round values that enclose the whole plot', () => {
   expect(labels(0, 7)).toEqual(['0', '5', '10'])
   expect(labels(0, 21_337)).toEqual(['0', '10K', '20K', '30K'])
   expect(labels(0, 21_337, { lang: 'zh' })).toEqual(['0', '1万', '2万', '3万'])
@@ -25,7 +25,7 @@ test('an axis is labelled at round values that enclose all of the plot', () => {
   }
 })
 
-test('an axis of counts has whole numbers, and one of nothing but zero has more than zero', () => {
+test('an axis of counts has whole numbers, and its maximum is above zero even if all values are zero', () => {
   for (const most of [0, 1, 2, 3, 4, 7]) {
     const { ticks } = axisOf({ least: 0, most }, true)
     expect([most, ticks.length > 1, ticks.every(Number.isInteger)]).toEqual([most, true, true])
@@ -33,14 +33,14 @@ test('an axis of counts has whole numbers, and one of nothing but zero has more 
   expect(labels(0, 0)).toEqual(['0', '1'])
 })
 
-test('levels are drawn from zero unless their changes are too small to see', () => {
+test('levels are drawn from zero unless their changes would be too small to see', () => {
   expect(extentOfLevels([5, 9])).toEqual({ least: 0, most: 9 })
   expect(extentOfLevels([100, 100])).toEqual({ least: 0, most: 100 })
   expect(extentOfLevels([100, 101])).toEqual({ least: 100, most: 101 })
   expect(extentOfLevels([0, 0])).toEqual({ least: 0, most: 0 })
 })
 
-test('a few dates are labelled, the last one among them', () => {
+test('a few dates have labels, including the last one', () => {
   const placesOf = (count: number) => {
     const days = Array.from({ length: count }, (_, at) => new Date(Date.UTC(2026, 0, at + 1)).toISOString())
     return datesLabelled(days.map(day => day.slice(0, 10))).map(({ at }) => at)
@@ -52,7 +52,7 @@ test('a few dates are labelled, the last one among them', () => {
   expect(placesOf(31)).toEqual([0, 10, 20, 30])
 })
 
-test('labels of times have seconds where their minutes do not tell them apart', () => {
+test('labels of times have seconds if minutes do not distinguish them', () => {
   const textsOf = (...dates: readonly string[]) => datesLabelled(dates).map(({ text }) => text)
   expect(textsOf('2026-11', '2026-12')).toEqual(['2026-11', '2026-12'])
   expect(textsOf('2026-11-21', '2026-11-22')).toEqual(['11-21', '11-22'])

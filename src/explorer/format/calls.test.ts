@@ -23,12 +23,12 @@ const drawn = (trees: readonly CallTree[]): string =>
     )
     .join(' ')
 
-test('nested: what a contract of the chain calls stands inside its receipt', () => {
+test('nested: the calls of a system contract are placed inside its receipt', () => {
   expect(drawn(nested([paid, pledged, signed]))).toBe('signUp(pledge(transfer))')
   expect(drawn(nested([sent, paid, pledged, own]))).toBe('transfer pledge(transfer) own')
 })
 
-test('nested: what only looks like it does not', () => {
+test('nested: receipts that only look like nested calls are not', () => {
   expect(drawn(nested([sent, pledged]))).toBe('transfer pledge')
   expect(drawn(nested([pledged, { ...signed, content: 'no list' }]))).toBe('pledge signUp')
   expect(drawn(nested([paid, { ...pledged, func_name: 'ContractX/pledge' }]))).toBe('transfer pledge')
@@ -42,7 +42,7 @@ const pledge = action('gas.iost/pledge', 'alice', 'bobby', '10')
 const send = action('token.iost/transfer', 'iost', 'alice', 'carol', '1.0', '')
 const play = action('ContractX/play', 'x')
 
-test('byAction: one action has all receipts, several those that can be theirs alone', () => {
+test('byAction: a single action has all receipts, several have those that can only be theirs', () => {
   expect(divided([play], [sent, own])).toEqual(['transfer own'])
   expect(divided([pledge, play, send], [paid, pledged, sent, own, sent])).toEqual([
     'pledge(transfer)',
@@ -52,7 +52,7 @@ test('byAction: one action has all receipts, several those that can be theirs al
   expect(divided([play, play], [])).toEqual(['', ''])
 })
 
-test('byAction: where several divisions are possible, or none is, nothing is said', () => {
+test('byAction: an ambiguous or impossible division gives no result', () => {
   expect(divided([play, play], [own])).toBeUndefined()
   expect(divided([play, send, play], [sent, sent])).toBeUndefined()
   expect(divided([send, send], [sent])).toBeUndefined()

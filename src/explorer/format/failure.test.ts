@@ -10,7 +10,7 @@ const PAY = action(['iost', 'user_009', 'user_029', '99999999', 'b'])
 const MESSAGE =
   'running action Action{Contract: token.iost, ActionName: transfer, Data: ["iost","user_009","user_029","99999999","b... error: balance not enough 1217.6 < 99999999'
 
-test('failedActionAt: the action whose arguments begin as the node says', () => {
+test('failedActionAt: the action is found whose arguments begin as in the node’s message', () => {
   const other = action(['iost', 'user_009', 'user_029', '1', 'a'])
   expect(failedActionAt(MESSAGE, [other, PAY])).toBe(1)
   expect(failedActionAt(MESSAGE, [PAY, PAY])).toBe(0)
@@ -55,7 +55,7 @@ test.each([
   expect(failureWords(reason, of)?.zh).toMatch(/\p{Script=Han}/u)
 })
 
-test('failureWords: what a contract says itself stays as it is, and nothing hides in names', () => {
+test('failureWords: a contract’s own message is unchanged, and names cannot hide text', () => {
   for (const reason of [
     '',
     'fake balance not enough 0 < 1',

@@ -5,7 +5,7 @@ import { movementsIn } from './movements.ts'
 import { absolute, isOld, isoOf, relative } from './time.ts'
 import { beginningOf, oneLine, shortened, visible } from './visible.ts'
 
-test('grouped: thousands apart, no digit lost, no zeros at the end', () => {
+test('grouped: thousands are separated, no digit is lost, and trailing zeros are dropped', () => {
   expect(grouped('21000000000.12345678')).toBe('21,000,000,000.12345678')
   expect(grouped('1000.00000000')).toBe('1,000')
   expect(grouped('-9007199254740993')).toBe('-9,007,199,254,740,993')
@@ -14,19 +14,19 @@ test('grouped: thousands apart, no digit lost, no zeros at the end', () => {
   expect(grouped('no number')).toBe('no number')
 })
 
-test('signed: a change has its sign, and none has none', () => {
+test('signed: a change has a sign, and zero has none', () => {
   expect(signed('1234567.50')).toBe('+1,234,567.5')
   expect(signed('-0.00000001')).toBe('−0.00000001')
   expect(['0', '0.00', '-3000'].map(signed)).toEqual(['0', '0', '−3,000'])
 })
 
-test('sumOf: exact beyond a double, also of what is below zero', () => {
+test('sumOf: sums are exact beyond a double, also of negative amounts', () => {
   expect(sumOf(['9007199254740993.00000001', '-0.5', '-0.00000002'])).toBe('9007199254740992.49999999')
   expect(sumOf(['1.5', '-2'])).toBe('-0.5')
   expect([sumOf([]), sumOf(['100', '-100.0'])]).toEqual(['0', '0'])
 })
 
-test('movementsIn: rows that moved tokens, with memo and the time until which they are frozen', () => {
+test('movementsIn: rows that moved tokens have their memo and the end of their freeze', () => {
   const row = (action_name: string, data: readonly unknown[], amount?: string) => ({
     ...{ action_name, data, from: 'alice', to: 'bob', amount, token: amount && 'iost' },
   })
@@ -43,32 +43,32 @@ test('movementsIn: rows that moved tokens, with memo and the time until which th
   ])
 })
 
-test('percentOf: two decimals, rounded down, of amounts beyond a double', () => {
+test('percentOf: two decimals, rounded down, for amounts beyond a double', () => {
   expect(percentOf('1', '3')).toBe('33.33')
   expect(percentOf('9007199254740993', '9007199254740993')).toBe('100.00')
   expect(percentOf('0.00000001', '90000000000')).toBe('0.00')
   expect(percentOf('1', '0')).toBeUndefined()
 })
 
-test('decimalsOf: as many as the longest number shows, zeros at the end aside', () => {
+test('decimalsOf: the number of decimals of the longest number, without trailing zeros', () => {
   expect(decimalsOf(['1', '2.50', '1234567.12345678'])).toBe(8)
   expect(decimalsOf(['1.0', 7, ''])).toBe(0)
   expect(decimalsOf([])).toBe(0)
 })
 
-test('partsOf, isLong: what stands behind the point says little from 1,000 on', () => {
+test('partsOf, isLong: decimals are less important from 1,000 on', () => {
   expect(partsOf('−1,234.5')).toEqual({ whole: '−1,234', fraction: '.5' })
   expect(partsOf('42')).toEqual({ whole: '42', fraction: '' })
   expect(['1,234', '−1,000', '999', '0'].map(isLong)).toEqual([true, true, false, false])
 })
 
-test('isOld: from a day on', () => {
+test('isOld: an age of a day or more is old', () => {
   const now = Date.parse('2018-11-14T11:04:05.000Z')
   expect(isOld('2018-11-13T11:04:05.000Z', now)).toBe(true)
   expect(isOld('2018-11-13T11:04:06.000Z', now)).toBe(false)
 })
 
-test('times: of the chain in UTC, and how long ago in words', () => {
+test('times: chain times are shown in UTC and as an age in words', () => {
   expect(isoOf('1542193445123456789')).toBe('2018-11-14T11:04:05.123Z')
   expect(absolute('2018-11-14T11:04:05.123Z')).toBe('2018-11-14 11:04:05')
   const now = Date.parse('2018-11-14T11:04:05.000Z')
@@ -78,7 +78,7 @@ test('times: of the chain in UTC, and how long ago in words', () => {
   expect(relative('2018-11-11T11:04:05.000Z', now, 'zh')).toBe('3 天前')
 })
 
-test('visible: what is not seen or turns a text around is written out', () => {
+test('visible: invisible and direction-changing characters are written as escapes', () => {
   expect(visible('a\u202eb\u0000c\u200bd\ud800')).toBe('a\\u{202e}b\\u{0}c\\u{200b}d\\u{d800}')
   expect(visible('two\nlines 你好 😀')).toBe('two\nlines 你好 😀')
   // A zero-width joiner is harmless only between the parts of an emoji.
@@ -87,7 +87,7 @@ test('visible: what is not seen or turns a text around is written out', () => {
   expect(visible('a\u200db 😀\u200d \u200d😀')).toBe('a\\u{200d}b 😀\\u{200d} \\u{200d}😀')
 })
 
-test('oneLine: no line ends, nothing invisible, and a limited number of letters', () => {
+test('oneLine: the result has no line ends or invisible characters, and a limited length', () => {
   expect(oneLine(' a\n\t b\u202e ', 20)).toBe('a b\\u{202e}')
   expect(oneLine('abcd', 4)).toBe('abcd')
   expect(oneLine('abcde', 4)).toBe('abc…')
@@ -95,7 +95,7 @@ test('oneLine: no line ends, nothing invisible, and a limited number of letters'
   expect(oneLine('\u202e'.repeat(65_536), 10)).toBe('\\u{202e}\\…')
 })
 
-test('beginningOf: whole letters only; shortened: begin and end of a long name', () => {
+test('beginningOf, shortened: letters stay whole, and a long name shows its begin and end', () => {
   expect(beginningOf('abc', 3)).toEqual({ text: 'abc', isWhole: true })
   expect(beginningOf('ab😀', 3)).toEqual({ text: 'ab', isWhole: false })
   expect(shortened('producer000')).toBe('producer000')

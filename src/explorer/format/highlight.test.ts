@@ -26,7 +26,7 @@ test.each([
   expect(marked(code)).toEqual(expected)
 })
 
-test('highlight: the pieces are the code, wherever it is cut', () => {
+test('highlight: the pieces joined are the code, at any division', () => {
   const code =
     "class A { f(x) { return `${x}/*` + /[/]/.test(\"\\\\\") ? 0x1f : '\\'' } } // 😀 end\n/* more */"
   for (let end = 0; end <= code.length; end++) {
@@ -39,7 +39,7 @@ test('highlight: the pieces are the code, wherever it is cut', () => {
   }
 })
 
-test('highlight: code that opens strings, comments and patterns again and again without an end is read once', () => {
+test('highlight: code with many unclosed strings, comments and patterns is read once', () => {
   for (const part of [
     '/[',
     '=/[a',

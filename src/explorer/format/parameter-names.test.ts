@@ -4,7 +4,7 @@ import { parameterNamesIn } from './parameter-names.ts'
 
 const namesIn = (code: string) => [...parameterNamesIn(code)]
 
-test('parameterNamesIn: the methods of the exported class', () => {
+test('parameterNamesIn: the methods of the exported class are found', () => {
   const code = `'use strict'
     const helper = (a, b) => a / b
     class Other { transfer(x) {} }
@@ -33,7 +33,7 @@ test('parameterNamesIn: the methods of the exported class', () => {
   expect(namesIn('module.exports = class { a(b) {} }')).toEqual([['a', ['b']]])
 })
 
-test('parameterNamesIn: what cannot be read, or exports no class, has none', () => {
+test('parameterNamesIn: unreadable code, or code without an exported class, gives no names', () => {
   const none = [
     '',
     'class A { a(b) {} ',
@@ -47,7 +47,7 @@ test('parameterNamesIn: what cannot be read, or exports no class, has none', () 
   expect(namesIn(`class A { a(${'b'.repeat(41)}) {} } module.exports = A`)).toEqual([['a', []]])
 })
 
-test('parameterNamesIn: hostile code of 64 KB has none, whatever it is made of', () => {
+test('parameterNamesIn: any hostile code of 64 KB gives no names', () => {
   const end = ';module.exports=class{a(b){}}'
   const filled = (text: string) => text.repeat(Math.floor((65_536 - end.length) / text.length)) + end
   const numbered = (of: (at: number) => string) => Array.from({ length: 4_000 }, (_, at) => of(at)).join('')
@@ -89,7 +89,7 @@ const stepsOf = (work: () => void): number => {
   return steps
 }
 
-test('parameterNamesIn: patterns within each other take no more steps than those beside each other', () => {
+test('parameterNamesIn: nested patterns take no more steps than adjacent ones', () => {
   const methodWith = (text: string) => `module.exports=class{a(b){${text}}}`
   const stepsFor = (text: string) => stepsOf(() => expect(namesIn(methodWith(text))).toEqual([['a', ['b']]]))
   const depth = 200
@@ -100,7 +100,7 @@ test('parameterNamesIn: patterns within each other take no more steps than those
   expect(within).toBeLessThan(2 * beside)
 })
 
-test('parameterNamesIn: names are read once, and forgotten by how many others there are', () => {
+test('parameterNamesIn: names are read once, and evicted by the number of other codes', () => {
   const code = 'module.exports = class { kept(a) {} }'
   const first = parameterNamesIn(code)
   expect(parameterNamesIn(code)).toBe(first)

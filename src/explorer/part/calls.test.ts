@@ -26,7 +26,7 @@ const linksOf = (...calls: readonly Readonly<Record<string, string>>[]) => {
 
 const COMMON = { module: 'account', action: 'get-account-tx', apikey: 'test', account: 'busyhub' }
 
-test('links to the data of a page: JSON of just its rows, also behind a row; CSV of the whole list', () => {
+test('links to the data of a page: JSON of its rows, also after a row; CSV of the whole list', () => {
   const filters = { account: 'busyhub', direction: 'out' }
   const part = { size: '25', after: '000000000700-00001-00000-x' }
   const links = linksOf({ ...filters, ...part })
@@ -34,7 +34,7 @@ test('links to the data of a page: JSON of just its rows, also behind a row; CSV
   expect(links.get('CSV')).toEqual({ ...COMMON, ...filters, format: 'csv' })
 })
 
-test('links to the data of a page: one for each part that it shows, and one file', () => {
+test('links to the data of a page: one for each part of the page, and one file', () => {
   const links = linksOf(
     { account: 'busyhub', page: '1', size: '25' },
     { account: 'busyhub', page: '2', size: '25' },

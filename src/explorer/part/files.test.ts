@@ -13,7 +13,7 @@ test.each([
   [wealthFile, '; use the API with a key.', 0],
   [blockFile, '; choose a period, or use the API with a key.', 6],
 ])(
-  'Files: a list that is longer than a file has no link to the whole, and says what to do: %#',
+  'Files: a list longer than a file has no link to the whole, and gives a remedy: %#',
   async (file, remedy, periods) => {
     const html = String(await Files({ visit, file, total: 10_001 }))
     expect(html).toContain(`this list has 10,001 rows, and a file at most 10,000${remedy}`)
@@ -21,7 +21,7 @@ test.each([
   },
 )
 
-test('Files: a list that fits is one link, of the whole list where its page shows it whole', async () => {
+test('Files: a list that fits has one link, also on a page that shows it whole', async () => {
   const html = String(await Files({ visit, file: wealthFile, total: 10_000 }))
   expect(html.match(/href="[^"]*"/g)).toEqual(['href="wealth.csv"'])
 })

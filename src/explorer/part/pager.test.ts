@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { pageOf, rankOf } from './pager.tsx'
 
-test('pageOf: the page of the address where that is a whole number, else the first; the last one for those behind it', () => {
+test('pageOf: a whole number in the address is the page, otherwise the first page; the last one if it is too high', () => {
   const rows = Array.from({ length: 60 }, (_, at) => at)
   const first = (page: string): number | undefined =>
     pageOf({ query: new URLSearchParams({ page }) }, rows)[0]

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { ordered } from './sorts.tsx'
 
-test('ordered: by all digits of a figure, largest first, equal ones as they were', () => {
+test('ordered: rows are sorted by all digits of a figure, largest first, and equal ones keep their order', () => {
   const rows = ['1.5', '-0.5', '9007199254740993.00000001', '10', '9007199254740993', '-0.25', '10.0'].map(
     (figure, at) => ({ figure, at }),
   )

@@ -19,7 +19,7 @@ const keptPages = (clock: Parameters<typeof keptPagesBy>[0]) => {
     kept(asked, { make, signal }, leastHeight)
 }
 
-test('keptPages: a page is made once a second, whoever asks; a failure is not kept', async () => {
+test('keptPages: a page is made once a second for all visitors, and a failure is not cached', async () => {
   let now = 0
   let made = 0
   const kept = keptPages({ elapsed: () => now })
@@ -34,7 +34,7 @@ test('keptPages: a page is made once a second, whoever asks; a failure is not ke
   expect(await kept(visit('/wealth'), page)).toEqual({ text: '5' })
 })
 
-test('keptPages: who knows of a height gets no page that is older; a redirect is of any', async () => {
+test('keptPages: a visitor with a newer height gets no older page, and a redirect is valid at any height', async () => {
   const kept = keptPages({ elapsed: () => 0 })
   const at = (height: number) => async () => ({ text: `at ${height}`, height })
   expect(await kept(visit('/blocks'), at(7))).toMatchObject({ height: 7 })
@@ -44,7 +44,7 @@ test('keptPages: who knows of a height gets no page that is older; a redirect is
   expect(await kept(visit('/search'), at(9), 9)).toEqual({ to: '/tx/a' })
 })
 
-test('keptPages: who asks while a page is made gets that one; one that fails or is too old is made again', async () => {
+test('keptPages: visitors join a page that is being made; a failed or too old one is made again', async () => {
   const kept = keptPages({ elapsed: () => 0 })
   const [first, second] = [Promise.withResolvers<Document>(), Promise.withResolvers<Document>()]
   const never = () => Promise.reject(new Error('made twice'))
@@ -69,7 +69,7 @@ test('keptPages: who asks while a page is made gets that one; one that fails or 
   expect(await made).toEqual({ text: 'made' })
 })
 
-test('keptPages: many who ask at once for a height that no page has share the one that is begun after they asked', async () => {
+test('keptPages: visitors waiting for a height newer than the cached page share one page that is begun afterwards', async () => {
   const kept = keptPages({ elapsed: () => 0 })
   const first = Promise.withResolvers<Document>()
   let made = 0
@@ -81,7 +81,7 @@ test('keptPages: many who ask at once for a height that no page has share the on
   expect(await Promise.all(others)).toEqual(Array(9).fill({ text: 'new 1', height: 7 }))
 })
 
-test('keptPages: when a visitor for whom a page is made goes away, one of those who wait makes it for all', async () => {
+test('keptPages: when the visitor for whom a page is made leaves, another waiting one makes it for all', async () => {
   const kept = keptPagesBy({ elapsed: () => 0 })
   const visitors = [new AbortController(), new AbortController(), new AbortController()]
   const made: number[] = []
@@ -112,7 +112,7 @@ test('keptPages: when a visitor for whom a page is made goes away, one of those 
   expect(made).toEqual([0, 1, 10])
 })
 
-test("keptPages: who waits for another one's page is let go when it goes away itself", async () => {
+test("keptPages: a visitor that waits for another visitor's page is released when it goes away itself", async () => {
   const kept = keptPagesBy({ elapsed: () => 0 })
   const [first, visitor] = [Promise.withResolvers<Document>(), new AbortController()]
   const one = kept(visit('/blocks'), { make: () => first.promise, signal: new AbortController().signal })
@@ -124,7 +124,7 @@ test("keptPages: who waits for another one's page is let go when it goes away it
   expect(await one).toEqual({ text: 'made' })
 })
 
-test('keptPages: the oldest page gives way, and a very long one is not kept', async () => {
+test('keptPages: the oldest page is evicted, and a very long one is not cached', async () => {
   const kept = keptPages({ elapsed: () => 0 })
   let made = 0
   const page = async () => ({ text: String(++made) })

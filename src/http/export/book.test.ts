@@ -20,7 +20,7 @@ const linesOf = (action: string, memo: string, csv: 'koinly' | 'ledger'): readon
   return readCsv(written.rows({ rows: [] }))[0] ?? []
 }
 
-test('a book: what a spreadsheet would run is shown, and amounts stay numbers', () => {
+test('a book: formulas are shown as text, and amounts stay numbers', () => {
   expect(linesOf('transfer', FORMULA, 'ledger')).toEqual([
     ...['2026-11-21', `transfer to bobby: ${FORMULA}`, '-1.50', '', 'iost', "'-hash"],
   ])

@@ -11,7 +11,7 @@ const hostile = fc.oneof(
   fc.string({ unit: 'grapheme' }),
 )
 
-test('csv: texts of any kind come back, cell by cell', () =>
+test('csv: texts of any kind are read back, cell by cell', () =>
   fc.assert(
     fc.property(fc.array(fc.tuple(hostile, hostile, hostile), { maxLength: 8 }), table => {
       const columns = ['one', 'two "and"', 'three,\r\n']
@@ -20,14 +20,14 @@ test('csv: texts of any kind come back, cell by cell', () =>
     }),
   ))
 
-test('csv: single values, also empty ones, are one record each', () =>
+test('csv: a single value, also an empty one, is one record', () =>
   fc.assert(
     fc.property(fc.array(hostile, { maxLength: 8 }), rows => {
       expect(readCsv(csvRows({ rows }, undefined))).toEqual(rows.map(row => [row]))
     }),
   ))
 
-test('csv: numbers have all digits, arrays and objects are JSON text, what is absent is empty', () => {
+test('csv: numbers have all digits, arrays and objects are JSON text, and absent values are empty', () => {
   const row = {
     exact: new Exact('90071992547409931234.00000001'),
     count: 12,
@@ -52,7 +52,7 @@ test('csv: numbers have all digits, arrays and objects are JSON text, what is ab
   ])
 })
 
-test('csv: data of a row stands in its column, JSON text as it is', () => {
+test('csv: the data of a row is in its column as unchanged JSON text', () => {
   const rows = [
     { a: 1, data: '' },
     { a: 2, data: '' },

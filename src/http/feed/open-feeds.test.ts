@@ -5,7 +5,7 @@ import { openFeeds } from './open-feeds.ts'
 
 const POLL_MS = 100
 
-test('openFeeds: a feed ends after two checks without a list of keys, however the feeds before it ended', async () => {
+test('openFeeds: a feed ends after two checks without a list of keys, however earlier feeds ended', async () => {
   const clock = handClock()
   const keyring = { standing: () => undefined } as never
   const { add } = openFeeds({ store: {} as never, keyring, clock })

@@ -80,7 +80,7 @@ const setUp = ({ maxBytes = 100_000 } = {}) => {
 const block = (number: number, status = 'IRREVERSIBLE') =>
   `{"status":"${status}", "block":{"hash":"h${number}", "number":"${number}"}}`
 
-test('gateway: equal requests in flight share one call, others have their own', async () => {
+test('gateway: equal concurrent requests share one call, and others have their own', async () => {
   const { ask, calls, sources } = setUp()
   const asked = Array.from({ length: 100 }, (_, at) => ask(`/getAccount/a${at % 2}/true`))
   expect(calls.map(({ path }) => path)).toEqual(['/getAccount/a0/true', '/getAccount/a1/true'])
@@ -90,7 +90,7 @@ test('gateway: equal requests in flight share one call, others have their own', 
   expect(sources.filter(source => source === 'node').length).toBe(2)
 })
 
-test('gateway: a failure is told to all who wait, and to nobody after them', async () => {
+test('gateway: a failure is reported to all waiting requests, and to none after them', async () => {
   const { ask, calls } = setUp()
   const asked = [ask('/getChainInfo'), ask('/getChainInfo')]
   calls[0]?.fail(new Failure('unavailable', 'No node responded.'))
@@ -107,7 +107,7 @@ test.each<readonly [string, Given]>([
   ['no type', { contentType: undefined }],
   ['a body that is cut off', { text: '{"head_block":"1' }],
   ['an empty body', { text: '' }],
-])('gateway: %s is passed on and not kept', async (_, given) => {
+])('gateway: %s is passed on and not cached', async (_, given) => {
   const { ask, calls, bytes } = setUp()
   for (const at of [0, 1]) {
     const asked = ask('/getChainInfo')
@@ -117,7 +117,7 @@ test.each<readonly [string, Given]>([
   expect([calls.length, bytes()]).toEqual([2, 0])
 })
 
-test('gateway: each reader waits by its own signal; the call ends with the last of them', async () => {
+test('gateway: each reader waits with its own signal, and the call ends with the last reader', async () => {
   const { ask, calls } = setUp()
   const [first, second] = [new AbortController(), new AbortController()]
   const asked = [ask('/getChainInfo', first.signal), ask('/getChainInfo', second.signal), ask('/getRAMInfo')]
@@ -134,7 +134,7 @@ test('gateway: each reader waits by its own signal; the call ends with the last 
   expect([await next, await asked[2]]).toEqual(['{"call":3}', '{"call":3}'])
 })
 
-test('gateway: what was asked half a second ago is neither joined nor given again', async () => {
+test('gateway: a call from half a second ago is neither joined nor reused', async () => {
   const { ask, calls, clock } = setUp()
   const old = ask('/getChainInfo')
   await clock.pass(500)
@@ -168,7 +168,7 @@ test.each([
   ['/getBlockByNumber/7/true', '{"status":"IRREVERSIBLE","block":null}', false],
   ['/getBlockByNumber/7/true', '{"status":"IRREVERSIBLE",}', false],
   ['/getAccount/status/true', '{"status":"IRREVERSIBLE"}', false],
-])('gateway: %s, answered %s, is kept for a minute: %p', async (path, text, isFinal) => {
+])('gateway: %s, answered %s, is cached for a minute: %p', async (path, text, isFinal) => {
   const { ask, calls, clock } = setUp()
   const asked = ask(path)
   calls[0]?.answer({ text })
@@ -185,7 +185,7 @@ test.each([
   expect(await last).toBe('{"call":2}')
 })
 
-test('gateway: nothing is given again of a node that would not be asked any more', async () => {
+test('gateway: a cached answer of a node that is no longer used is not reused', async () => {
   const { ask, calls } = setUp()
   let isUsable = true
   const asked = ask('/getBlockByNumber/7/true')
@@ -197,7 +197,7 @@ test('gateway: nothing is given again of a node that would not be asked any more
   expect(await next).toBe('{"call":2}')
 })
 
-test('gateway: what is kept has bounded bytes; each answer is let go of once, when nobody needs it', async () => {
+test('gateway: the cached bytes are bounded, and each answer is released once, when no reader needs it', async () => {
   const { ask, calls, bytes, gateway } = setUp({ maxBytes: 10_000 })
   const text = `{"x":"${'x'.repeat(2_000)}"}`
   for (let at = 0; at < 50; at++) {

@@ -12,7 +12,7 @@ const defaults = { format: 'envelope', compat: 'none', numbers: 'number' } as co
 const documentFor = (chosen: Described['chosen'] = {}) =>
   JSON.parse(JSON.stringify(openapiFor(actions, { version: '1.2.3', defaults, chosen })))
 
-test('openapi: an operation for each action, the address of all of them, and the node methods', () => {
+test('openapi: there is an operation for each action, for any action, and for the node methods', () => {
   const { paths, components } = documentFor()
   expect(Object.keys(paths)).toEqual([
     ...actions.map(routeOf),
@@ -54,7 +54,7 @@ test.each(actions.map(action => [action.action, action] as const))(
   },
 )
 
-test('openapi: a whole number that has no other limit has at most 19 digits', () => {
+test('openapi: a whole number without another limit has at most 19 digits', () => {
   const { schema } = documentFor().paths['/api/account/get-account-tx'].get.parameters.find(
     ({ name }: { name: string }) => name === 'start_seq',
   )
@@ -63,7 +63,7 @@ test('openapi: a whole number that has no other limit has at most 19 digits', ()
   )
 })
 
-test('openapi: the options that it is written for are constant, required parameters', () => {
+test('openapi: the options of the document are constant, required parameters', () => {
   const { paths } = documentFor({ numbers: 'string', compat: 'iostabc' })
   for (const action of actions) {
     const { parameters } = paths[routeOf(action)].get
@@ -83,7 +83,7 @@ test('openapi: the options that it is written for are constant, required paramet
   }
 })
 
-test('openapi: every reference leads somewhere, whatever is chosen', () => {
+test('openapi: every reference has a target, with any options', () => {
   for (const chosen of everyChoice()) {
     const document = documentFor(chosen)
     for (const [, path = ''] of JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g))
@@ -91,7 +91,7 @@ test('openapi: every reference leads somewhere, whatever is chosen', () => {
   }
 })
 
-test('openapi: examples are those of the served chain, where it has them', () => {
+test('openapi: examples come from the served chain where it has them', () => {
   const [first, second] = actions.filter(({ params }) => params.properties['page'] !== undefined)
   if (first === undefined || second === undefined) throw new Error('There are no lists.')
   const examples = new Map([[first, { params: { page: '7' } }]])
@@ -102,7 +102,7 @@ test('openapi: examples are those of the served chain, where it has them', () =>
   expect([exampleOfPage(first), exampleOfPage(second)]).toEqual([7, undefined])
 })
 
-test('openapi: each action lists the failures that it has, by status and code', () => {
+test('openapi: each action lists its failures by status and code', () => {
   const codesAt = (name: string, chosen: Described['chosen'] = {}) => {
     const { paths, components } = documentFor(chosen)
     const action = actions.find(({ action }) => action === name)

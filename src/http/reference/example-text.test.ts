@@ -5,13 +5,13 @@ import { exampleText } from './example-text.ts'
 
 const row = (n: number) => ({ seq: n, amount: '1.5', from: 'a', to: 'b', memo: null })
 
-test('exampleText: a short answer is whole, every digit as it stands', () => {
+test('exampleText: a short answer is complete, with every digit', () => {
   const { text, isShorter } = exampleText('{"data":{"rows":[{"big":9007199254740993}],"total":1}}')
   expect(isShorter).toBe(false)
   expect(text).toContain('"big": 9007199254740993')
 })
 
-test('exampleText: a long list keeps its first rows, and what stands behind it', () => {
+test('exampleText: a long list keeps its first rows and the fields after it', () => {
   const rows = Array.from({ length: 50 }, (_, n) => row(n))
   const { text, isShorter } = exampleText(JSON.stringify({ data: { rows, page: 1, size: 50, total: 99 } }))
   expect(isShorter).toBe(true)
@@ -25,7 +25,7 @@ test('exampleText: a long text is cut within its quotes', () => {
   expect(JSON.parse(text).code).toBe(`"${'x'.repeat(199)}…`)
 })
 
-test('exampleText: any answer is shown as valid JSON', () => {
+test('exampleText: any answer gives valid JSON', () => {
   fc.assert(
     fc.property(fc.json({ maxDepth: 5, stringUnit: 'binary' }), json => {
       const { text, isShorter } = exampleText(json)

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { breakable, html, table } from './html.ts'
 
-test('html: holes are escaped, HTML is not', () => {
+test('html: inserted values are escaped, HTML is not', () => {
   const bad = `<script>"'&`
   expect(html`<a title="${bad}">${bad}${html`<b>${bad}</b>`}${[html`x`, html`y`]}${7}</a>`.text).toBe(
     '<a title="&lt;script&gt;&quot;&#39;&amp;">&lt;script&gt;&quot;&#39;&amp;<b>&lt;script&gt;&quot;&#39;&amp;</b>xy7</a>',
@@ -14,7 +14,7 @@ test('table: heads and cells are escaped', () => {
   )
 })
 
-test('breakable: a line may end after dots and slashes, never within a name', () => {
+test('breakable: a line may break after dots and slashes, never within a name', () => {
   expect(breakable('a[].b_c.{}.d').text).toBe('a[].<wbr>b_c.<wbr>{}.<wbr>d')
   expect(breakable('/api/x?a=1&b=<2>').text).toBe('/<wbr>api/<wbr>x?<wbr>a=1&amp;<wbr>b=&lt;2&gt;')
 })

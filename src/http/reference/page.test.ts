@@ -34,7 +34,7 @@ describe('reference', () => {
     expect(hrefs(zh)).toEqual(hrefs(en))
   })
 
-  test('every action with its parameters and fields, every code and node method', async () => {
+  test('every action has its parameters and fields, and every code and node method is included', async () => {
     const text = await page('en')
     const anchors = anchorsOf(text)
     expect(new Set(anchors).size).toBe(anchors.length)
@@ -51,14 +51,14 @@ describe('reference', () => {
     for (const method of rpcMethods) expect(namesOf(text)).toContain(templateOf(method))
   })
 
-  test('every link within the page has its place', async () => {
+  test('every link within the page has its target', async () => {
     const text = await page('en')
     const anchors = new Set(anchorsOf(text))
     const targets = new Set(all(text, /href="#([^"]+)"/g))
     expect([...targets].filter(target => !anchors.has(target))).toEqual([])
   })
 
-  test('needs nothing from anywhere: its links are its own, relative, and carry no key', async () => {
+  test('no other resource is loaded: links are internal, relative, and contain no key', async () => {
     for (const lang of ['en', 'zh'] as const) {
       const text = await page(lang, 'the-key')
       expect(text).not.toMatch(/<(?:img|iframe|style)|<script>|https?:\/\/|@import|url\(/)
@@ -69,14 +69,14 @@ describe('reference', () => {
     }
   })
 
-  test('leads to the explorer where there is one, and says nothing of it elsewhere', async () => {
+  test('there is a link to the explorer only if the service has one', async () => {
     const ways = ['action="../search"', 'href="../blocks"', 'href="../statistics"']
     const [alone, explored] = [await page('en'), await page('en', undefined, true)]
     for (const way of ways) expect([alone.includes(way), explored.includes(way)]).toEqual([false, true])
     expect(await page('zh', undefined, true)).toContain('href="../zh/blocks"')
   })
 
-  test('the shared test key stands in the field of the forms only, escaped', async () => {
+  test('the shared test key is only in the field of the forms, escaped', async () => {
     expect(await page('en')).toContain('aria-describedby="key-note" value=""')
     const text = await page('en', `a"b&c<d`)
     expect(text.split('a&quot;b&amp;c&lt;d').length).toBe(2)
@@ -85,7 +85,7 @@ describe('reference', () => {
 })
 
 describe('texts of the reference', () => {
-  test('Chinese texts are Chinese', () => {
+  test('Chinese texts are in Chinese, and English texts in English', () => {
     const texts = [
       ...Object.values(paragraphs).flat(),
       ...headerTexts.map(([, text]) => text),
@@ -103,7 +103,7 @@ describe('texts of the reference', () => {
     expect(words.title.zh).toBe('iostlens 接口文档')
   })
 
-  test('in Chinese a node is 全节点 and a producer 生产者; brackets are full width, and no blank follows a full stop', async () => {
+  test('in Chinese a node is 全节点 and a producer 生产者; brackets are full width, and no space follows a full stop', async () => {
     expect(await page('zh')).not.toMatch(/(?<!全|出块)节点/)
     const texts = (await page('zh')).replaceAll(/<(style|script)>.*?<\/\1>|<[^>]*>/gs, '')
     expect(texts.match(/.{0,20}(?:[。，；：] |[\p{Script=Han}。] ?\(|\) ?\p{Script=Han}).{0,20}/u)).toBeNull()

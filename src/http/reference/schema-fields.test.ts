@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { byName, count, exact, rowsOf, shape, sourced, text } from '#actions/shape/results.ts'
 import { fieldsOf } from './schema-fields.ts'
 
-test('fieldsOf: every field with its place, type and texts', () => {
+test('fieldsOf: every field has its path, type and texts', () => {
   const schema = shape({
     name: text('Name.', '名称。'),
     rows: rowsOf(shape({ n: count('N.', '数。'), extra: Type.Optional(Type.Unknown()) }), 'Rows.', '行。'),

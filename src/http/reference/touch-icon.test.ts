@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { inflateSync } from 'node:zlib'
 import { touchIcon } from './touch-icon.ts'
 
-test('touchIcon: a PNG of 180 pixels, small, with the mark on its ground', () => {
+test('touchIcon: a small PNG of 180 pixels shows the mark on its background', () => {
   const png = touchIcon()
   const view = new DataView(png.buffer)
   expect(png.slice(0, 8)).toEqual(Uint8Array.from([137, 80, 78, 71, 13, 10, 26, 10]))

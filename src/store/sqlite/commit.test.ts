@@ -21,7 +21,7 @@ const contents = (connection: Connection) =>
     .map(({ name }) => [name, connection.rows(`SELECT * FROM "${name}" ORDER BY 1`)])
 
 describe('writeBatch', () => {
-  test('disk full: unavailable and retryable, the store is as before; with room the same batch goes in', async () => {
+  test('a full disk is unavailable and retryable, the store is unchanged, and the same batch succeeds when there is room', async () => {
     const path = join(folder, 'full.sqlite')
     const store = openSqlite({ path })
     await store.create()
@@ -51,7 +51,7 @@ describe('writeBatch', () => {
     await store.close()
   })
 
-  test('requests of the same process are served while a long batch is written, at the height before', async () => {
+  test('requests of the same process are served at the previous height while a long batch is written', async () => {
     const store = openSqlite({ path: join(folder, 'busy.sqlite') })
     await store.create()
     const writer = await store.takeOver(identity)
@@ -72,7 +72,7 @@ describe('writeBatch', () => {
     await store.close()
   })
 
-  test('one batch at a time; release and close wait for the one that is being written', async () => {
+  test('one batch is written at a time, and release and close wait for it', async () => {
     const store = openSqlite({ path: join(folder, 'one.sqlite') })
     await store.create()
     const writer = await store.takeOver(identity)

@@ -7,7 +7,7 @@ import { temporarySqlite } from '#test/support/stores/loading.ts'
 import { holdView } from './hold-view.ts'
 import { readersOf } from './readers.ts'
 
-test('holdView: a log that has grown too long ends the view, and none is held until it is short again', async () => {
+test('holdView: a WAL that is too long ends the view, and no view is held until it is short again', async () => {
   const { store, path, destroy } = await temporarySqlite()
   await store.create()
   const writer = await store.takeOver(identity)

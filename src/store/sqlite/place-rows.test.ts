@@ -9,7 +9,7 @@ const withTable = (work: (connection: Parameters<typeof placeRows>[0]) => void):
     work(connection)
   })
 
-test('placeRows: all that was added is there at the end, whatever its order and number', () => {
+test('placeRows: all added rows are there at the end, in any order and number', () => {
   for (const count of [0, 1, 7, 8, 9, 1_999, 2_000, 2_001, 5_003])
     withTable(connection => {
       const rows = placeRows(connection, TABLE, { replace: false })
@@ -24,7 +24,7 @@ test('placeRows: all that was added is there at the end, whatever its order and 
     })
 })
 
-test('placeRows: a place that a row has is an error, and its new row has it with `replace`', () => {
+test('placeRows: an occupied position is an error, or is overwritten with `replace`', () => {
   withTable(connection => {
     const first = placeRows(connection, TABLE, { replace: false })
     first.add([5n], 1n)

@@ -34,7 +34,7 @@ describe('plans', () => {
   for (const index of stateIndices)
     for (const [name, order] of Object.entries<Order>(index.orders))
       if (order.counted)
-        test(`order ${index.name}.${name} is read along its index from any standing, in two runs`, () => {
+        test(`order ${index.name}.${name} is read along its index from any rank, in two runs`, () => {
           const plan = planOf(rankAfterSql(tableOf(index), name, order))
           const runs = plan.filter(step => step.includes(`USING COVERING INDEX ${index.name}.${name}`))
           expect(runs.map(step => step.slice(step.lastIndexOf('(')))).toEqual(
@@ -52,7 +52,7 @@ describe('plans', () => {
         })
 
   for (const index of [accounts, contracts, producers, tokens])
-    test(`${index.name} are found by the beginning of their names through an index`, () => {
+    test(`names in ${index.name} are found by their beginnings through an index`, () => {
       const column = namesColumn(index) ?? ''
       expect(planOf(namesSql(tableOf(index), column))).toEqual([
         expect.stringMatching(
@@ -65,27 +65,27 @@ describe('plans', () => {
 
   for (const index of historyIndices)
     for (const field of index.finds)
-      test(`${index.name} are found by ${field} through an index`, () => {
+      test(`documents in ${index.name} are found by ${field} through an index`, () => {
         expect(planOf(findSql(tableOf(index), field))).toEqual([
           `SEARCH ${index.name} USING INDEX ${index.name}.${field} (${field}=?)`,
         ])
       })
 
-  test('records of a list are one run of the places, each followed to its row', () => {
+  test('records of a list are one range of the positions, each with a lookup of its row', () => {
     expect(planOf(recordsSql)).toEqual([
       'SEARCH p USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)',
       'SEARCH r USING INTEGER PRIMARY KEY (rowid=?)',
     ])
   })
 
-  test('when a row was made takes one place and its row', () => {
+  test('the time of a row takes one lookup of its position and one of its row', () => {
     expect(planOf(momentSql)).toEqual([
       'SEARCH p USING INTEGER PRIMARY KEY (rowid=?)',
       'SEARCH r USING INTEGER PRIMARY KEY (rowid=?)',
     ])
   })
 
-  test('balances that are due are read along their index', () => {
+  test('due balances are read along their index', () => {
     expect(planOf(dueSql)).toEqual([
       'SEARCH balances USING INDEX balances.next_due (next_due>? AND next_due<?)',
     ])

@@ -20,7 +20,7 @@ const counted = (size: number, failing: () => boolean = () => false) => {
 }
 
 describe('poolOf', () => {
-  test('lends what came back before it opens another, never more than its size', async () => {
+  test('returned connections are lent again before a new one is opened, and never more than the size', async () => {
     const { pool } = counted(2)
     const [one, two] = [await pool.borrow(), await pool.borrow()]
     const third = pool.borrow()
@@ -31,7 +31,7 @@ describe('poolOf', () => {
     expect(await fourth).toBe(3)
   })
 
-  test('a place is free again after one could not be opened', async () => {
+  test('a place is free again after an open failed', async () => {
     let broken = true
     const { pool } = counted(1, () => broken)
     const waiting = [kindOf(pool.borrow()), kindOf(pool.borrow()), kindOf(pool.borrow())]
@@ -40,7 +40,7 @@ describe('poolOf', () => {
     expect(await pool.borrow()).toBe(1)
   })
 
-  test('deadline: who gave up is passed over, who comes too late never waits', async () => {
+  test('deadline: an aborted waiter is skipped, and an expired one never waits', async () => {
     const { pool } = counted(1)
     const held = await pool.borrow()
     const stop = new AbortController()
@@ -53,7 +53,7 @@ describe('poolOf', () => {
     expect(await next).toBe(1)
   })
 
-  test('close: refuses who waits and who comes, closes what is idle and what comes back', async () => {
+  test('close: waiting and new callers are refused, and idle and returned connections closed', async () => {
     const { pool, disposed } = counted(2)
     const [one, two] = [await pool.borrow(), await pool.borrow()]
     pool.giveBack(two)

@@ -17,7 +17,7 @@ afterAll(destroy)
 const never = () => new Promise<never>(() => {})
 
 describe('readers', () => {
-  test('a view that outlives its read is refused: it would show another snapshot', async () => {
+  test('a view used after its read is refused, because it would show another snapshot', async () => {
     const kept = await store.read(async view => [view])
     const [view] = kept
     expect(await failureOf(view?.get(blocks, blockId(0)) ?? never())).toMatchObject({
@@ -26,7 +26,7 @@ describe('readers', () => {
     })
   })
 
-  test('work that reads without end is stopped by its deadline, and others read meanwhile', async () => {
+  test('endless reading is stopped by its deadline, and other reads run meanwhile', async () => {
     let others = 0
     const endless = kindOf(
       store.read(
@@ -48,7 +48,7 @@ describe('readers', () => {
     expect(others).toBeGreaterThan(0)
   })
 
-  test('work that goes on after its deadline reads nothing more', async () => {
+  test('work that continues after its deadline cannot read any more', async () => {
     const stop = new AbortController()
     const leaked = Promise.withResolvers<View>()
     const read = kindOf(
@@ -67,7 +67,7 @@ describe('readers', () => {
     expect(await kindOf(view.get(blocks, blockId(1)))).toBe('deadline')
   })
 
-  test('close: ends reads that are under way and those that wait', async () => {
+  test('close: running and waiting reads end', async () => {
     const other = openSqlite({ path: path, readonly: true })
     const begun = Promise.withResolvers<void>()
     const hanging = Array.from({ length: 50 }, () =>

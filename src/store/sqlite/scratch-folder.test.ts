@@ -12,7 +12,7 @@ const program = (parent: string): string => `
   console.log(folder.path)
   setInterval(() => folder.path, 1000)`
 
-test('openScratchFolder: keeps what is in use, removes what a killed process left, and nothing else', async () => {
+test('openScratchFolder: leftovers of a killed process are removed, and files in use and other files are kept', async () => {
   const parent = mkdtempSync(join(tmpdir(), 'iostlens-'))
   const child = Bun.spawn([process.execPath, '-e', program(parent)], { stdout: 'pipe' })
   try {

@@ -8,7 +8,7 @@ import { differencesOf } from './schema.ts'
 import { fingerprint, schema, tableFor } from './tables.ts'
 
 describe('tableFor', () => {
-  test('balances: clustered by id, an index for each order, one for the time that is due', () => {
+  test('balances are clustered by id, with an index for each order and one for the due time', () => {
     expect(tableFor(balances).objects.map(({ sql }) => sql)).toEqual([
       'CREATE TABLE "balances" ("id" TEXT NOT NULL PRIMARY KEY, "token" TEXT NOT NULL, "owner" TEXT NOT NULL, "amount" INTEGER NOT NULL, "frozen" INTEGER NOT NULL, "frozen_list" TEXT NOT NULL, "next_due" INTEGER) STRICT, WITHOUT ROWID',
       'CREATE INDEX "balances.holders" ON "balances" ("token", "amount" DESC, "owner") WHERE ("amount" > 0)',
@@ -18,14 +18,14 @@ describe('tableFor', () => {
     ])
   })
 
-  test('transactions: the position is the row number, what follows from it takes no space', () => {
+  test('transactions have their position as row number, and derivable values take no space', () => {
     expect(tableFor(transactions).objects.map(({ sql }) => sql)).toEqual([
       'CREATE TABLE "transactions" ("_position" INTEGER PRIMARY KEY, "height" INTEGER AS ("_position" / 100000) VIRTUAL, "tx" INTEGER AS ("_position" % 100000) VIRTUAL, "id" TEXT AS (printf(\'%012d-%05d\', "height", "tx")) VIRTUAL, "hash" ANY, "hash8" INTEGER NOT NULL, "body" ANY NOT NULL) STRICT',
       'CREATE INDEX "transactions.hash8" ON "transactions" ("hash8")',
     ])
   })
 
-  test('records: appended by row number, found by position, places beside', () => {
+  test('records are appended by row number and found by position, with a separate table of list positions', () => {
     const [table, places, ...indexes] = tableFor(records).objects
     expect(table?.sql).toStartWith(
       'CREATE TABLE "records" ("_row" INTEGER PRIMARY KEY, "id" TEXT AS (printf(\'%012d-%05d-%05d\', "height", "tx", "index")) VIRTUAL, ',
@@ -37,7 +37,7 @@ describe('tableFor', () => {
     expect(indexes).toEqual([])
   })
 
-  test('every index has a table, every order and find an index, no two the same name', () => {
+  test('every index has a table, every order and lookup an index, and all names are unique', () => {
     const names = schema.map(({ name }) => name)
     expect(new Set(names).size).toBe(names.length)
     for (const index of [...historyIndices, ...stateIndices]) {
@@ -84,7 +84,7 @@ describe('schema', () => {
       expect<unknown>(created(change)).toEqual(expected)
     })
 
-  test('differencesOf: an index of the same name over other columns, in one line', () => {
+  test('differencesOf: an index of the same name over other columns is reported in one line', () => {
     const [difference] = inMemory(connection => {
       for (const { sql } of schema) connection.db.run(sql)
       connection.db.run('DROP INDEX "wealth.richest"')

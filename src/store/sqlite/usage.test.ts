@@ -7,7 +7,7 @@ import { usageFileOf, usageIn } from './usage.ts'
 
 const folder = testFolder()
 
-test('usageIn: looking makes no file, and another file is refused', async () => {
+test('usageIn: reading creates no file, and a file of another kind is refused', async () => {
   const none = usageIn(join(folder, 'none'))
   expect(await none.since(0)).toEqual([])
   expect(() => new Database(join(folder, 'none'), { readonly: true })).toThrow()
@@ -16,7 +16,7 @@ test('usageIn: looking makes no file, and another file is refused', async () => 
   await expect(usageIn(other).add(5, new Map(), 0)).rejects.toMatchObject({ kind: 'conflict' })
 })
 
-test('usageIn: a file of an earlier version goes on with its counts', async () => {
+test('usageIn: a file of an earlier version continues with its counts', async () => {
   const path = join(folder, 'former.sqlite')
   const former = new Database(path)
   former.run(
@@ -30,7 +30,7 @@ test('usageIn: a file of an earlier version goes on with its counts', async () =
   await usage.close()
 })
 
-test('usageIn: a file that was deleted is made again', async () => {
+test('usageIn: a deleted file is created again', async () => {
   const path = join(folder, 'deleted.sqlite')
   const usage = usageIn(path)
   await usage.add(5, new Map([['a', 3]]), 70)
@@ -39,7 +39,7 @@ test('usageIn: a file that was deleted is made again', async () => {
   await usage.close()
 })
 
-test('usageFileOf: each store of a folder has its own', () => {
+test('usageFileOf: each store in a folder has its own file', () => {
   expect(usageFileOf('/x/iostlens.sqlite')).toBe('/x/usage.sqlite')
   expect(usageFileOf('/x/other.sqlite')).toBe('/x/other.sqlite.usage')
 })

@@ -17,7 +17,7 @@ beforeAll(async () => {
   client = await clientOf(service)
 })
 
-/** What a call is refused with. */
+/** The error of a call. */
 const refusalOf = async (call: Promise<unknown> | undefined): Promise<unknown> =>
   call?.then(
     () => undefined,
@@ -39,7 +39,7 @@ const all = async <T>(rows: AsyncIterable<T>): Promise<T[]> => {
 const withoutPage = ({ page, size, ...rest }: Readonly<Record<string, string>>) => rest
 
 test.each(actions.map(action => [operationId(action), action] as const))(
-  'client: %s answers with the data of the service, numbers as text',
+  'client: %s is answered with the data of the service, with numbers as text',
   async (name, action) => {
     const query = new URLSearchParams({ ...action.example, numbers: 'string' })
     const asked = await service.ask(`${routeOf(action)}?${query}`, { headers: { 'x-api-key': service.key } })
@@ -51,7 +51,7 @@ test.each(actions.map(action => [operationId(action), action] as const))(
 test.each(
   actions.filter(({ list }) => list !== undefined).map(action => [operationId(action), action] as const),
 )(
-  'client: pages, rows and the whole of %s are the same list',
+  'client: pages, rows and the whole list of %s are the same',
   async (name, { list = '', params, example }) => {
     const action = actionOf(name)
     const given = withoutPage(example)
@@ -61,7 +61,7 @@ test.each(
       expect(Reflect.get(Object(await action(given)), list)).toEqual(whole)
       return
     }
-    // Several pages, and not hundreds of a long list.
+    // Several pages, but not hundreds for a long list.
     const size = Math.min(500, Math.max(1, Math.ceil(whole.length / 5)))
     const pages = await all(action.pages({ ...given, size }))
     expect(pages.map(({ page }) => page)).toEqual(pages.map((_page, at) => at + 1))
@@ -91,7 +91,7 @@ test.each([
   ['in its last line', (text: string) => text.slice(0, -8)],
   ['in a row', (text: string) => text.slice(0, text.indexOf('\n') + 9)],
   ['before its first line', () => ''],
-])('client: a whole list that breaks off %s is an error', async (_name, cut) => {
+])('client: a whole list that is cut off %s is an error', async (_name, cut) => {
   const broken = await clientOf(service, {
     fetch: async (url, init) => {
       const response = await service.ask(url.slice('http://inside'.length), init)
@@ -103,7 +103,7 @@ test.each([
   await expect(all(whole)).rejects.toThrow(/^The list broke off after \d+ rows\.$/)
 })
 
-test('client: a refusal has status, code, message and the id of its request', async () => {
+test('client: a refusal has the status, code, message and id of its request', async () => {
   const { IostlensError } = await clientModuleOf(service)
   const chinese = await clientOf(service, { lang: 'zh' })
   const error = await refusalOf(chinese['getAccountDetail']?.({ account: 'nobody_here' }))
@@ -117,7 +117,7 @@ test('client: a refusal has status, code, message and the id of its request', as
   })
 })
 
-test('client: an answer of something else than the service is told as such', async () => {
+test('client: an answer that is not from the service is reported as such', async () => {
   const behind = await clientOf(service, {
     fetch: async () => new Response('<h1>Bad Gateway</h1>', { status: 502 }),
   })
@@ -125,7 +125,7 @@ test('client: an answer of something else than the service is told as such', asy
   expect(error).toMatchObject({ status: 502, code: 0, requestId: '' })
 })
 
-test('client: where a key asks too often it waits as long as Retry-After says, then the answer comes', async () => {
+test('client: when a key exceeds its rate, the client waits for Retry-After and then returns the answer', async () => {
   const statuses: number[] = []
   const begun = Date.now()
   const slow = serviceOn(await loadedStore(), {
@@ -146,7 +146,7 @@ test('client: where a key asks too often it waits as long as Retry-After says, t
   expect(statuses).toContain(429)
 })
 
-test('client: what asks for a longer wait than the caller has fails at once, with the time', async () => {
+test('client: a Retry-After longer than the caller’s limit fails at once, with that time', async () => {
   const used = serviceOn(await loadedStore(), { plan: { perSecond: 1_000, perDay: 1 } })
   const asked = await clientOf(used)
   await asked['getOverview']?.()
@@ -154,7 +154,7 @@ test('client: what asks for a longer wait than the caller has fails at once, wit
   expect(error).toMatchObject({ status: 429, code: 4290, retryAfter: expect.any(Number) })
 })
 
-test('client: a failure of the network is tried again, a few times', async () => {
+test('client: a network failure is retried a few times', async () => {
   let failures = 1
   let asked = 0
   const shaky = await clientOf(service, {

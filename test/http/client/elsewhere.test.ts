@@ -14,11 +14,14 @@ afterAll(async () => served[Symbol.asyncDispose]())
 
 const CALLS = actions.map(action => [operationId(action), action.example])
 
-/** Where a feed of the list of busyhub begins, and how many rows are read of it. */
+/** The start of the feed of busyhub's list, and the number of rows to read. */
 const START = 100
 const FOLLOWED = 5
 
-/** A program of plain JavaScript: calls every action, reads a list in three ways, follows it, is refused once. */
+/**
+ * A plain JavaScript program: calls every action, reads a list in three ways, follows it, and gets one
+ * refusal.
+ */
 const programFor = (module: string): string => `(async () => {
   const { createClient } = await import(${JSON.stringify(module)})
   const client = createClient(${JSON.stringify({ url: served.url, key: served.service.key })})
@@ -35,7 +38,7 @@ const programFor = (module: string): string => `(async () => {
     await count(client.getTokenHolder.whole({ token: 'iost' })),
     await count(client.getSubaccountList.rows({ account: 'admin', size: 20 })),
   ]
-  // A connection that ends after its first row.
+  // A connection that closes after its first row.
   let connections = 0
   const broken = createClient({
     ...${JSON.stringify({ url: served.url, key: served.service.key })},
@@ -91,7 +94,7 @@ const expectWhole = async (said: string): Promise<void> => {
   })
 }
 
-test('client: works in Node', async () => {
+test('client: all calls work in Node', async () => {
   const module = join(served.folder, 'client.mjs')
   await Bun.write(module, await (await served.service.ask('/client.js')).text())
   const program = join(served.folder, 'program.mjs')
@@ -99,9 +102,9 @@ test('client: works in Node', async () => {
   await expectWhole(await runTool(['node', program]))
 })
 
-test('client: works in a page of another origin, straight from the service', async () => {
+test('client: all calls work in a page of another origin', async () => {
   const browser = await startBrowser()
-  // The page is of another port, so the browser asks the service whether it may call it.
+  // The page is on another port, so the browser sends CORS preflight requests to the service.
   using page = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
@@ -114,7 +117,7 @@ test('client: works in a page of another origin, straight from the service', asy
     const opened = await browser.open()
     await opened.go(String(page.url))
     await expectWhole(await opened.run<string>(programFor(`${served.url}/client.js`)))
-    // The browser itself tells of the one answer that was refused.
+    // The browser itself logs the one refused answer.
     expect(opened.said.filter(line => !line.includes('404'))).toEqual([])
   } finally {
     await browser.close()

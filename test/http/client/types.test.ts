@@ -6,7 +6,10 @@ import { schemaName } from '#http/openapi/answer-schema.ts'
 import { runTool } from '../../support/processes/run-tool.ts'
 import { argumentsOf, serveForGenerators } from '../generators/served.ts'
 
-/** Each type of the client and the document's are assignable to each other, and a program of both kinds compiles. */
+/**
+ * A program that compiles only if each type of the client and the document's type are assignable to each
+ * other.
+ */
 const PROGRAM = `import type { paths } from './schema.ts'
 import * as own from './client.ts'
 type Get<P extends keyof paths> = paths[P] extends { get: infer G } ? G : never
@@ -59,12 +62,12 @@ const OPTIONS = {
   noUncheckedIndexedAccess: true,
   noUnusedLocals: true,
   noUnusedParameters: true,
-  // As a page has it, and as a program of Bun has it.
+  // Libraries of a page, and of a Bun program.
   lib: ['ESNext', 'DOM', 'DOM.AsyncIterable'],
   types: [] as readonly string[],
 }
 
-test('client: its types are those of the document, for programs of pages and of Bun', async () => {
+test('client: its types equal those of the document, in programs of pages and of Bun', async () => {
   await using served = await serveForGenerators()
   const document = await served.document({ format: 'envelope', compat: 'none', numbers: 'string' })
   const schema = join(served.folder, 'schema.ts')

@@ -9,7 +9,7 @@ import { pythonTools } from '#test/support/processes/python-tools.ts'
 import { runTool } from '../../support/processes/run-tool.ts'
 import { argumentsOf, CHOICES, type Served, serveForGenerators } from './served.ts'
 
-/** What `call_actions.py` says of a call. */
+/** The result of a call, as `call_actions.py` prints it. */
 type Answered = {
   readonly function: string
   readonly status: number
@@ -21,7 +21,7 @@ type Answered = {
 const functionOf = (action: Action): string =>
   operationId(action).replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
 
-/** Asks for something that no chain has. */
+/** A call for an account that no chain has. */
 const UNKNOWN = { tag: 'account', function: 'get_account_detail', parameters: { account: 'nobody_here' } }
 
 /** Generates a client from the document for these options, and calls every action with it. */
@@ -33,7 +33,7 @@ const callAll = async (
   const document = await served.document(chosen)
   const name = basename(document, '.json').replace('-', '_')
   const generate = [python, '-m', 'openapi_python_client', 'generate', '--meta', 'none', '--fail-on-warning']
-  // It formats what it generates with another program of its own.
+  // The generator formats its output with another program in PATH.
   const environment = { PATH: `${dirname(python)}:${process.env['PATH']}` }
   await runTool([...generate, '--path', document, '--output-path', join(served.folder, name)], {
     environment,
@@ -50,7 +50,7 @@ const callAll = async (
   return JSON.parse(await runTool([python, program], { input: JSON.stringify(task) }))
 }
 
-test('openapi-python-client: every action is called, and its class holds the whole answer', async () => {
+test('openapi-python-client: every action is called, and its class contains the whole answer', async () => {
   const python = await pythonTools()
   await using served = await serveForGenerators()
   for (const chosen of CHOICES) {

@@ -11,7 +11,7 @@ import { loadedStore } from '../../support/stores/loaded.ts'
 export type Served = AsyncDisposable & {
   readonly service: Service
   readonly url: string
-  /** A folder of its own in the project, so that programs in it find the project's packages. */
+  /** A folder inside the project, so that programs in it find the project's packages. */
   readonly folder: string
   /** Writes the document for these options into the folder. */
   document(chosen: Partial<Form>): Promise<string>
@@ -41,14 +41,14 @@ export const serveForGenerators = async (): Promise<Served> => {
   }
 }
 
-/** The documents that clients are generated from. */
+/** The options of the documents that clients are generated from. */
 export const CHOICES: readonly Partial<Form>[] = [
   {},
   { numbers: 'string' },
   { format: 'bare', compat: 'iostabc', numbers: 'string' },
 ]
 
-/** What a caller writes for the parameters of an action's example: numbers as numbers. */
+/** Arguments for the parameters of an action's example, with numbers as numbers. */
 export const argumentsOf = (
   { params, example }: Action,
   chosen: Partial<Form>,

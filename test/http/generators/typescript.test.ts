@@ -14,7 +14,10 @@ const answerOf = async ({ service }: Served, action: Action, chosen: Partial<For
   return answer.text()
 }
 
-/** A program that calls an action as its generated types say, is refused a wrong name, and holds an answer to its type. */
+/**
+ * A program that calls an action by its generated types, must not compile with a wrong name, and checks the
+ * type of an answer.
+ */
 const callOf = (action: Action, parameters: string, answer: string): string => {
   const route = JSON.stringify(routeOf(action))
   const withNonsense = JSON.stringify({ ...JSON.parse(parameters), nonsense: 1 })
@@ -32,7 +35,7 @@ const callOf = (action: Action, parameters: string, answer: string): string => {
 `
 }
 
-/** The program of a document: its types come from the generator. */
+/** The program for a document, with the generator's types. */
 const programOf = async (served: Served, chosen: Partial<Form>, schema: string): Promise<string> => {
   const calls: string[] = []
   for (const action of actions)
@@ -66,7 +69,7 @@ const COMPILER_OPTIONS = {
   types: ['bun-types'],
 }
 
-test('openapi-typescript, openapi-fetch: every action is called and answers as typed, with no cast', async () => {
+test('openapi-typescript, openapi-fetch: every action is called and its answer has the generated type, without casts', async () => {
   await using served = await serveForGenerators()
   const programs: string[] = []
   for (const [at, chosen] of CHOICES.entries()) {
@@ -85,7 +88,7 @@ test('openapi-typescript, openapi-fetch: every action is called and answers as t
   for (const [at, program] of programs.entries()) {
     const { answers, refusals } = await import(program)
     expect([...answers.keys()]).toEqual(actions.map(routeOf))
-    // Programs of the old service send names that it did not look at.
+    // Programs of the old service send unknown names, which it ignored.
     expect([...refusals]).toEqual([CHOICES[at]?.compat === 'iostabc' ? undefined : 4000])
   }
 })

@@ -13,7 +13,7 @@ import { openTestElastic, type TestElastic } from '#test/support/stores/elastics
 const HEIGHT = 3
 const KEY: StoredKey = { id: 'a', hash: 'h', name: 'n', perSecond: 1, perDay: 1, created: 1 }
 
-/** A batch with a document that is new with it: who takes it back deletes that one. */
+/** A batch that creates a document. A rollback deletes it. */
 const withNew = (height: number): Batch => {
   const batch = tellingBatch(height, height)
   return { ...batch, changes: [...batch.changes, { index: wealth, doc: wealthDoc('c', 1n) }] }
@@ -80,7 +80,10 @@ const cases: readonly Case[] = [
   },
 ]
 
-/** A server that makes any index that is written to: the default of Elasticsearch, which tests have off elsewhere. */
+/**
+ * A server that creates any index on its first write: the default of Elasticsearch, which the other tests
+ * disable.
+ */
 export const autoCreateSuite = (at: () => OwnServer): void => {
   let server: OwnServer
   beforeAll(async () => {
@@ -88,12 +91,12 @@ export const autoCreateSuite = (at: () => OwnServer): void => {
     await ask('PUT', `${server.url}/_cluster/settings`, {
       persistent: { 'action.auto_create_index': 'true' },
     })
-    // It does.
+    // The server creates the index automatically.
     await ask('PUT', `${server.url}/unknown/_doc/1`, {})
     expect(Object.keys(await ask<object>('GET', `${server.url}/unknown`))).toEqual(['unknown'])
   })
   for (const { name, removed, repair = false, chunk, work } of cases)
-    test(`${name}: makes none`, async () => {
+    test(`${name}: no index is created`, async () => {
       const target = openTestElastic({ url: server.url, retryTimeoutMs: 1_000 })
       try {
         await target.store.create()
@@ -114,7 +117,7 @@ export const autoCreateSuite = (at: () => OwnServer): void => {
       }
     })
 
-  test('a store that was never created, and keys of one whose index is gone: makes none', async () => {
+  test('a store that was never created, and keys of a store whose index is gone: no index is created', async () => {
     const target = openTestElastic({ url: server.url, retryTimeoutMs: 1_000 })
     try {
       const { store } = target

@@ -4,15 +4,16 @@ import type { Change } from '#indices/registry.ts'
 import type { Batch } from '#store/port.ts'
 import { listAt, tellingBatch } from '#test/store/suite/fixture.ts'
 
-/** Blocks of a partition: so few that each run of the crash tests' loader opens one. */
+/** Blocks per partition: so few that each run of the crash tests' loader opens one. */
 const BLOCKS = 6
 
-/** Last block of the partition of a block: no batch goes beyond it. */
+/** The last block of a block's partition. No batch crosses it. */
 export const partitionEnd = (height: number): number => height - (height % BLOCKS) + BLOCKS - 1
 
 /**
- * A batch of the crash tests, within a partition: besides what every batch writes anew, one document for each block that
- * no other batch touches, so that a batch that was committed but not applied leaves a gap for good.
+ * A batch of the crash tests within a partition. Besides the documents that every batch rewrites, it has one
+ * document per block that no other batch touches. A batch that was committed but not applied therefore leaves
+ * a permanent gap.
  */
 export const crashBatch = (first: number, last: number): Batch => {
   const batch = tellingBatch(first, last)

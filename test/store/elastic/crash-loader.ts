@@ -7,9 +7,9 @@ import { crashBatch, partitionEnd } from './crash-batch.ts'
 const TWO_BLOCKS = { documents: 6, bytes: Number.POSITIVE_INFINITY }
 
 /**
- * A loader for the crash tests, to be killed: `bun crash-loader.ts URL PREFIX`. Takes the store over, commits two
- * batches of three blocks, or as many as their partition holds, the first two blocks of each written ahead; the second
- * one's while the first batch is committed. Lets go.
+ * A loader for the crash tests, which is killed: `bun crash-loader.ts URL PREFIX`. It takes the store over,
+ * commits two batches of three blocks, or of as many as their partition holds, and releases the store. The
+ * first two blocks of each batch are written ahead, those of the second batch during the commit of the first.
  */
 const main = async ([url = '', prefix = '']: readonly string[]): Promise<void> => {
   const store = openElastic({ url, prefix, leaseMs: 300, chunk: TWO_BLOCKS })

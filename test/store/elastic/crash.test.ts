@@ -14,15 +14,18 @@ import { elasticsearchUrl, openTestElastic, type TestElastic } from '#test/suppo
 import { crashBatch, partitionEnd } from './crash-batch.ts'
 
 const LOADER = join(import.meta.dir, 'crash-loader.ts')
-/** Longer than the two batches of a loader take, in requests. */
+/** More requests than a loader needs for its two batches. */
 const MOST_STEPS = 120
 
-/** Runs a loader whose request number `step` is carried out by the server and kills it; false: it came to its end. */
+/**
+ * Runs a loader that is killed when the server has handled its request number `step`. Returns false if the
+ * loader completed.
+ */
 const loadUntil = async (target: TestElastic, step: number): Promise<boolean> => {
   let loader: Bun.Subprocess | undefined
   let killed = false
   const proxy = await openProxy(target.url, ({ number }: Asked) => {
-    // What is sent beside it never arrives; nor does it fail before the loader is killed.
+    // Concurrent requests never reach the server. They must not fail before the loader is killed either.
     if (number !== step)
       return number < step ? pass : { type: 'hold', until: Promise.withResolvers().promise }
     const run = () => {
@@ -40,7 +43,7 @@ const loadUntil = async (target: TestElastic, step: number): Promise<boolean> =>
   return killed
 }
 
-/** Everything a view shows of its height. */
+/** All parts of a view that depend on its height. */
 const seen = async (view: View) => {
   const [counted, list, owners, own] = await Promise.all([
     view.get(statistics, STATISTICS),
@@ -74,7 +77,7 @@ const expectWhole = (view: Awaited<ReturnType<typeof seen>>) => {
   })
 }
 
-/** What readers see while nobody writes: one whole height, or that they have to wait for the next loader. */
+/** Reads while nothing writes. Returns a whole height, or that readers wait for the next loader. */
 const look = async (store: Store, waitMs = 250): Promise<number | 'waiting'> => {
   try {
     const view = await store.read(seen, { signal: AbortSignal.timeout(waitMs) })
@@ -104,7 +107,7 @@ const contents = async ({ url, prefix }: TestElastic) => {
 }
 
 describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
-  test('commit: killed after any request, those that open a partition too, readers see whole heights and the next loader ends where a clean one does', async () => {
+  test('commit: after a kill at any request, including those that open a partition, readers see whole heights and the next loader stores the same as an undisturbed one', async () => {
     const target = openTestElastic()
     const clean = openTestElastic()
     try {
@@ -118,9 +121,9 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
         highest = height
         expect(step).toBeLessThan(MOST_STEPS)
       }
-      // More requests than steps of the protocol: the loop went through all of them.
+      // The loop has covered every request of the protocol.
       expect(step).toBeGreaterThan(20)
-      // The last loader came to its end: there is nothing to wait for, only a machine that may be busy.
+      // The last loader completed, so this read only has to wait for a busy machine.
       const height = await look(target.store, 60_000)
       expect(height).toBeGreaterThan(10)
       const writer = await clean.store.takeOver(identity)

@@ -25,7 +25,7 @@ import { healthy } from '#test/support/stores/elastic-cluster.ts'
 import { freePorts, type OwnServer, ownServers } from '#test/support/stores/elastic-process.ts'
 import { openTestElastic, type TestElastic } from '#test/support/stores/elasticsearch.ts'
 
-/** What both servers have, and what only the one that is left has. */
+/** The height that both servers have, and the height that only the remaining server has. */
 const [BEFORE, AFTER] = [5, 9]
 
 const servers = await ownServers()
@@ -34,7 +34,7 @@ let links: readonly Link[] = []
 let main: OwnServer
 let cutOff: OwnServer
 let target: TestElastic
-/** Asks one of the two servers, as `isStale` says. */
+/** A proxy that sends each request to one of the two servers, as `isStale` decides. */
 let proxy: Awaited<ReturnType<typeof openProxy>>
 let isStale: (asked: Asked) => boolean = () => false
 let to = ''
@@ -94,7 +94,7 @@ const readThrough = async <T>(read: (view: View) => Promise<T>): Promise<T> => {
   }
 }
 
-/** What an audit sees of the last batch. */
+/** An audit's view of the last batch. */
 const audited = async () => {
   const store = target.reopen({ url: proxy.url, requestTimeoutMs: 10_000 })
   try {
@@ -113,7 +113,7 @@ const audited = async () => {
 
 const isCount = ({ body }: Asked): boolean => body.includes('"track_total_hits":true')
 
-/** The server that is cut off answers such calls; all others go to the one that is left. */
+/** Requests of these calls go to the server that is cut off, all others to the remaining one. */
 const staleAt = (
   calls: readonly string[],
   atMost = Number.POSITIVE_INFINITY,
@@ -144,7 +144,7 @@ describe.skipIf(servers === undefined)('a server that is cut off from its cluste
     main = servers.make('main', one, {
       settings: [...usual, `transport.publish_port: ${fromOne.transport}`],
     })
-    // It cannot become the master of itself.
+    // A data node cannot become the master by itself.
     cutOff = servers.make('cut-off', two, {
       settings: [...usual, 'node.roles: [data]', `transport.publish_port: ${fromTwo.transport}`],
     })
@@ -157,7 +157,7 @@ describe.skipIf(servers === undefined)('a server that is cut off from its cluste
     await commitBatch(writer, accountBatch(BEFORE, ['u1']))
     await healthy(main.url, 'wait_for_status=green')
     for (const link of links) link.cut()
-    // The master takes the copies of the other server out of use.
+    // The master removes the other server's copies from the set of active copies.
     await healthy(main.url, 'wait_for_nodes=1')
     await commitBatch(writer, tellingBatch(BEFORE + 1, AFTER - 1))
     await commitBatch(writer, accountBatch(AFTER, ['u2']))
@@ -177,7 +177,7 @@ describe.skipIf(servers === undefined)('a server that is cut off from its cluste
     servers?.[Symbol.dispose]()
   })
 
-  test('its copies are those of before: what is tested here can happen', async () => {
+  test('the copies of the cut-off server are outdated, as these tests need', async () => {
     const { _source } = await ask<{ _source: { total: string } }>(
       'GET',
       `${cutOff.url}/${target.prefix}-wealth-0/_doc/a?realtime=false`,
@@ -186,7 +186,7 @@ describe.skipIf(servers === undefined)('a server that is cut off from its cluste
   })
 
   for (const [what, read, right] of cases) {
-    test(`${what}: never what it was before`, async () => {
+    test(`${what}: the old value is never returned`, async () => {
       staleAt(READS)
       const answer = await readThrough(read).catch((error: unknown) => error)
       if (answer instanceof Error)
@@ -196,18 +196,18 @@ describe.skipIf(servers === undefined)('a server that is cut off from its cluste
         ])
       else expect(answer).toEqual(right)
     })
-    test(`${what}: another copy is asked`, async () => {
+    test(`${what}: another copy is read`, async () => {
       staleAt(READS, 2)
       expect(await readThrough(read)).toEqual(right)
     })
   }
 
-  test('an export is taken from a copy that is not out of date', async () => {
+  test('an export is read from a current copy', async () => {
     staleAt(['_pit', '_search'])
     const store = target.reopen({ url: proxy.url })
     const held = await store.hold({ state: [wealth] }).catch((error: unknown) => error)
     expect([exitCodeFor(held), (held as Error).message]).toEqual([75, expect.stringContaining('out of date')])
-    // What was opened before may still be closing.
+    // The point in time of an earlier test may still be closing.
     staleAt(['_pit', '_search'], 2, ({ method }) => method === 'POST')
     const { view, close } = await store.hold({ state: [wealth] })
     expect((await view.get(wealth, 'a'))?.total).toBe(totalAt(AFTER))
@@ -215,7 +215,7 @@ describe.skipIf(servers === undefined)('a server that is cut off from its cluste
     await store.close()
   })
 
-  test('an audit calls nothing damage that is only missing where a server was cut off', async () => {
+  test('an audit reports no damage for documents that only the cut-off server lacks', async () => {
     const posted = ({ method }: Asked): boolean => method === 'POST'
     staleAt(['_pit', '_search'], Number.POSITIVE_INFINITY, posted)
     const failure = await failureOf(audited())
@@ -224,7 +224,7 @@ describe.skipIf(servers === undefined)('a server that is cut off from its cluste
     expect(await audited()).toEqual({ richest: totalAt(AFTER), hasBlock: true, hasAccount: true })
   })
 
-  test('a loader reads no old state', async () => {
+  test('a loader reads the current state', async () => {
     isStale = () => false
     const store = target.reopen({ url: proxy.url })
     const writer = await store.takeOver(identity)
@@ -239,7 +239,7 @@ describe.skipIf(servers === undefined)('a server that is cut off from its cluste
     await store.close()
   })
 
-  test('a count that is too low there is no damage', async () => {
+  test('a count that is too low on the cut-off server is not damage', async () => {
     staleAt(['_msearch'], 1, isCount)
     const store = target.reopen({ url: proxy.url })
     const writer = await store.takeOver(identity)
@@ -248,7 +248,7 @@ describe.skipIf(servers === undefined)('a server that is cut off from its cluste
     await store.close()
   })
 
-  test('while no copy can be vouched for, a load is to be tried again', async () => {
+  test('while no copy is known to be current, a load fails temporarily', async () => {
     staleAt(['_msearch', '_search_shards'], Number.POSITIVE_INFINITY, () => true)
     const store = target.reopen({ url: proxy.url, requestTimeoutMs: 10_000 })
     const failure = await failureOf(store.takeOver(identity))
@@ -256,7 +256,7 @@ describe.skipIf(servers === undefined)('a server that is cut off from its cluste
     await store.close()
   })
 
-  test('what was written last and is really gone is damage to an audit', async () => {
+  test('documents of the last batch that are really missing are damage to an audit', async () => {
     isStale = () => false
     await ask('DELETE', `${main.url}/${target.prefix}-accounts-0/_doc/u2?refresh=true`)
     expect(await audited()).toEqual({ richest: totalAt(AFTER), hasBlock: true, hasAccount: false })

@@ -15,12 +15,12 @@ import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '#test/support/stores/elasticsearch.ts'
 import { until } from '#test/support/wait.ts'
 
-/** Waits of retries are not waited for. */
+/** Retries pause for one millisecond only. */
 const clock = { sleep: () => Bun.sleep(1), random: () => 0 }
 
 type Setting = {
   readonly target: TestElastic
-  /** Decides about the requests of `through`; set by the test. */
+  /** Decides the fate of the requests of `through`. Set by the test. */
   readonly faults: { fateOf: (asked: Asked) => Fate }
   /** A store whose requests go through the proxy. */
   readonly through: ReturnType<typeof openElastic>
@@ -29,7 +29,7 @@ type Setting = {
 
 let shared: Setting & { readonly close: () => Promise<void> }
 
-/** One set of indices for all cases: each goes on where the one before ended. */
+/** One set of indices for all cases. Each case begins at the height where the previous one ended. */
 const openShared = async (): Promise<typeof shared> => {
   const target = openTestElastic()
   const faults: Setting['faults'] = { fateOf: () => pass }
@@ -46,7 +46,7 @@ const openShared = async (): Promise<typeof shared> => {
   return { target, faults, through, events, close }
 }
 
-/** Runs a case with a writer behind the proxy; `at` is the height it begins with. */
+/** Runs a case with a writer behind the proxy. `at` is its first height. */
 const withFaults = async (body: (setting: Setting & { writer: Writer; at: number }) => Promise<void>) => {
   shared.faults.fateOf = () => pass
   shared.events.length = 0
@@ -64,7 +64,7 @@ const isCheckpoint = ({ method, path }: Asked): boolean =>
   method === 'PUT' && path.includes('/_doc/checkpoint')
 const isBulk = ({ path }: Asked): boolean => path.startsWith('/_bulk')
 
-/** The first `count` requests that `which` names meet `fate`. */
+/** Applies `fate` to the first `count` requests that `which` selects. */
 const firstOf = (which: (asked: Asked) => boolean, count: number, fate: Fate) => {
   let left = count
   return (asked: Asked): Fate => (which(asked) && left-- > 0 ? fate : pass)
@@ -73,7 +73,7 @@ const firstOf = (which: (asked: Asked) => boolean, count: number, fate: Fate) =>
 const owners = (target: TestElastic): Promise<readonly WealthDoc[]> =>
   target.store.read(view => view.page(wealth, 'richest', { offset: 0, limit: 10 }))
 
-/** Answers a bulk's items with 429 though they are carried out, the first and every third one. */
+/** Answers 429 for the first and every third item of a bulk, although the server has handled them. */
 const every3rdTooMany = ({ status, body }: Answered): Answered => {
   const { items } = JSON.parse(body) as { items: Record<string, object>[] }
   const error = { type: 'es_rejected_execution_exception', reason: 'queue full' }
@@ -84,13 +84,13 @@ const every3rdTooMany = ({ status, body }: Answered): Answered => {
   return { status, body: JSON.stringify({ items: changed }) }
 }
 
-/** Answers of a refresh as if one copy had not been reached. */
+/** The answer of a refresh that did not reach one copy. */
 const oneCopyMissed = ({ status }: Answered): Answered => ({
   status,
   body: '{"_shards":{"total":2,"successful":1,"failed":1}}',
 })
 
-/** Answers of a bulk whose writes were not made searchable. */
+/** The answer of a bulk whose writes were not made searchable. */
 const notSearchable = ({ status, body }: Answered): Answered => ({
   status,
   body: body.replaceAll('"forced_refresh":true', '"forced_refresh":false'),
@@ -98,7 +98,7 @@ const notSearchable = ({ status, body }: Answered): Answered => ({
 
 const isMget = ({ path }: Asked): boolean => path.startsWith('/_mget')
 
-/** Answers of `_mget` as a copy gives them that has not got the documents yet. */
+/** The answer of `_mget` from a copy that does not have the documents yet. */
 const nothingYet = ({ status, body }: Answered): Answered => {
   const { docs } = JSON.parse(body) as { docs: { _index: string; _id: string }[] }
   return {
@@ -107,13 +107,13 @@ const nothingYet = ({ status, body }: Answered): Answered => {
   }
 }
 
-/** How often a block's document was written, whatever was answered. */
+/** Number of writes of a block's document, whatever their answers. */
 const writesOf = async ({ url, prefix }: TestElastic, height: number): Promise<number> => {
   const answer = await fetch(`${url}/${prefix}-blocks-000000/_doc/${blockId(height)}`)
   return ((await answer.json()) as { _version: number })._version
 }
 
-/** [what is lost, fates, how often the rows of the batch were written in the end, retries] */
+/** [lost answer, fates, number of writes of the batch's rows in the end, retries] */
 const unclearCases: readonly (readonly [string, () => (asked: Asked) => Fate, number, number])[] = [
   ['nothing', () => () => pass, 1, 0],
   ['the answer to the rows', () => firstOf(isBulk, 1, { type: 'cut-after' }), 2, 1],
@@ -135,7 +135,7 @@ const unclearCases: readonly (readonly [string, () => (asked: Asked) => Fate, nu
       const lagging = firstOf(isMget, 1, { type: 'change', to: nothingYet })
       let cut = false
       return asked => {
-        // Mget is also how the store is read before.
+        // The store also sends _mget before the commit.
         if (isMget(asked)) return cut ? lagging(asked) : pass
         const fate = rows(asked)
         cut ||= fate.type === 'cut-after'
@@ -165,7 +165,7 @@ function busy(status: number): Fate {
   return { type: 'answer', with: { status, body: '{"error":{"type":"busy","reason":"too much to do"}}' } }
 }
 
-/** No write is made searchable at once, and the first `count` refreshes meet `fate`. */
+/** No write becomes searchable at once, and `fate` applies to the first `count` refreshes. */
 function unrefreshed(fate: Fate, count: number): (asked: Asked) => Fate {
   const refreshes = firstOf(({ path }) => path.includes('/_refresh'), count, fate)
   return asked => (isBulk(asked) ? { type: 'change', to: notSearchable } : refreshes(asked))
@@ -176,7 +176,7 @@ const countBlocks = async ({ url, prefix }: TestElastic): Promise<number> => {
   return ((await answer.json()) as { count: number }).count
 }
 
-/** Changes with every write of the checkpoint. */
+/** The sequence number increases with every write of the checkpoint. */
 const seqNoOf = async ({ url, prefix }: TestElastic): Promise<number> => {
   const answer = await fetch(`${url}/${prefix}-meta/_doc/checkpoint`)
   return ((await answer.json()) as { _seq_no: number })._seq_no
@@ -199,7 +199,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
   afterAll(() => shared.close())
 
   for (const [name, fateOf, retries] of faultCases)
-    test(`commit: is done exactly once when ${name}`, () =>
+    test(`commit: the batch is stored exactly once when ${name}`, () =>
       withFaults(async ({ target, faults, events, writer, at }) => {
         faults.fateOf = fateOf
         await commitBatch(writer, tellingBatch(at, at + 4))
@@ -211,7 +211,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       }))
 
   for (const [name, fates, writes, retries] of unclearCases)
-    test(`commit: rows are done when a write of them was answered, also when there is lost: ${name}`, () =>
+    test(`commit: rows are stored when a write of them was answered, also when this is lost: ${name}`, () =>
       withFaults(async ({ target, faults, events, writer, at }) => {
         faults.fateOf = fates()
         await commitBatch(writer, tellingBatch(at, at + 1))
@@ -221,7 +221,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
         expect(await countBlocks(target)).toBe(at + 2)
       }))
 
-  test('commit: waits while writes are blocked and goes on by itself', () =>
+  test('commit: the commit waits while writes are blocked, and continues by itself', () =>
     withFaults(async ({ target, events, writer, at }) => {
       const setBlock = (value: boolean | null) =>
         put(target, 'records-000000/_settings', { 'index.blocks.read_only_allow_delete': value })
@@ -241,7 +241,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       expect(await target.store.published()).toEqual(publishedAt(at + 2))
     }))
 
-  test('commit: waits while not even the checkpoint can be written, on a disk that is full', () =>
+  test('commit: the commit waits while not even the checkpoint can be written on a full disk', () =>
     withFaults(async ({ target, events, writer, at }) => {
       const setBlock = (value: boolean | null) =>
         put(target, '*/_settings', { 'index.blocks.read_only_allow_delete': value })
@@ -254,7 +254,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       expect(await target.store.published()).toEqual(publishedAt(at + 2))
     }))
 
-  test('commit: a copy that lags after a lost answer is no other loader', () =>
+  test('commit: a lagging copy after a lost answer is not taken for another loader', () =>
     withFaults(async ({ target, faults, events, writer, at }) => {
       const path = `/${target.prefix}-meta/_doc/checkpoint`
       const before = await (await fetch(target.url + path)).text()
@@ -267,7 +267,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       expect(await target.store.published()).toEqual(publishedAt(at))
     }))
 
-  test('commit: a refused document stops it and names index, document and field; the next try begins clean', () =>
+  test('commit: a refused document fails the commit with its index, id and field, and the next attempt succeeds', () =>
     withFaults(async ({ target, faults, writer, at }) => {
       const id = blockId(at)
       const reason = `failed to parse field [hash8] of type [keyword] in document with id '${id}'`
@@ -287,12 +287,12 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       expect(refused.message).toContain(`${target.prefix}-blocks-000000-into '${id}'`)
       expect(refused.message).toContain('[hash8]')
       expect(await target.store.published()).toEqual(publishedAt(at - 1))
-      // Another end: what the failed try left behind must be gone.
+      // A batch with another end: the documents of the failed attempt must be gone.
       await commitBatch(writer, batchOf(at, at))
       expect(await countBlocks(target)).toBe(at + 1)
     }))
 
-  test('commit: stops when other content stands where its documents belong', () =>
+  test('commit: other content in place of its documents fails the commit', () =>
     withFaults(async ({ target, writer, at }) => {
       await put(target, `blocks-000000/_create/${blockId(at)}`, { height: at, hash: 'of somebody else' })
       const refused = await failureOf(commitBatch(writer, batchOf(at, at)))
@@ -303,7 +303,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       expect<unknown>(stored).toEqual([blockDoc(at)])
     }))
 
-  test('takeOver: a loader that was silent for its lease is replaced and told so at its next commit', () =>
+  test('takeOver: a loader that was silent for its lease is replaced, and its next commit fails', () =>
     withFaults(async ({ target, faults, writer: silent, at }) => {
       const { promise: woken, resolve: wake } = Promise.withResolvers<void>()
       const { promise: asleep, resolve: sleeping } = Promise.withResolvers<void>()
@@ -321,14 +321,14 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       await commitBatch(next, tellingBatch(at + 1, at + 1))
       expect(await target.store.published()).toEqual(publishedAt(at + 1))
       await next.release()
-      // What the late one wrote above is gone with the next take-over.
+      // The next take-over removes the documents that the late loader wrote above.
       const last = await target.reopen().takeOver(identity)
       expect(last.checkpoint).toEqual(publishedAt(at + 1))
       expect(await countBlocks(target)).toBe(at + 2)
       await last.release()
     }))
 
-  test('takeOver: the last write of a loader that is dead, come late, is no sign of life', () =>
+  test('takeOver: a late write of a dead loader is not a sign of life', () =>
     withFaults(async ({ target, faults, writer: dead, at }) => {
       const { promise: released, resolve: release } = Promise.withResolvers<void>()
       const { promise: sent, resolve: sending } = Promise.withResolvers<void>()
@@ -358,7 +358,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       await next.release()
     }))
 
-  test('read: waits from refresh to publication and shows the new height, never a mixture', () =>
+  test('read: a read waits from refresh to publication and returns the new height, never a mixture', () =>
     withFaults(async ({ target, faults, writer, at }) => {
       await commitBatch(writer, tellingBatch(at, at))
       const { promise: released, resolve: release } = Promise.withResolvers<void>()
@@ -382,7 +382,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       expect(await target.store.published()).toEqual(publishedAt(at + 1))
     }))
 
-  test('read: a ranking is never short of what has left it at a height to come', () =>
+  test('read: a ranking does not lack members that leave it at an unpublished height', () =>
     withFaults(async ({ target, faults, writer, at }) => {
       const holding = (owner: string, amount: bigint) => ({
         id: balanceId('coin', owner),
@@ -420,7 +420,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
           options,
         )
       expect(await kindOf(holders({ signal: AbortSignal.timeout(50) }))).toBe('deadline')
-      // What did not change is answered all the while.
+      // Unchanged documents are answered throughout.
       const x = await target.store.read(async view => [
         view.at.height,
         await view.get(balances, balanceId('coin', 'x')),

@@ -16,7 +16,10 @@ import { failureOf } from '#test/store/suite/harness.ts'
 import { commitBatch, historyOf, restOf } from '#test/support/stores/commit-batch.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '#test/support/stores/elasticsearch.ts'
 
-/** Documents of so many blocks of a telling batch: of `withStore`, the history that is written ahead; less is held. */
+/**
+ * The documents of this many blocks of a telling batch. `withStore` writes history ahead from this number on;
+ * less is held in memory.
+ */
 const TWO_BLOCKS = 6
 const THREE_BLOCKS = 9
 const ANY_HISTORY = 1
@@ -34,7 +37,7 @@ const withStore = async (
   }
 }
 
-/** Heights of the blocks that stand in Elasticsearch, whoever may see them. */
+/** Heights of the blocks stored in Elasticsearch, visible to readers or not. */
 const standing = async ({ url, prefix }: TestElastic, index = 'blocks'): Promise<readonly number[]> => {
   await fetch(`${url}/${prefix}-${index}/_refresh`, { method: 'POST' })
   const answer = await fetch(`${url}/${prefix}-${index}/_search?size=1000`)
@@ -51,7 +54,7 @@ const rowsOf = (store: Store, heights: readonly number[]) =>
   )
 
 describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
-  test('append: what is written ahead stands there unseen, and is seen with its batch', () =>
+  test('append: history written ahead is stored invisibly, and is visible with its batch', () =>
     withStore(async target => {
       const writer = await target.store.takeOver(identity)
       await commitBatch(writer, tellingBatch(0, 1))
@@ -70,7 +73,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       await writer.release()
     }))
 
-  test('append: a batch may be written ahead as a whole, also while the one before is being committed', () =>
+  test('append: a whole batch may be written ahead, also while the previous one is being committed', () =>
     withStore(async target => {
       const writer = await target.store.takeOver(identity)
       const [first, second] = [tellingBatch(0, 2), tellingBatch(3, 5)]
@@ -87,7 +90,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       await writer.release()
     }))
 
-  test('append: opens a partition, which is seen with its batch', () =>
+  test('append: a partition opened ahead is visible with its batch', () =>
     withStore(async target => {
       const writer = await target.store.takeOver(identity)
       await commitBatch(writer, tellingBatch(0, 2))
@@ -101,7 +104,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       await writer.release()
     }))
 
-  test('append: what a loader left ahead is gone for the next one, a partition of its own too', () =>
+  test('append: history that a loader left ahead is removed for the next one, including a partition', () =>
     withStore(async target => {
       for (const partition of [0, 1]) {
         const writer = await target.store.takeOver(identity)
@@ -119,7 +122,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       await last.release()
     }))
 
-  test('append: refuses a hole, what is there already, and another partition than its batch', () =>
+  test('append: a gap, stored blocks, and another partition than the batch’s are refused', () =>
     withStore(async target => {
       const writer = await target.store.takeOver(identity)
       await commitBatch(writer, batchOf(0, 2))
@@ -139,18 +142,18 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
         batchOf(5, 5, { filling: { partition: 1, documents: 1 } }),
         'History of block 5 belongs to another partition than its batch.',
       )
-      // A batch that lacks a block between, or goes elsewhere.
+      // A batch that lacks a block in the middle, or that is for another partition.
       const missing = await failureOf(commitBatch(writer, { ...batchOf(3, 6), blocks: batchOf(6, 6).blocks }))
       expect(missing.kind).toBe('defect')
       expect(await target.store.published()).toEqual(publishedAt(2))
       await writer.release()
     }, ANY_HISTORY))
 
-  test('append: what stands ahead of a batch that failed does not go into one after it', () =>
+  test('append: history ahead of a failed batch does not go into a later one', () =>
     withStore(async target => {
       const writer = await target.store.takeOver(identity)
       await commitBatch(writer, tellingBatch(0, 1))
-      // Its last row cannot be stored.
+      // The last row cannot be stored.
       const broken = batchOf(2, 3, { records: [{ ...recordDoc(3, 0), time: 2n ** 63n }] })
       const [failed, next] = [commitBatch(writer, broken), tellingBatch(4, 7)]
       const ahead = writer.append(historyOf(next, 0, 6))

@@ -13,14 +13,14 @@ type Three = readonly [OwnServer, OwnServer, OwnServer]
 
 const HEIGHT = 60
 const PAGES = 150
-/** Nothing of ours ends a wait: what hangs is got round, or the test never ends. */
+/** The tests' own time-outs never fire: the client gets around hung servers, or the test never ends. */
 const NEVER_MS = 3_600_000
 
 let node: Awaited<ReturnType<typeof replayed>>
 let lines: readonly TroubledLine[]
 let target: TestElastic
 
-/** So many right answers more. */
+/** Waits for this many more right answers. */
 const answers = async (watching: Witness, count: number): Promise<void> => {
   for (const enough = watching.good() + count; watching.good() < enough; ) await watching.sees(200)
 }
@@ -36,7 +36,7 @@ const troubled = () => ({
   }),
 })
 
-/** Asks for pages all the time, before, while and after something is wrong. */
+/** Requests pages continuously before, during and after a disturbance. */
 const watchedThrough = async (
   begin: () => void,
   end: () => void,
@@ -68,7 +68,7 @@ const expectRight = async (seen: Testimony): Promise<void> => {
   expect(refused).toBeLessThan(PAGES / 10)
 }
 
-/** Three servers that are one cluster, run and drop none of them because it hangs. */
+/** A cluster of three servers that does not drop a hung one. */
 export const hungSuite = (servers: () => Three): void => {
   beforeAll(async () => {
     node = await replayed(HEIGHT)
@@ -86,7 +86,7 @@ export const hungSuite = (servers: () => Three): void => {
 
   const suffer = (trouble: Trouble) => () => lines[1]?.suffer(trouble)
 
-  test('clients are cut off from it: pages are answered and blocks loaded by way of the others', async () => {
+  test('clients are cut off from the server: pages are answered and blocks loaded through the others', async () => {
     const seen = await watchedThrough(suffer('hold'), suffer('none'), async () => {
       const { store } = troubled()
       expect(await loadFrom(node.url, store)).toBe(HEIGHT)
@@ -94,7 +94,7 @@ export const hungSuite = (servers: () => Three): void => {
     await expectRight(seen)
   })
 
-  test('it is slow: pages go round it', async () => {
+  test('the server is slow: pages are answered by the others', async () => {
     await expectRight(await watchedThrough(suffer({ delayMs: 3_000 }), suffer('none')))
   })
 
@@ -109,11 +109,11 @@ export const hungSuite = (servers: () => Three): void => {
   }
 
   test(
-    'it hangs: its copies are gone round, too',
+    'the server hangs: its copies are avoided, too',
     hangs(master => servers().find(({ name }) => name !== master)),
   )
   test(
-    'the master hangs: no page needs it',
+    'the master hangs: pages do not need it',
     hangs(master => servers().find(({ name }) => name === master)),
   )
 }

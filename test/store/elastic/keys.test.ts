@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { openElastic } from '#store/elastic/open-elastic.ts'
 
-test('keys are read while every other request hangs, however many there are', async () => {
+test('keys are read while every other request hangs, whatever their number', async () => {
   const hanging = Promise.withResolvers<void>()
   let hung = 0
   const server = Bun.serve({
@@ -12,7 +12,7 @@ test('keys are read while every other request hangs, however many there are', as
       const headers = { 'x-elastic-product': 'Elasticsearch' }
       const { pathname } = new URL(request.url)
       if (pathname === '/x-keys/_search') return Response.json({ hits: { hits: [] } }, { headers })
-      // What the list of keys asks besides: which index of keys is the known one.
+      // The list of keys also reads which index of keys is the known one.
       if (pathname === '/x-meta/_doc/published')
         return Response.json({ found: false }, { headers, status: 404 })
       hung += 1

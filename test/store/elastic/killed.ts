@@ -14,13 +14,13 @@ import { loadFrom, replayed } from '../../support/stores/loading.ts'
 const HEIGHT = 200
 const DOCUMENTS = 40
 const KILLS = SOAK ? 20 : 2
-/** Of the cluster: each node once, so that every role a node can have is lost once. */
+/** Rounds for the cluster. In each round every node is killed once, so that every role is lost once. */
 const ROUNDS = SOAK ? 5 : 1
 
 let expected: Dump
 let node: Awaited<ReturnType<typeof replayed>>
 
-/** The chain, and what a load of it in peace stores. */
+/** Prepares the chain and the documents of an undisturbed load. */
 const prepared = (): void => {
   beforeAll(async () => {
     node = await replayed(HEIGHT)
@@ -32,7 +32,7 @@ const prepared = (): void => {
   afterAll(() => node?.stop())
 }
 
-/** A loader and a reader on one store, both at it until the chain is loaded. */
+/** A loader and a reader that work on one store until the chain is loaded. */
 const underLoad = async (target: TestElastic, seed: number) => {
   await loadFrom(node.url, target.store, { to: 0 })
   const watching = await witness(serviceOn(target.reopen()), { seed, also: [503] })
@@ -48,7 +48,7 @@ const underLoad = async (target: TestElastic, seed: number) => {
     batch: { documents: DOCUMENTS, bytes: Number.MAX_SAFE_INTEGER, chunk },
     log: (_level, _message, fields) => pauses.push(String(fields?.['reason'])),
   })
-  // Told when it is waited for at the end.
+  // A failure is reported by `end`, which awaits the same promise.
   loading.catch(() => undefined)
   const ended = loading.then(() => {
     for (const { done } of waiting) done()
@@ -56,7 +56,7 @@ const underLoad = async (target: TestElastic, seed: number) => {
   return {
     watching,
     pauses,
-    /** Resolves when so many blocks more are committed, or all. */
+    /** Resolves when this many more blocks are committed, or all. */
     loads: (blocks: number): Promise<unknown> => {
       const height = Math.min(HEIGHT, watching.height() + blocks)
       return Promise.race([new Promise<void>(done => waiting.push({ height, done })), ended])
@@ -70,7 +70,7 @@ const underLoad = async (target: TestElastic, seed: number) => {
   }
 }
 
-/** Every answer was right, and what is stored is what a load in peace stores. */
+/** Every answer was right, and the stored documents are those of an undisturbed load. */
 const expectNothingLost = async (target: TestElastic, seed: number, seen: Testimony): Promise<void> => {
   expect([seed, seen.wrong]).toEqual([seed, []])
   expect([seed, await secondOpinion(node.url, seen)]).toEqual([seed, []])
@@ -78,11 +78,11 @@ const expectNothingLost = async (target: TestElastic, seed: number, seen: Testim
   expect([seed, differences(dump, expected)]).toEqual([seed, []])
 }
 
-/** A server that is alone and runs; so it is left. */
+/** A single server. It runs before and after. */
 export const killedSuite = (at: () => OwnServer): void => {
   prepared()
 
-  test('one server: 503 while it is away, then loader and service go on by themselves, and nothing is lost', async () => {
+  test('one server: the service answers 503 while it is down, then loader and service continue by themselves without loss', async () => {
     const seed = seedOf(31)
     const random = seeded(seed)
     const server = at()
@@ -103,11 +103,11 @@ export const killedSuite = (at: () => OwnServer): void => {
   })
 }
 
-/** Three servers that are one cluster and run; of two of them it is left. */
+/** A cluster of three running servers. Two of them run in the end. */
 export const lostNodesSuite = (all: () => readonly OwnServer[]): void => {
   prepared()
 
-  test('three servers with a copy of everything: nodes lost one after the other cost neither rows nor the service', async () => {
+  test('three servers with a copy of everything: killing one after the other loses neither rows nor the service', async () => {
     const seed = seedOf(37)
     const random = seeded(seed)
     const nodes = all()
@@ -116,13 +116,13 @@ export const lostNodesSuite = (all: () => readonly OwnServer[]): void => {
     const { watching, loads, end } = await underLoad(target, seed)
     for (let round = 0; round < ROUNDS; round++)
       for (const [at, one] of nodes.entries()) {
-        // A copy that is not whole yet is no copy.
+        // A copy counts only when it is complete.
         await isGreen(nodes[(at + 1) % nodes.length]?.url)
         await loads(Math.floor(random() * 10))
         one.kill()
         await loads(10)
         await watching.sees(200)
-        // The last one lost stays away: the load ends with two.
+        // The last server to be killed stays down: the load ends with two.
         if (round < ROUNDS - 1 || at < nodes.length - 1) await one.start()
       }
     const seen = await end()

@@ -14,7 +14,7 @@ const { key, stored } = createKey('a', { perSecond: 3, perDay: 7 }, { now: NOW }
 
 const remove = (target: TestElastic) => ask('DELETE', `${target.url}/${target.prefix}-keys-0`)
 
-/** Another index in its place, as `indices create` would make it. */
+/** Replaces the index by another one, as `indices create` would create it. */
 const replace = async (target: TestElastic): Promise<void> => {
   const path = `${target.url}/${target.prefix}-keys-0`
   const [told] = Object.values(
@@ -28,7 +28,7 @@ const replace = async (target: TestElastic): Promise<void> => {
   })
 }
 
-/** The alias leads to an index that somebody else made. */
+/** Points the alias to an index that another program created. */
 const redirect = async (target: TestElastic): Promise<void> => {
   const [index, alias, other] = ['keys-0', 'keys', 'other'].map(name => `${target.prefix}-${name}`)
   await ask('PUT', `${target.url}/${other}?wait_for_active_shards=1`, {
@@ -47,13 +47,13 @@ describe.skipIf(elasticsearchUrl() === undefined)('an index of keys', () => {
     ['that is another one', replace, 'damaged'],
     ['whose alias leads elsewhere', redirect, 'unavailable'],
   ] as const)
-    test(`${name}: no key is called unknown, none is added to it or revoked in it`, () =>
+    test(`${name}: no key is called unknown, added or revoked`, () =>
       withBlocks(async target => {
         await target.store.keys.add(stored)
         const service = target.reopen()
         expect((await check(service)).id).toBe(stored.id)
         await damage(target)
-        // One that knew it, and one that is started now.
+        // A process that had read the index before, and a new one.
         for (const store of [service, target.reopen()]) {
           expect((await failureOf(check(store))).kind).toBe(kind)
           for (const call of [
@@ -69,7 +69,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('an index of keys', () => {
         }
       }))
 
-  test('a repair takes the index of keys as it then is', () =>
+  test('a repair accepts the index of keys in its current form', () =>
     withBlocks(async target => {
       await target.store.keys.add(stored)
       await remove(target)
@@ -85,7 +85,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('an index of keys', () => {
       await (await other.takeOver(identity)).release()
     }))
 
-  test('a store whose inventory does not name it yet gets it with the next loader', () =>
+  test('a store whose inventory lacks the index of keys gets it with the next loader', () =>
     withBlocks(async target => {
       const path = `${target.url}/${target.prefix}-meta-0/_doc`
       for (const id of ['checkpoint', 'published']) {

@@ -26,13 +26,14 @@ const refusesToGoOn = async ({ reopen }: TestElastic, message: RegExp): Promise<
     expect(refused.message).toMatch(message)
     expect(refused.help).toMatch(/iostlens repair/)
   }
-  // Nor is it a store where nothing is loaded yet, to whoever looks on.
+  // A read-only process does not mistake it for a store without blocks either.
   const seen = await failureOf(other.check())
   expect([seen.kind, /no checkpoint in|'checkpoint' of/.test(seen.message)]).toEqual(['damaged', true])
 }
 
-describe.skipIf(elasticsearchUrl() === undefined)('what is lost of meta', () => {
-  // What is refused changes nothing, so that one store serves for all documents that are damaged and put right again.
+describe.skipIf(elasticsearchUrl() === undefined)('lost documents of meta', () => {
+  // A refused call changes nothing, so one store serves for all documents, which are damaged and repaired one
+  // by one.
   describe('a document', () => {
     let target: TestElastic
     beforeAll(async () => {
@@ -40,7 +41,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('what is lost of meta', () => 
     })
     afterAll(() => target.destroy())
 
-    /** Damages a document while `look` sees what is left. */
+    /** Damages a document, runs `look`, and restores the document. */
     const damaged = async (
       id: 'checkpoint' | 'published',
       damage: (document: string) => Promise<unknown>,
@@ -54,7 +55,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('what is lost of meta', () => 
       expect(await target.reopen().read(async view => view.at)).toEqual(publishedAt(HEIGHT))
     }
 
-    test('a checkpoint that is deleted while documents are there is never begun anew', () =>
+    test('a store with documents whose checkpoint is deleted is never loaded from the start', () =>
       damaged(
         'checkpoint',
         document => ask('DELETE', document),
@@ -68,13 +69,13 @@ describe.skipIf(elasticsearchUrl() === undefined)('what is lost of meta', () => 
       ['a list', { body: '[]' }],
       ['partitions that go back', { body: JSON.stringify({ partitions: [0, 7, 5] }) }],
     ] as const) {
-      test(`a checkpoint with ${what} in it is refused by its name`, () =>
+      test(`a checkpoint that contains ${what} is refused by its name`, () =>
         damaged(
           'checkpoint',
           document => ask('PUT', document, source),
           () => refusesToGoOn(target, /'checkpoint' of .*-meta at .* is unreadable or invalid/),
         ))
-      test(`a published height with ${what} in it is no answer`, () =>
+      test(`a published height that contains ${what} is not used for an answer`, () =>
         damaged(
           'published',
           document => ask('PUT', document, source),
@@ -87,13 +88,13 @@ describe.skipIf(elasticsearchUrl() === undefined)('what is lost of meta', () => 
     }
   })
 
-  test('a meta index that is deleted while documents are there is never begun anew', () =>
+  test('a store with documents whose meta index is deleted is never loaded from the start', () =>
     onOwn(async target => {
       await ask('DELETE', metaAt(target))
       await refusesToGoOn(target, /no checkpoint in .*-meta|missing.*meta/)
     }))
 
-  test('a published height that is deleted is published again by the next loader', () =>
+  test('a deleted published height is published again by the next loader', () =>
     onOwn(async target => {
       await ask('DELETE', documentAt(target, 'published'))
       const other = target.reopen()

@@ -9,10 +9,10 @@ import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { elasticsearchUrl, openTestElastic } from '#test/support/stores/elasticsearch.ts'
 import { until } from '#test/support/wait.ts'
 
-/** Blocks 0 to 2 in partition 0, which they finish; block 3 in the next. */
+/** Blocks 0 to 2 finish partition 0. Block 3 is in the next partition. */
 const batches = [tellingBatch(0, 2), batchOf(3, 3, { filling: { partition: 1, documents: 1 } })]
 
-/** A store with faults between; `through` goes by them, `target.store` does not. */
+/** A store behind a faulty proxy. `through` uses the proxy, `target.store` does not. */
 const withProxy = async (body: (place: Awaited<ReturnType<typeof openPlace>>) => Promise<void>) => {
   const place = await openPlace()
   try {
@@ -49,7 +49,7 @@ const SKIPPED = ['skipped', 'skipped', 'skipped']
 const isMerge = ({ path }: Asked): boolean => path.includes('_forcemerge')
 
 describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
-  test('merge: answers that are lost are asked again; one that failed is told and corrected by the next', () =>
+  test('merge: requests with lost answers are repeated, and a failed merge is reported and repaired by the next', () =>
     withProxy(async ({ target, faults, through }) => {
       const writer = await target.store.takeOver(identity)
       for (const batch of batches) await commitBatch(writer, batch)
@@ -65,7 +65,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       expect(failed.message).toContain(`${target.prefix}-blocks-000000`)
       let lost = 0
       faults.fateOf = asked => (isMerge(asked) && lost++ === 0 ? { type: 'cut-after' } : pass)
-      // The first was merged, though it was not said so.
+      // The first partition was merged although the answer was lost.
       expect(await merged(through)).toEqual(['skipped', ...MERGED.slice(2)])
       expect(lost).toBe(3)
       expect(await merged(through)).toEqual(SKIPPED)
@@ -88,7 +88,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       )
     }))
 
-  test('merge: a loader that was replaced is told so, not held up by what is read-only now', () =>
+  test('merge: a replaced loader gets a conflict and is not held up by read-only indices', () =>
     withProxy(async ({ target, faults, through }) => {
       const silent = await through.takeOver(identity)
       const { promise: woken, resolve: wake } = Promise.withResolvers<void>()
@@ -116,12 +116,12 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       await next.release()
     }))
 
-  test('takeOver: removes what a dead loader left in a partition it did not come to open', () =>
+  test('takeOver: documents that a dead loader left in a partition it had not opened are removed', () =>
     withProxy(async ({ target, faults, through }) => {
       const dying = await through.takeOver(identity)
       const [first, second] = batches
       await commitBatch(dying, first ?? tellingBatch(0, 2))
-      // All but the checkpoint is written.
+      // Everything but the checkpoint is written.
       const { promise: woken, resolve: wake } = Promise.withResolvers<void>()
       faults.fateOf = ({ path }) =>
         path.includes('/_doc/checkpoint') ? { type: 'hold', until: woken } : pass
@@ -134,7 +134,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       await until(async () => (await count()) === 1)
       const next = await target.store.takeOver(identity)
       expect(await count()).toBe(0)
-      // This one was told to fill the first partition further.
+      // The next loader's setting lets it fill the first partition further.
       await commitBatch(next, batchOf(3, 4, { filling: { partition: 0, documents: 11 } }))
       expect(next.partitions?.filling).toEqual({ partition: 0, documents: 11 })
       expect(await count()).toBe(0)

@@ -6,7 +6,7 @@ import { ask } from '#test/support/stores/ask-elastic.ts'
 import { elasticsearchUrl, type TestElastic } from '#test/support/stores/elasticsearch.ts'
 import { withBlocks } from './with-blocks.ts'
 
-/** Stores whose API keys a migration of an earlier version moved without recording it. */
+/** Stores whose API keys were moved by a migration of an earlier version that did not record it. */
 
 const [good, bad] = ['good', 'bad'].map(
   name => createKey(name, { perSecond: 3, perDay: 7 }, { now: 1 }).stored,
@@ -18,7 +18,7 @@ const asking =
   <T>(method: string, path: string, body?: object): Promise<T> =>
     ask<T>(method, `${url}/${prefix}-${path}`, body)
 
-/** The keys are copied to their next index, which alone is behind the alias then; in it a key is revoked. */
+/** Copies the keys to their next index, points the alias to it alone, and revokes a key there. */
 const move = async (target: TestElastic): Promise<void> => {
   const { url, prefix } = target
   const [told] = Object.values(
@@ -42,7 +42,7 @@ const move = async (target: TestElastic): Promise<void> => {
   expect(await target.reopen().keys.revoke(bad.id, 5)).toBe(true)
 }
 
-/** Whether each key is revoked, in a process that is started now. */
+/** Whether each key is revoked, as a new process reads it. */
 const revoked = async (target: TestElastic) =>
   Object.fromEntries(
     (await target.reopen().keys.list()).map(({ name, revoked }) => [name, revoked !== undefined]),
@@ -64,7 +64,7 @@ const withMoved = (work: (target: TestElastic) => Promise<void>): Promise<void> 
   })
 
 describe.skipIf(elasticsearchUrl() === undefined)('API keys that were moved', () => {
-  test('are served from where they are, and indices create brings none back that was revoked', () =>
+  test('moved keys are served from their new index, and indices create restores none that was revoked', () =>
     withMoved(async target => {
       expect(await revoked(target)).toEqual(RIGHT)
       expect(await target.store.check()).toEqual([])
@@ -73,7 +73,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('API keys that were moved', ()
       expect(await revoked(target)).toEqual(RIGHT)
     }))
 
-  test('are recorded by the next loader, also where the index before is gone', async () => {
+  test('moved keys are recorded by the next loader, also if the previous index is gone', async () => {
     for (const isGone of [false, true])
       await withMoved(async target => {
         if (isGone) await asking(target)('DELETE', 'keys-0')
@@ -85,13 +85,13 @@ describe.skipIf(elasticsearchUrl() === undefined)('API keys that were moved', ()
         const { generations, inventory } = JSON.parse(_source.body)
         const keys = Object.keys(inventory.indices).filter(name => name.startsWith(`${target.prefix}-keys-`))
         expect([generations.keys, keys]).toEqual([1, [`${target.prefix}-keys-1`]])
-        // It is the known one from now on.
+        // From now on this index is the known one.
         await asking(target)('DELETE', 'keys-1')
         expect((await failureOf(target.reopen().keys.list())).kind).toBe('damaged')
       })
   })
 
-  test('are refused while the index before is behind the alias, too, until indices create or a loader', async () => {
+  test('moved keys are refused while the alias still includes the previous index, until indices create or a loader runs', async () => {
     for (const heal of [
       (target: TestElastic) => target.reopen().create(),
       async (target: TestElastic) => (await target.reopen().takeOver(identity)).release(),

@@ -4,7 +4,7 @@ import { openTestElastic, type TestElastic } from '#test/support/stores/elastics
 
 type Options = Parameters<typeof openTestElastic>[0]
 
-/** A store that is loaded up to a height, and that nobody writes to. */
+/** A store loaded up to a height, without a writer. */
 export const loadedTo = async (height: number, options?: Options): Promise<TestElastic> => {
   const target = openTestElastic(options)
   await target.store.create()
@@ -14,7 +14,7 @@ export const loadedTo = async (height: number, options?: Options): Promise<TestE
   return target
 }
 
-/** Such a store for one piece of work, which may spoil it. */
+/** Runs one piece of work on such a store. The work may damage it. */
 export const onLoaded = async (
   loaded: () => Promise<TestElastic>,
   work: (target: TestElastic) => Promise<void>,

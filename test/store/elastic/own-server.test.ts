@@ -8,10 +8,11 @@ import { autoCreateSuite } from './auto-create.ts'
 import { killedSuite } from './killed.ts'
 import { snapshotSuite } from './snapshot.ts'
 
-// A server of its own is started, one for all that changes settings of a whole cluster or ends it: a start takes 10 s of CPU.
+// One server for all tests that change settings of a whole cluster or end the server, because a start takes
+// 10 s of CPU.
 const servers = await ownServers()
 
-describe.skipIf(servers === undefined)('a server of its own', () => {
+describe.skipIf(servers === undefined)('a separate server', () => {
   let server: OwnServer
   let folder: CliFolder
 
@@ -34,9 +35,9 @@ describe.skipIf(servers === undefined)('a server of its own', () => {
     await folder?.[Symbol.asyncDispose]()
   })
 
-  // First: each start has to recover what is stored by then.
-  describe('that is killed under load and queries', () => killedSuite(() => server))
+  // This suite comes first, because each start has to recover all stored data.
+  describe('the server is killed under load and queries', () => killedSuite(() => server))
   describe('docs/operating.md: a snapshot of Elasticsearch', () => snapshotSuite(() => server))
-  // Last: the server makes indices from then on.
-  describe('that makes any index that is written to', () => autoCreateSuite(() => server))
+  // This suite comes last, because afterwards the server creates indices automatically.
+  describe('the server creates any index on its first write', () => autoCreateSuite(() => server))
 })

@@ -16,7 +16,7 @@ let target: TestElastic
 let proxy: Awaited<ReturnType<typeof openProxy>>
 let fateOf: (asked: Asked) => Fate = () => pass
 
-/** Every kind of read, and the request it is made by. */
+/** Every kind of read, and its request. */
 const reads: readonly (readonly [string, path: string, (view: View) => Promise<unknown>])[] = [
   ['a document', '_mget', view => view.get(wealth, 'a')],
   ['documents', '_mget', view => view.getMany(lists, [listAt(0).id, 'nobody'])],
@@ -27,7 +27,7 @@ const reads: readonly (readonly [string, path: string, (view: View) => Promise<u
 
 const shardGone = { type: 'no_shard_available_action_exception', reason: 'No shard available for [get]' }
 
-/** The server answers, but some of it failed on a shard. */
+/** The server answers, but a shard failed. */
 const partly = ({ status, body }: Answered): Answered => {
   const { docs, responses } = JSON.parse(body) as { docs?: object[]; responses?: object[] }
   if (docs !== undefined) {
@@ -67,14 +67,14 @@ const faults: readonly (readonly [string, Fate])[] = [
   ['is answered with an object for every member', changed(body => body.replaceAll(/\[.*\]/gs, '{}'))],
 ]
 
-/** Refused in a way that no second try changes. */
+/** Refusals that a retry cannot change. */
 const refusals: readonly (readonly [status: number, type: string])[] = [
   [400, 'illegal_argument_exception'],
   [404, 'resource_not_found_exception'],
   [405, 'method_not_allowed'],
 ]
 
-/** Reads once, through the proxy; in a store of its own, which remembers nothing. */
+/** Reads once through the proxy, with a new store that has no cache. */
 const readThrough = async (
   read: (view: View) => Promise<unknown>,
   signal?: AbortSignal,
@@ -87,7 +87,7 @@ const readThrough = async (
   }
 }
 
-/** The first `count` requests of such a path meet the fate. */
+/** The fate of the first `count` requests of a path. */
 const first = (count: number, path: string, fate: Fate): void => {
   let left = count
   fateOf = asked => (asked.path.includes(path) && left-- > 0 ? fate : pass)
@@ -109,12 +109,12 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
 
   for (const [what, path, read] of reads)
     for (const [fault, fate] of faults) {
-      test(`read: ${what} that ${fault} once is asked for again`, async () => {
+      test(`read: ${what} that ${fault} once is requested again`, async () => {
         const expected = await target.store.read(read)
         first(1, path, fate)
         expect(await readThrough(read)).toEqual(expected)
       })
-      test(`read: ${what} that ${fault} every time is unavailable, never less than all`, async () => {
+      test(`read: ${what} that ${fault} every time is unavailable, and never incomplete`, async () => {
         first(Number.POSITIVE_INFINITY, path, fate)
         const failure = await failureOf(readThrough(read))
         expect([failure.kind, failure.retryable]).toEqual(['unavailable', true])
@@ -123,7 +123,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
 
   for (const [what, path, read] of reads)
     for (const [status, type] of refusals)
-      test(`read: ${what} that is refused with ${status} is unavailable, and says where`, async () => {
+      test(`read: ${what} that is refused with ${status} is unavailable, with the place of the failure`, async () => {
         const body = JSON.stringify({ error: { type, reason: 'not so' }, status })
         first(Number.POSITIVE_INFINITY, path, { type: 'answer', with: { status, body } })
         const failure = await failureOf(readThrough(read))
@@ -132,7 +132,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
         expect(failure.help).toContain('iostlens indices check')
       })
 
-  test('read: an answer that does not come is unavailable, or a deadline when that is sooner', async () => {
+  test('read: a missing answer is unavailable, or a deadline if that is sooner', async () => {
     for (const [, path, read] of reads) {
       const { promise: until, resolve } = Promise.withResolvers<void>()
       first(Number.POSITIVE_INFINITY, path, { type: 'hold', until })
@@ -147,7 +147,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
     await hurried.close()
   })
 
-  test('read: of several hosts one that is gone costs nothing but another try', async () => {
+  test('read: a host that is down costs only a retry on another host', async () => {
     fateOf = () => pass
     const url = `http://127.0.0.1:1,${proxy.url.slice('http://'.length)}`
     const store = openElastic({ url, prefix: target.prefix })

@@ -5,19 +5,19 @@ import { openProxy, pass } from '#test/support/nodes/faulty-proxy.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { elasticsearchUrl, openTestElastic } from '#test/support/stores/elasticsearch.ts'
 
-/** The call of a request, without names of indices. */
+/** The API call of a request, without index names. */
 const callOf = (method: string, path: string): string =>
   `${method} ${/_[a-z]+(?:\/checkpoint)?/.exec(path.replace(/\?.*/, ''))?.[0] ?? 'indices'}`
 
 describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
-  test('commit: a small batch takes nine requests, and no refresh by itself', async () => {
+  test('commit: a small batch takes nine requests, and no separate refresh', async () => {
     const target = openTestElastic()
     const sent: string[] = []
     const proxy = await openProxy(target.url, ({ method, path }) => {
       sent.push(callOf(method, path))
       return pass
     })
-    // Longer than the test: no renewal of the lease is counted.
+    // Longer than the test, so that no renewal of the lease is counted.
     const store = openElastic({ url: proxy.url, prefix: target.prefix, leaseMs: 600_000 })
     try {
       await store.create()

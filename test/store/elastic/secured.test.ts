@@ -9,9 +9,9 @@ import { freePorts, type OwnServer, ownServers } from '../../support/stores/elas
 import { replayed } from '../../support/stores/loading.ts'
 
 const HEIGHT = 60
-/** Loaded after that, over the ends of several partitions. */
+/** Blocks loaded afterwards, over the ends of several partitions. */
 const MORE = 150
-/** Documents: some dozens of blocks. */
+/** Documents per partition: some dozens of blocks. */
 const PARTITION = 30
 const USERS = ['setup', 'migration', 'loader', 'service', 'keys'] as const
 type User = (typeof USERS)[number]
@@ -24,7 +24,7 @@ const WRONG = crypto.randomUUID()
 let server: OwnServer
 let node: Replay
 let folder: CliFolder
-/** All that was printed, to be searched for passwords. */
+/** All output, to be searched for passwords. */
 const printed: string[] = []
 
 beforeAll(async () => {
@@ -59,11 +59,11 @@ afterAll(async () => {
 
 const lines = (all: readonly string[]): string => all.map(line => `${line}\n`).join('')
 
-/** As the server's own tool writes it; `2a` and `2b` are one algorithm by two names. */
+/** The hash as the server's own tool writes it. `2a` and `2b` are names of the same algorithm. */
 const hashed = (password: string): string =>
   Bun.password.hashSync(password, { algorithm: 'bcrypt', cost: 10 }).replace('$2b$', '$2a$')
 
-/** A certificate for 127.0.0.1 that is its own authority. */
+/** A self-signed certificate for 127.0.0.1. */
 const certificate = (at: string) => {
   const [key, pem] = [join(at, 'http.key'), join(at, 'ca.pem')]
   const { exitCode, stderr } = Bun.spawnSync(
@@ -98,7 +98,7 @@ const as = async (user: User, args: readonly string[], password?: string): Promi
   return outcome
 }
 
-/** Takes a row out of the first partition. */
+/** Deletes a row of the first partition. */
 const loseRow = async (): Promise<void> => {
   const path = `iostlens-records-000000/_doc/${recordId(0, 0, 3)}?refresh=true`
   const credentials = Buffer.from(`loader:${passwords.loader}`).toString('base64')
@@ -114,7 +114,7 @@ const load = () => ['load', '--node', node.url, '--once']
 const lastLine = (text: string): string => text.trimEnd().split('\n').at(-1) ?? ''
 
 describe.skipIf(servers === undefined)('a secured Elasticsearch', () => {
-  test('a loader that may not create indices says so, and who may', async () => {
+  test('a loader that may not create indices names the required role', async () => {
     const { code, err } = await as('loader', load())
     expect([code, err]).toEqual([
       1,
@@ -123,7 +123,7 @@ describe.skipIf(servers === undefined)('a secured Elasticsearch', () => {
     expect(err).toContain('Grant the role the privilege named in the message.')
   })
 
-  test('each part does its work with the least role', async () => {
+  test('each part works with the smallest role', async () => {
     expect((await as('setup', ['indices', 'create'])).code).toBe(0)
     const first = [...load(), '--to', String(HEIGHT)]
     expect(await as('loader', first)).toMatchObject({ code: 0, out: `Loaded up to block ${HEIGHT}.\n` })
@@ -134,7 +134,7 @@ describe.skipIf(servers === undefined)('a secured Elasticsearch', () => {
     const id = /^Key (\S+) of/m.exec(second.out)?.[1] ?? ''
     expect((await as('keys', ['keys', 'revoke', id])).code).toBe(0)
     expect((await as('keys', ['keys', 'list'])).out).toContain(' wallet\n')
-    // Also where a partition ends: indices and their aliases are made, merged and made read-only.
+    // The load crosses ends of partitions, where indices and aliases are created, merged and made read-only.
     const more = [...load(), '--to', String(MORE), '--partition-documents', String(PARTITION)]
     expect(await as('loader', more)).toMatchObject({ code: 0, out: `Loaded up to block ${MORE}.\n` })
     await loseRow()
@@ -158,7 +158,7 @@ describe.skipIf(servers === undefined)('a secured Elasticsearch', () => {
     expect(code).toBe(0)
   })
 
-  test('who has the rights of another part is told what is missing', async () => {
+  test('a user with the role of another part learns which privileges are missing', async () => {
     const refused = async (user: User, args: readonly string[]) => {
       const { code, out, err } = await as(user, args)
       return [code, out, /^iostlens: user '\w+' may not \w+ \S+?(?=[ :])/m.exec(err)?.[0] ?? err]
@@ -180,7 +180,7 @@ describe.skipIf(servers === undefined)('a secured Elasticsearch', () => {
     ])
   })
 
-  test('a migration does all of its work with its role, one of a loader is not enough', async () => {
+  test('a migration works with its own role, and a loader’s role is not enough', async () => {
     await fetch(`${server.url}/iostlens-wealth-0/_mapping`, {
       method: 'PUT',
       headers: {
@@ -203,7 +203,7 @@ describe.skipIf(servers === undefined)('a secured Elasticsearch', () => {
     expect((await as('loader', load())).code).toBe(0)
   })
 
-  test('a wrong password is told at once, by whom and where, and is not tried again', async () => {
+  test('a wrong password is reported at once with user and server, and is not tried again', async () => {
     for (const args of [load(), ['serve', '--listen', '127.0.0.1:0'], ['status'], ['keys', 'list']])
       expect(await as('loader', args, WRONG)).toMatchObject({
         code: 1,

@@ -8,7 +8,7 @@ import { replayed } from '#test/support/stores/loading.ts'
 
 const HEIGHT = 60
 
-/** Requests of the documented blocks, in order, with their bodies. */
+/** Requests in the documented code blocks, in order, with their bodies. */
 const requests = (): readonly { readonly method: string; readonly path: string; readonly body: object }[] =>
   fences(documented('docs/operating.md', '## Backup'))
     .filter(({ language }) => language === 'http')
@@ -19,7 +19,7 @@ const requests = (): readonly { readonly method: string; readonly path: string; 
       return { method, path, body: JSON.parse(body.join('\n')) as object }
     })
 
-/** The documented snapshot, on a server that has a folder for snapshots among its settings. */
+/** The documented snapshot, on a server whose settings include a folder for snapshots. */
 export const snapshotSuite = (at: () => OwnServer): void => {
   let server: OwnServer
   let node: Replay
@@ -47,7 +47,7 @@ export const snapshotSuite = (at: () => OwnServer): void => {
     for (const { index } of indices) await ask('DELETE', `${server.url}/${index}`)
   }
 
-  test('a snapshot is refused when it is restored by hand, accepted by its digests or by a repair, keys included', async () => {
+  test('a manually restored snapshot is refused, until its digests or a repair accept it, keys included', async () => {
     const [register] = requests()
     if (register === undefined) throw new Error('docs/operating.md does not register a repository.')
     expect(await codeOf('load', '--once')).toBe(0)

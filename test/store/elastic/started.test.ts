@@ -14,7 +14,10 @@ const put = async (url: string, body: object): Promise<void> => {
   if (!answer.ok) throw new Error(await answer.text())
 }
 
-/** An index as another process has just created it, whose shard does not start before it is told to. */
+/**
+ * An index that another process has just created. Its shard does not start until the returned function is
+ * called.
+ */
 const createUnstarted = async ({ url, prefix }: TestElastic, name: string, shape: IndexShape) => {
   const alias = `${prefix}-${name}`
   const index = `${url}/${alias}-0`
@@ -26,10 +29,10 @@ const createUnstarted = async ({ url, prefix }: TestElastic, name: string, shape
   return () => put(`${index}/_settings`, { 'index.routing.allocation.enable': null })
 }
 
-/** Tries that failed, after which work is waiting for a shard: it does nothing else in between. */
+/** After this many failed attempts the work can only be waiting for a shard. */
 const TRIES = 3
 
-/** Time does not advance, so retries never time out; waits between tries are counted. */
+/** Elapsed time is always 0, so retries never time out. The clock counts the pauses between attempts. */
 const countedClock = () => {
   let waits = 0
   let onWait: () => void = () => {}
@@ -56,7 +59,7 @@ const countedClock = () => {
   }
 }
 
-describe.skipIf(elasticsearchUrl() === undefined)('indices of which a shard has not started', () => {
+describe.skipIf(elasticsearchUrl() === undefined)('indices with a shard that has not started', () => {
   const { clock, isWaiting } = countedClock()
   let target: TestElastic
   beforeAll(() => {
@@ -64,7 +67,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices of which a shard has 
   })
   afterAll(() => target.destroy())
 
-  test('create waits for the checkpoint and for what must be empty, takeOver for all that a loader reads', async () => {
+  test('create waits for the checkpoint and for indices that must be empty, takeOver for all that a loader reads', async () => {
     const startMeta = await createUnstarted(target, 'meta', metaShape)
     const startAccounts = await createUnstarted(target, 'accounts', shapeOf(accounts))
     const startJournal = await createUnstarted(target, 'journal', journalShape)

@@ -2,7 +2,7 @@ import { describe } from 'bun:test'
 import { storeSuite } from '#test/store/suite/suite.ts'
 import { elasticsearchUrl, openTestElastic } from '#test/support/stores/elasticsearch.ts'
 
-/** How often a loader gives signs of life follows from its own lease, how long one is waited for from that of who looks at it. */
+/** A loader renews its lease at intervals of its own lease; another loader waits for as long as its lease. */
 const LEASE_MS = { own: 5_000, other: 30_000 }
 
 describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {

@@ -4,9 +4,9 @@ import { ownServers } from '#test/support/stores/elastic-process.ts'
 import { hungSuite } from './hung.ts'
 import { lostNodesSuite } from './killed.ts'
 
-// One cluster is started for all that needs three servers: a start takes 10 s of CPU for each of them.
+// One cluster for all tests that need three servers, because a start takes 10 s of CPU for each of them.
 
-/** The cluster does not help by dropping a server that hangs; one that ends is dropped all the same. */
+/** The cluster does not drop a server that hangs. A server that ends is still dropped. */
 const UNNOTICED = ['follower_check', 'leader_check'].map(
   check => `cluster.fault_detection.${check}.timeout: 1h`,
 )
@@ -23,7 +23,7 @@ describe.skipIf(own === undefined)('a cluster of three servers', () => {
   })
   afterAll(() => own?.[Symbol.dispose]())
 
-  describe('one of which is in trouble', () => hungSuite(() => servers))
-  // Last: one of them stays away.
-  describe('that are killed under load and queries', () => lostNodesSuite(() => servers))
+  describe('one of the servers is in trouble', () => hungSuite(() => servers))
+  // This suite comes last, because one of the servers stays down.
+  describe('the servers are killed under load and queries', () => lostNodesSuite(() => servers))
 })

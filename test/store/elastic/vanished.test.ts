@@ -23,7 +23,7 @@ import { loadedTo, onLoaded } from './on-loaded.ts'
 
 const HEIGHT = 3
 
-/** An index of each kind. */
+/** One index of each kind. */
 const indices = [
   'blocks-000000',
   'records-000000',
@@ -39,7 +39,7 @@ const at = ({ url, prefix }: TestElastic, name: string): string => `${url}/${pre
 type Index = { readonly mappings: object; settings: { index: Record<string, unknown> }; aliases: object }
 type Told = Readonly<Record<string, Index>>
 
-/** Removes an index and makes it anew as it was made, with nothing in it. */
+/** Deletes an index and creates it again with the same settings, empty. */
 const recreate = async (target: TestElastic, name: IndexName | 'transactions-000000'): Promise<void> => {
   const told = Object.values(await ask<Told>('GET', at(target, name)))[0]
   const { number_of_shards, number_of_replicas, refresh_interval, sort } = told?.settings.index ?? {}
@@ -61,7 +61,7 @@ const removeOne = async (target: TestElastic, name: IndexName): Promise<void> =>
   await ask('DELETE', `${at(target, name)}/_doc/${id}?refresh=true`)
 }
 
-/** Takes its aliases from an index; gives what gives them back. */
+/** Removes the aliases of an index. The returned function restores them. */
 const unalias = async (target: TestElastic, name: IndexName): Promise<() => Promise<void>> => {
   const index = `${target.prefix}-${name}`
   const told = Object.values(await ask<Told>('GET', `${target.url}/${index}`))[0]
@@ -73,7 +73,7 @@ const unalias = async (target: TestElastic, name: IndexName): Promise<() => Prom
   return () => change('add')
 }
 
-/** Closes an index; gives what opens it. */
+/** Closes an index. The returned function opens it. */
 const close = async (target: TestElastic, name: IndexName): Promise<() => Promise<unknown>> => {
   await ask('POST', `${at(target, name)}/_close`)
   return () => ask('POST', `${at(target, name)}/_open?wait_for_active_shards=1`)
@@ -82,11 +82,11 @@ const close = async (target: TestElastic, name: IndexName): Promise<() => Promis
 type Damage = {
   readonly name: string
   readonly to: (target: TestElastic, name: IndexName) => Promise<unknown>
-  /** No document is lost: `to` gives what puts it right. */
+  /** No document is lost: `to` returns a function that repairs the damage. */
   readonly isMended?: true
-  /** What a loader ends with. */
+  /** The failure of a loader. */
   readonly loader: 'damaged' | 'unavailable'
-  /** Indices of which readers need not know. */
+  /** Indices whose damage readers need not notice. */
   readonly unseen: readonly IndexName[]
   readonly help: RegExp
 }
@@ -119,7 +119,7 @@ const damages: readonly Damage[] = [
     to: unalias,
     isMended: true,
     loader: 'unavailable',
-    // They are asked by their names; of meta the published height is gone.
+    // Readers access these indices by name. Without the alias of meta there is no published height.
     unseen: indices.filter(name => name !== 'meta-0'),
     help: /iostlens indices create|snapshot/,
   },
@@ -134,7 +134,7 @@ const damages: readonly Damage[] = [
 
 const cases = damages.flatMap(damage =>
   indices
-    // The journal is empty between batches of this size or not counted; meta has tests of its own.
+    // In batches of this size the journal is empty or not counted. Meta has separate tests.
     .filter(name => damage.name !== 'has lost a document' || (name !== 'meta-0' && name !== 'journal-0'))
     .map(name => ({ damage, name })),
 )
@@ -144,7 +144,10 @@ const withLoaded = (body: (target: TestElastic) => Promise<void>) => onLoaded(lo
 
 let mended: Promise<TestElastic> | undefined
 
-/** One loaded store for all that leave every document there. What a batch of theirs left undone is done afterwards. */
+/**
+ * One loaded store for all damages that keep every document. The next take-over completes an unfinished
+ * batch.
+ */
 const withMended = async (body: (target: TestElastic) => Promise<void>): Promise<void> => {
   mended ??= loaded()
   const target = await mended
@@ -152,7 +155,7 @@ const withMended = async (body: (target: TestElastic) => Promise<void>): Promise
   await (await target.reopen().takeOver(identity)).release()
 }
 
-/** What every reader here looks at. */
+/** The documents that every reader of this test reads. */
 const look = (store: Store) =>
   store.read(async view => {
     const list = (await view.get(lists, listAt(0).id)) ?? { ...listAt(0), count: 0 }
@@ -192,9 +195,9 @@ const expectTold = async (
 describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
   afterAll(async () => (await mended)?.destroy())
 
-  // One store for all three: what is refused changes nothing in it.
+  // One store for all cases of a kind, because a refused call changes nothing.
   for (const { damage, name } of cases)
-    test(`${name} ${damage.name} under a service and a loader: the service says so instead of an answer, nothing is published over it, the next loader refuses`, () =>
+    test(`${name} ${damage.name} under a service and a loader: the service reports it instead of an answer, nothing is published, and the next loader refuses`, () =>
       (damage.isMended ? withMended : withLoaded)(async target => {
         let now = 0
         const service = target.reopen({ clock: { now: () => now } })
@@ -212,7 +215,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
         expect(unpublished.help).toMatch(damage.help)
         if (name !== 'meta-0') expect((await loader.published())?.height).toBe(height)
 
-        // Its process ends; of a store whose meta is gone there is no lease to give back.
+        // The loader's process ends. A store without meta has no lease to release.
         await writer.release().catch(() => undefined)
         const refused = await failureOf(target.reopen().takeOver(identity))
         expect(['damaged', 'conflict', damage.loader]).toContain(refused.kind)
@@ -223,9 +226,9 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       }))
 
   for (const name of ['blocks-000000', 'transactions-000000', 'wealth-0'] as const)
-    test(`${name} that is emptied: nothing is called missing, not even before the next look at the store`, () =>
+    test(`${name} that is emptied: no document is called missing, not even before the next check of the store`, () =>
       withLoaded(async target => {
-        // Its clock stands still: what it looks at once a second it does not look at again.
+        // Its clock stands still, so it does not repeat its check of the store, which is due once a second.
         const service = target.reopen({ clock: { now: () => 0 } })
         expect(await look(service)).toEqual(seenAt(HEIGHT))
         const calls = {
@@ -244,7 +247,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
         expect((await failureOf(calls[name]())).kind).toBe('damaged')
       }))
 
-  test('an index that was closed or hidden is gone on with once it is put right', () =>
+  test('work continues after a closed or hidden index is repaired', () =>
     withLoaded(async target => {
       await ask('POST', `${at(target, 'wealth-0')}/_close`)
       let now = 0
@@ -264,7 +267,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       expect(await other.published()).toEqual(publishedAt(HEIGHT + 1))
     }))
 
-  test('a store of a version that kept no inventory gets one, unless documents are lost', () =>
+  test('a store of a version without an inventory gets one, unless documents are lost', () =>
     withLoaded(async target => {
       const stripped = async (id: 'checkpoint' | 'published') => {
         const path = `${at(target, 'meta-0')}/_doc/${id}`
@@ -275,7 +278,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       }
       await stripped('checkpoint')
       await stripped('published')
-      // The figures of this store are invented: it has other counts than they say.
+      // The figures of this test store are invented and differ from its real counts.
       const refused = await failureOf(target.reopen().takeOver(identity))
       expect([refused.kind, refused.help]).toEqual(['damaged', 'Run: iostlens repair.'])
       expect(refused.message).toMatch(/has \d+ documents, but \d+ were loaded/)

@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 const filesOf = (name: string): readonly string[] => readdirSync(folder).filter(each => each.startsWith(name))
 
-test('copyStore: by a thread and without one, the copy is the store', async () => {
+test('copyStore: the copy equals the store, with and without a thread', async () => {
   const copies = [
     { name: 'alone', of: source },
     { name: 'thread', of: { ...source, open } },
@@ -35,7 +35,7 @@ test('copyStore: by a thread and without one, the copy is the store', async () =
   }
 })
 
-test('copyStore: one program at a time copies to a file; the other is refused and harms nothing', async () => {
+test('copyStore: one program at a time copies to a file, and the other is refused without harm', async () => {
   const target = join(folder, 'two')
   let refused: unknown
   await copyStore(source, target, {
@@ -48,7 +48,7 @@ test('copyStore: one program at a time copies to a file; the other is refused an
   expect(filesOf('two')).toEqual(['two'])
 })
 
-test('copyStore: stopped, or where the thread fails, no file gets the name', async () => {
+test('copyStore: after a stop or a failure of the thread no file has the name', async () => {
   const target = join(folder, 'none')
   const signal = AbortSignal.abort()
   await expect(copyStore({ ...source, open }, target, { signal })).rejects.toMatchObject({ kind: 'deadline' })

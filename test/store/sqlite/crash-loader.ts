@@ -5,8 +5,9 @@ import { identity, seenFrom, tellingBatch } from '#test/store/suite/fixture.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
 
 /**
- * A loader for crash tests: `bun crash-loader.ts PATH SIZES BEHIND`, whose node is BEHIND blocks ahead; far ones are written by a thread. Goes on from the checkpoint with batches of the given
- * sizes, over and over, and prints the height of each batch before ("begin") and after ("end") its commit.
+ * A loader for crash tests: `bun crash-loader.ts PATH SIZES BEHIND`, whose node is BEHIND blocks ahead.
+ * Batches far from the head are written by a thread. It continues from the checkpoint with batches of the
+ * given sizes, repeated, and prints the height of each batch before ("begin") and after ("end") its commit.
  */
 const [path = '', sizes = '1', behind = ''] = process.argv.slice(2)
 const writing = workersOf<ToWriting, FromWriting>(new URL('../../../src/writing-thread.ts', import.meta.url))

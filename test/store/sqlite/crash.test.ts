@@ -21,10 +21,13 @@ import { failureOf } from '#test/store/suite/harness.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { testFolder } from '#test/support/test-folder.ts'
 
-/** Small, and longer than a slice, so that the loader dies within a transaction, between and inside its slices. */
+/**
+ * Small batches, and batches longer than a slice, so that the loader dies between transactions, between
+ * slices and within them.
+ */
 const SIZES = '1,40,900,7'
 const KILLS = 20
-/** Blocks that the node is ahead of a batch: one that this thread writes, and one that another thread writes. */
+/** Distance to the node's last block: this thread writes a near batch, and another thread a far one. */
 const NEAR = 5
 const FAR = 5_000
 
@@ -36,7 +39,7 @@ const startLoader = (path: string, behind = NEAR) =>
     stderr: 'inherit',
   })
 
-/** Lines of a loader as they come. */
+/** The lines of a loader as they are printed. */
 async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   let rest = ''
   const decoder = new TextDecoder()
@@ -48,7 +51,10 @@ async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<stri
   }
 }
 
-/** Kills a loader after it has printed `lines` lines and some more turns; gives what it said it had committed and begun. */
+/**
+ * Kills a loader after `lines` lines and some more turns of the event loop. Returns the heights it printed as
+ * committed and begun.
+ */
 const killedAfter = async (
   path: string,
   { lines, spin, behind }: { readonly lines: number; readonly spin: number; readonly behind: number },
@@ -71,7 +77,7 @@ const killedAfter = async (
   return said
 }
 
-/** The whole store, against what one clean load up to its height would have stored. */
+/** Compares the whole store with a single undisturbed load up to its height. */
 const expectWhole = async (path: string, behind: number): Promise<number> => {
   const store = openSqlite({ path })
   const height = (await store.published())?.height ?? -1
@@ -113,7 +119,7 @@ describe('crash', () => {
     ['by the main thread', NEAR],
     ['by a thread of its own', FAR],
   ])(
-    `commit ${'%s'}: after SIGKILL at ${KILLS} moments the store is as before or as after the batch, and loads on`,
+    `commit ${'%s'}: after SIGKILL at ${KILLS} moments the store is as before or after the batch, and the load continues`,
     async (_, behind) => {
       const path = join(folder, `killed-${behind}.sqlite`)
       await openSqlite({ path }).create()
@@ -126,7 +132,8 @@ describe('crash', () => {
         })
         expect(said.from).toBe(before)
         const height = await expectWhole(path, behind)
-        // What it was told to be committed is there; beyond it at most batches it did not live to tell of.
+        // Every batch printed as committed is stored. At most the batches that it could not print any more
+        // are stored beyond.
         expect(height).toBeGreaterThanOrEqual(said.end)
         before = height
       }
@@ -140,7 +147,7 @@ describe('crash', () => {
     600_000,
   )
 
-  test('takeOver: refused while another process loads, naming it; free as soon as that was killed', async () => {
+  test('takeOver: the store is refused while another process loads, with its name, and is free as soon as that is killed', async () => {
     const path = join(folder, 'locked.sqlite')
     const store = openSqlite({ path })
     await store.create()

@@ -15,7 +15,7 @@ import { type Dump, differences, dumpSqlite } from '#test/support/stores/dump.ts
 import { fillFromRecording } from '#test/support/stores/loaded.ts'
 import { replayed, temporarySqlite } from '#test/support/stores/loading.ts'
 
-/** Enough for a few blocks with transactions. */
+/** The height of the first few blocks with transactions. */
 const HEIGHT = 780
 
 let replay: Replay
@@ -39,7 +39,7 @@ afterAll(async () => {
   await target.destroy()
 })
 
-/** Bytes of a cell changed past all of the store's own code. */
+/** Changes bytes of a cell without the store's own code. */
 const damage = (table: string, column: string, id: string, change: (bytes: Uint8Array) => unknown): void => {
   const database = new Database(target.path, { safeIntegers: true })
   const [[cell] = []] = database.query(`SELECT "${column}" FROM "${table}" WHERE id = ?`).values(id)
@@ -52,10 +52,10 @@ const flipped = (at: number) => (bytes: Uint8Array) =>
   bytes.with(at < 0 ? bytes.length + at : at, (bytes.at(at) ?? 0) ^ 1)
 const cut = (bytes: Uint8Array): Uint8Array => bytes.slice(0, -1)
 
-test('cells that cannot be read: refused with the remedy, named by an audit, put right from the node', async () => {
+test('unreadable cells are refused with the remedy, reported by an audit, and repaired from the node', async () => {
   const block = (height: number) => ({ table: 'blocks', index: blocks, id: blockId(height) }) as const
   const cells = [
-    // The dictionary's number, the checksum, the text.
+    // Bytes of the dictionary number, the checksum and the text.
     { ...block(700), column: 'base', change: flipped(0) },
     { ...block(701), column: 'base', change: flipped(1) },
     { ...block(702), column: 'base', change: flipped(-1) },
@@ -93,8 +93,8 @@ test('cells that cannot be read: refused with the remedy, named by an audit, put
   expect((await audited(target.store)).found).toEqual([])
 })
 
-/** Values that the program writes where they follow from others, or where no bytes stand for them. */
-test('cells with the value written out: they are read as they are', async () => {
+/** The program stores NULL for values that follow from others, and packs the rest. */
+test('cells with the value written out are read', async () => {
   const stored = await target.store.read(view => view.get(blocks, blockId(600)))
   if (stored === undefined) throw new Error('There is no block 600.')
   for (const column of ['hash', 'witness', 'witness_account', 'tx_merkle_hash', 'tx_hashes', 'base'] as const)

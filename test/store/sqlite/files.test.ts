@@ -28,7 +28,7 @@ const verdict = async (call: Promise<unknown>) => {
 }
 
 describe('files', () => {
-  test('a store that does not exist: looked at from every side, nothing is made', async () => {
+  test('looking at a missing store in any way creates no file', async () => {
     const path = join(folder, 'nowhere', 'store.sqlite')
     const store = openSqlite({ path })
     expect(await store.published()).toBeUndefined()
@@ -40,7 +40,7 @@ describe('files', () => {
     expect(existsSync(join(folder, 'nowhere'))).toBe(false)
   })
 
-  test('a server that was there first sees the store as soon as it is made and loaded', async () => {
+  test('a server that started first sees the store as soon as it is created and loaded', async () => {
     const path = join(folder, 'later', 'store.sqlite')
     const server = openSqlite({ path, readonly: true })
     expect(await server.published()).toBeUndefined()
@@ -53,7 +53,7 @@ describe('files', () => {
     await server.close()
   })
 
-  test('an empty file is a store that was not created; create makes it one', async () => {
+  test('an empty file is a store that was not created, and create makes it one', async () => {
     const path = join(folder, 'empty.sqlite')
     writeFileSync(path, '')
     const store = openSqlite({ path })
@@ -64,7 +64,7 @@ describe('files', () => {
     await store.close()
   })
 
-  test('a record that cannot be read in a file without a block: refused, as there is nothing to restore it from', async () => {
+  test('an unreadable record in a file without a block is refused, as there is nothing to restore it from', async () => {
     const { path, store } = await made('no-block.sqlite', 0)
     const file = new Database(path)
     file.run(`INSERT OR REPLACE INTO "meta" ("key", "value") VALUES ('published', '?')`)
@@ -75,7 +75,7 @@ describe('files', () => {
     await store.close()
   })
 
-  test("another program's database is refused by every call and left as it was", async () => {
+  test('another program’s database is refused by every call and unchanged', async () => {
     const path = join(folder, 'foreign.sqlite')
     const foreign = new Database(path)
     foreign.run('CREATE TABLE "theirs" ("a" TEXT)')
@@ -102,7 +102,7 @@ describe('files', () => {
     expect(await Bun.file(path).bytes()).toEqual(before)
   })
 
-  test('a file that is no database is refused and left as it was', async () => {
+  test('a file that is not a database is refused and unchanged', async () => {
     const path = join(folder, 'notes.txt')
     const text = 'notes of somebody, longer than the header of a database '.repeat(20)
     writeFileSync(path, text)
@@ -118,7 +118,7 @@ describe('files', () => {
     expect(await Bun.file(path).text()).toBe(text)
   })
 
-  test('a folder or a pipe in the place of the file is refused at once', async () => {
+  test('a folder or a pipe in place of the file is refused at once', async () => {
     const path = join(folder, 'a-folder')
     await mkdir(path)
     const pipe = join(folder, 'a-pipe')
@@ -132,7 +132,7 @@ describe('files', () => {
     }
   })
 
-  test('a file that was cut short is reported as damaged, never as an empty store', async () => {
+  test('a truncated file is reported as damaged, never as an empty store', async () => {
     const { path, store } = await made('cut.sqlite', 300)
     await store.close()
     const reopened = new Database(path)
@@ -145,7 +145,7 @@ describe('files', () => {
     await cut.close()
   })
 
-  test('a store of another schema is refused by readers too', async () => {
+  test('a store with another schema is refused by readers, too', async () => {
     const { path, store } = await made('schema.sqlite', 1)
     await store.close()
     const db = new Database(path)
@@ -164,7 +164,7 @@ describe('files', () => {
     await other.close()
   })
 
-  test('a table that is gone after a load is not made anew; an index is', async () => {
+  test('a table that is missing after a load is not created again, but an index is', async () => {
     const { path, store } = await made('gone.sqlite', 1)
     await store.close()
     const drop = (what: string) => {
@@ -187,7 +187,7 @@ describe('files', () => {
     await other.close()
   })
 
-  test('readonly: refuses what writes', async () => {
+  test('readonly: writing calls are refused', async () => {
     const { path, store } = await made('readonly.sqlite', 1)
     await store.close()
     const reader = openSqlite({ path, readonly: true })
@@ -205,15 +205,15 @@ describe('files', () => {
     await reader.close()
   })
 
-  test('a user without write rights reads a store at rest, and is told when it would write', async () => {
+  test('a user without write permission reads a store at rest, and gets a message when a write would be needed', async () => {
     const { path, store } = await made(join('locked-folder', 'store.sqlite'), 3)
     await store.close()
-    // The way there must be open to the other user; the folder itself and the files in it are not.
+    // The other user may enter the path, but not the folder itself or its files.
     chmodSync(folder, 0o755)
     const inner = join(folder, 'locked-folder')
     for (const file of readdirSync(inner)) chmodSync(join(inner, file), 0o444)
     chmodSync(inner, 0o555)
-    // The checkout may lie where only its owner can go: the program is read before the rights are given up.
+    // The checkout may be readable by its owner only, so the program is loaded before the rights are dropped.
     const script = `
       import { openSqlite } from '${join(ROOT, 'src/store/sqlite/open-sqlite.ts')}'
       if (process.getuid() === 0) {
@@ -242,7 +242,7 @@ describe('files', () => {
     ])
   })
 
-  test('a file that is taken away under the loader: the loader stops instead of writing into nothing', async () => {
+  test('a loader whose file is removed stops instead of writing to a deleted file', async () => {
     const { path, store } = await made('moved.sqlite', 2)
     const writer = await store.takeOver(identity)
     renameSync(path, `${path}.old`)
@@ -251,7 +251,7 @@ describe('files', () => {
     await store.close()
   })
 
-  test('takeOver past a lock that was removed: the first loader stops at its next batch', async () => {
+  test('takeOver after the removal of a lock: the first loader stops at its next batch', async () => {
     const { path, store } = await made('two-locks.sqlite', 2)
     const first = await store.takeOver(identity)
     const lock = `${path}.lock`

@@ -38,7 +38,7 @@ const reading = async (path: string) => {
 }
 
 describe('a file that is replaced under its readers', () => {
-  test('gone or empty: nobody is answered, no key is believed, and nothing is made anew', async () => {
+  test('a missing or empty file: no request is answered, no key accepted, and no file created', async () => {
     for (const damage of [removed, (path: string) => truncateSync(path)]) {
       const path = await made('gone.sqlite', 3)
       const { server, height } = await reading(path)
@@ -63,7 +63,7 @@ describe('a file that is replaced under its readers', () => {
     await loader.close()
   })
 
-  test('another store of the chain is read at once, with its own keys', async () => {
+  test('another store of the same chain is read at once, with its own keys', async () => {
     const path = await made('older.sqlite', 3)
     const other = await made('other.sqlite', 1)
     const { server, height } = await reading(path)
@@ -96,11 +96,11 @@ describe('a file that is replaced under its readers', () => {
     await server.close()
   })
 
-  test("the log of the file that was there before is never read over another one's pages", async () => {
+  test('the WAL of the previous file is never read over the pages of another one', async () => {
     const path = await made('log.sqlite', 3)
     const { server, height } = await reading(path)
     const other = await made('under.sqlite', 1)
-    // A reader is left, so the log stays as it was written.
+    // A reader stays open, so SQLite keeps the WAL when the loader closes.
     const loader = openSqlite({ path })
     await loader.create()
     const writer = await loader.takeOver(identity)
@@ -115,7 +115,7 @@ describe('a file that is replaced under its readers', () => {
   })
 })
 
-test('a store whose table of keys is gone calls no key unknown, adds none and revokes none', async () => {
+test('a store without its table of keys calls no key unknown, adds none and revokes none', async () => {
   const path = await made('keys.sqlite', 3)
   const { server } = await reading(path)
   const other = new Database(path)

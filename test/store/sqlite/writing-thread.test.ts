@@ -25,7 +25,7 @@ import { until } from '#test/support/wait.ts'
 const folder = testFolder()
 
 const worker = workersOf<ToWriting, FromWriting>(new URL('../../../src/writing-thread.ts', import.meta.url))
-/** A thread, and what it was told. */
+/** A writing thread that records the messages it gets. */
 const noting = (given: string[]): OpenWritingThread => {
   return listener => {
     const thread = worker(listener)
@@ -42,7 +42,7 @@ const noting = (given: string[]): OpenWritingThread => {
 const KEY: StoredKey = { id: 'a', hash: 'h', name: 'n', perSecond: 1, perDay: 1, created: 1 }
 const far = (first: number, last: number): Batch => seenFrom(tellingBatch(first, last), 5_000)
 
-test('message: every document of the recorded chain arrives as it was; what a field cannot hold does not cross', async () => {
+test('message: every document of the recorded chain arrives unchanged, and values that a field cannot contain are refused', async () => {
   const { documents, state } = await derivedRecording()
   const all: readonly (readonly [AnyIndex, readonly object[]])[] = [
     ...stateIndices.map(index => [index, state.all(index)] as const),
@@ -68,7 +68,7 @@ test('message: every document of the recorded chain arrives as it was; what a fi
     expect(packed(records, [{ ...record, ...wrong }])).toBeUndefined()
 })
 
-test('a load by a thread stores what a load without one stores; one is opened for a load that is long enough', async () => {
+test('a load with a thread stores the same as one without, and only long loads start a thread', async () => {
   const node = await replayed(1_900)
   const loads: { readonly told: readonly string[]; readonly dump: Dump }[] = []
   try {
@@ -85,7 +85,7 @@ test('a load by a thread stores what a load without one stores; one is opened fo
   const [always, long, short] = loads
   for (const told of [always?.told, long?.told]) {
     expect(told?.filter(each => each === 'commit').length).toBeGreaterThan(3)
-    // Until the head is near: then this thread writes.
+    // Near the head the main thread writes by itself again.
     expect([told?.[0], told?.at(-1), told?.filter(each => each === 'begin').length]).toEqual([
       'begin',
       'close',
@@ -97,7 +97,7 @@ test('a load by a thread stores what a load without one stores; one is opened fo
     expect(differences(each?.dump ?? new Map(), short?.dump ?? new Map())).toEqual([])
 })
 
-test('a thread folds its log into the file once for many batches, and at its end', async () => {
+test('a thread checkpoints its WAL once for many batches, and at its end', async () => {
   const path = join(folder, 'log.sqlite')
   const store = openSqlite({ path, writing: { open: noting([]), least: 0 } })
   await store.create()
@@ -107,7 +107,7 @@ test('a thread folds its log into the file once for many batches, and at its end
   await commitBatch(writer, far(0, 20_000))
   const [file, log] = await sizes()
   expect(file).toBe(before)
-  // SQLite by itself would have folded a fourth of it.
+  // SQLite's automatic checkpoint would have run at a fourth of this size.
   expect(log).toBeGreaterThan(4_200_000)
   await writer.release()
   const [folded] = await sizes()
@@ -123,7 +123,7 @@ const deaths: readonly (readonly [string, (told: readonly string[]) => boolean])
   ['when it is to end its second batch', told => told.filter(each => each === 'commit').length === 2],
 ]
 for (const [index, [when, isTime]] of deaths.entries())
-  test(`a thread that dies ${when}: unavailable, the store is as before; the next take-over writes by itself`, async () => {
+  test(`a thread that dies ${when}: the commit is unavailable, the store is unchanged, and the next take-over writes without a thread`, async () => {
     const path = join(folder, `dies-${index}.sqlite`)
     const told: string[] = []
     const mortal: OpenWritingThread = listener => {
@@ -146,7 +146,7 @@ for (const [index, [when, isTime]] of deaths.entries())
     await writer.release()
     const again = await store.takeOver(identity)
     const from = (again.checkpoint?.height ?? -1) + 1
-    // Whole or not at all: it may have been quicker than its end.
+    // The batch is stored whole or not at all: it may have been committed before the thread died.
     expect([10, 2_001]).toContain(from)
     await commitBatch(again, far(from, from + 9))
     expect((await store.published())?.height).toBe(from + 9)
@@ -154,7 +154,7 @@ for (const [index, [when, isTime]] of deaths.entries())
     await store.close()
   })
 
-test('a key is added while one batch follows the other', async () => {
+test('a key is added while batches follow each other', async () => {
   const path = join(folder, 'busy.sqlite')
   const told: string[] = []
   const store = openSqlite({ path, writing: { open: noting(told), least: 0 } })
@@ -175,7 +175,7 @@ test('a key is added while one batch follows the other', async () => {
   await store.close()
 })
 
-test('errors of the thread are those of the main thread, and nothing is stored', async () => {
+test('errors of the thread equal those of the main thread, and nothing is stored', async () => {
   const path = join(folder, 'errors.sqlite')
   const store = openSqlite({ path, writing: { open: worker, least: 0 } })
   await store.create()
@@ -207,7 +207,7 @@ test('errors of the thread are those of the main thread, and nothing is stored',
   await store.close()
 })
 
-test('a file that was replaced after the take-over is not written to', async () => {
+test('a file that was replaced after the take-over gets no writes', async () => {
   const path = join(folder, 'replaced.sqlite')
   const store = openSqlite({ path, writing: { open: worker, least: 0 } })
   await store.create()
@@ -222,7 +222,7 @@ test('a file that was replaced after the take-over is not written to', async () 
   await store.close()
 })
 
-test('one batch at a time; release waits for the one that a thread writes', async () => {
+test('one batch is written at a time, and release waits for the one in the thread', async () => {
   const path = join(folder, 'one.sqlite')
   const store = openSqlite({ path, writing: { open: worker, least: 0 } })
   await store.create()

@@ -9,9 +9,9 @@ import { commitBatch, historyOf } from '#test/support/stores/commit-batch.ts'
 import { batchOf, identity, publishedAt, recordDoc, tellingBatch, wealthDoc } from './fixture.ts'
 import { failureOf, type Open, withStore } from './harness.ts'
 
-/** Batches: whole, in order, repeatable. */
+/** Batches are atomic, in order, and repeatable. */
 export const commitCases = (open: Open): void => {
-  test('commit: refuses a batch that does not begin right after the checkpoint, and stores none of it', () =>
+  test('commit: a batch that does not begin right after the checkpoint is refused as a whole', () =>
     withStore(open, async ({ store }) => {
       await store.create()
       const writer = await store.takeOver(identity)
@@ -25,7 +25,7 @@ export const commitCases = (open: Open): void => {
       await refuse(tellingBatch(0, 3))
       await refuse(tellingBatch(3, 4))
       await refuse(tellingBatch(5, 6))
-      // A hole within, an end that is not its last block, two words on one thing.
+      // A missing block, an end that is not the last block, and two changes of one document.
       await refuse({ ...batchOf(4, 6), blocks: batchOf(4, 5).blocks })
       await refuse({ ...batchOf(4, 5), end: publishedAt(6) })
       const twice = [1n, 2n].map(total => ({ index: wealth, doc: wealthDoc('twice', total) }))
@@ -37,7 +37,7 @@ export const commitCases = (open: Open): void => {
       expect(await store.read(view => view.get(wealth, 'twice'))).toBeUndefined()
     }))
 
-  test('append: history of a batch in several parts is seen with it, also when appended while the batch before is committed', () =>
+  test('append: history appended in parts is visible with its batch, also if appended while the previous batch is committed', () =>
     withStore(open, async ({ store }) => {
       await store.create()
       const writer = await store.takeOver(identity)
@@ -64,7 +64,7 @@ export const commitCases = (open: Open): void => {
       await writer.release()
     }))
 
-  test('append: a batch with a hole, or of two partitions, or without history is refused, and the next one is whole', () =>
+  test('append: a batch with a gap, in two partitions, or without history is refused, and the next one is complete', () =>
     withStore(open, async ({ store }) => {
       await store.create()
       const writer = await store.takeOver(identity)
@@ -81,14 +81,14 @@ export const commitCases = (open: Open): void => {
       await writer.append(historyOf(history, 2, 2))
       const elsewhere = { ...historyOf(history, 3, 4), filling: { partition: 1, documents: 6 } }
       await refused(() => writer.append(elsewhere))
-      // What was appended before the refusal is of no batch.
+      // History that was appended before the refusal belongs to no batch.
       await refused(() => writer.commit({ end, changes }))
       await commitBatch(writer, tellingBatch(2, 4))
       expect(await store.published()).toEqual(publishedAt(4))
       await writer.release()
     }))
 
-  test('commit: after one that failed half way, nothing of it is seen and the same blocks go in', () =>
+  test('commit: no part of a failed batch is visible, and the same blocks can be committed again', () =>
     withStore(open, async ({ store, reopen }) => {
       await store.create()
       const writer = await store.takeOver(identity)
@@ -114,7 +114,7 @@ export const commitCases = (open: Open): void => {
       await next.release()
     }))
 
-  test('commit: the last word on a thing replaces all of it, optional fields too', () =>
+  test('commit: the last version of a document replaces it completely, including optional fields', () =>
     withStore(open, async ({ store }) => {
       await store.create()
       const writer = await store.takeOver(identity)
@@ -129,7 +129,7 @@ export const commitCases = (open: Open): void => {
       await writer.release()
     }))
 
-  test('commit: what was proved is kept with the height, also for the next loader; a batch without a record has none', () =>
+  test('commit: the record of proofs is stored with the height, also for the next loader; a batch without one has none', () =>
     withStore(open, async ({ store, reopen }) => {
       await store.create()
       const writer = await store.takeOver(identity)

@@ -4,9 +4,9 @@ import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { batchOf, identity } from './fixture.ts'
 import { failureOf, kindOf, type Open, withStore } from './harness.ts'
 
-/** Coming into being: what a store says before, while and after it is created. */
+/** A store before, during and after its creation. */
 export const createCases = (open: Open): void => {
-  test('a store that was never created: has nothing, refuses work, and is not created by looking at it', () =>
+  test('a store that was never created is empty, refuses work, and is not created by reads', () =>
     withStore(open, async ({ store }) => {
       expect(await store.published()).toBeUndefined()
       expect(await store.identity()).toBeUndefined()
@@ -20,7 +20,7 @@ export const createCases = (open: Open): void => {
       expect(new Set(missing.map(({ problem }) => problem))).toEqual(new Set(['missing']))
     }))
 
-  test('create: makes everything, may be repeated, publishes nothing', () =>
+  test('create: everything is created, may be repeated, and publishes nothing', () =>
     withStore(open, async ({ store, reopen }) => {
       await store.create()
       expect(await store.check()).toEqual([])
@@ -33,7 +33,7 @@ export const createCases = (open: Open): void => {
       expect(await other.check()).toEqual([])
     }))
 
-  test('create: repeated after a load leaves what is stored', () =>
+  test('create: stored documents stay when it is repeated after a load', () =>
     withStore(open, async ({ store }) => {
       await store.create()
       const writer = await store.takeOver(identity)
@@ -43,7 +43,7 @@ export const createCases = (open: Open): void => {
       expect(await store.read(view => view.page(wealth, 'richest', { offset: 0, limit: 5 }))).toEqual([])
     }))
 
-  test('create, takeOver: refuse another mapping and name the command that helps', () =>
+  test('create, takeOver: another mapping is refused with the command that helps', () =>
     withStore(open, async ({ store, reopen, spoil }) => {
       await store.create()
       await spoil()

@@ -28,7 +28,7 @@ const loneSurrogates: Change = {
   doc: tokenDoc('lone', { full_name: 'a\ud800b\udc00', issuer: '\udfff' }),
 }
 const HASH = hashOf('one')
-/** Written in block 0 with all optional fields, in block 1 with none; rows likewise. */
+/** Written in block 0 with all optional fields, in block 1 with none. Rows likewise. */
 const history = {
   blocks: [
     blockDoc(0, { gas_usage: MAX, base: '{"time":1}', base_hash8: MIN, info: '{"a":[1]}' }),
@@ -47,7 +47,7 @@ const history = {
   ],
 }
 
-/** Everything comes back as it was given. */
+/** Every document is read back unchanged. */
 export const documentCases = (open: Open): void => {
   let opened: Opened
   beforeAll(async () => {
@@ -59,13 +59,13 @@ export const documentCases = (open: Open): void => {
   })
   afterAll(() => opened.destroy())
 
-  test('samples: every index with state is among them', () => {
+  test('samples: every state index has one', () => {
     expect(new Set(samples.map(({ index }) => index.name))).toEqual(
       new Set(stateIndices.map(({ name }) => name)),
     )
   })
 
-  test('get: documents of every index are what was committed', async () => {
+  test('get: documents of every index are those committed', async () => {
     const changes = [...samples, ...odd, ...texts]
     const got = await opened.store.read(view =>
       Promise.all(changes.map(({ index, doc }) => view.get(index, doc.id))),
@@ -86,7 +86,7 @@ export const documentCases = (open: Open): void => {
     expect([has(row, 'receipt'), has(balance, 'next_due')]).toEqual([false, false])
   })
 
-  test('get: history documents are what was committed, places in their order', async () => {
+  test('get: history documents are those committed, with their list positions in order', async () => {
     const got = await opened.store.read(async view => ({
       blocks: await view.getMany(
         blocks,
@@ -104,13 +104,13 @@ export const documentCases = (open: Open): void => {
     expect<unknown>(got).toEqual(history)
   })
 
-  test('get: lone surrogates, which no UTF-8 can carry, have become U+FFFD', async () => {
+  test('get: lone surrogates, which UTF-8 cannot contain, are read as U+FFFD', async () => {
     expect(await opened.store.read(view => view.get(tokens, 'lone'))).toEqual(
       tokenDoc('lone', { full_name: 'a\ufffdb\ufffd', issuer: '\ufffd' }),
     )
   })
 
-  test('getMany: keeps order, doubles and gaps', async () => {
+  test('getMany: order, duplicates and gaps are kept', async () => {
     const ids = ['12345', 'no such', '__proto__', '12345', '', '\udfff']
     const got = await opened.store.read(view => view.getMany(tokens, ids))
     const doc = (id: string) => odd.find(change => change.index === tokens && change.doc.id === id)?.doc
@@ -125,13 +125,13 @@ export const documentCases = (open: Open): void => {
     expect(await opened.store.read(view => view.getMany(tokens, []))).toEqual([])
   })
 
-  test('getMany: a thousand ids at once', async () => {
+  test('getMany: a thousand ids are read at once', async () => {
     const ids = Array.from({ length: 1000 }, (_, at) => (at % 2 === 0 ? 'iost' : `no-${at}`))
     const got = await opened.store.read(view => view.getMany(tokens, ids))
     expect(got.map(doc => doc?.id)).toEqual(ids.map(id => (id === 'iost' ? id : undefined)))
   })
 
-  test('get: an id of one index is not one of another; ids are exact', async () => {
+  test('get: ids are separate per index and exact', async () => {
     const got = await opened.store.read(view =>
       Promise.all([
         view.get(tokens, 'alice'),
@@ -145,11 +145,11 @@ export const documentCases = (open: Open): void => {
     expect<unknown>(got).toEqual(new Array(6).fill(undefined))
   })
 
-  test('writer.getMany: state of many indices in the order of the keys; transactionsOf: transactions by their hashes', async () => {
+  test('writer.getMany: state of many indices is in the order of the keys; transactionsOf: transactions are found by hash', async () => {
     const other = await opened.reopen()
     await opened.store.close()
     const writer = await other.takeOver(identity)
-    // What signers wrote where a name belongs is looked for, too.
+    // Signers may write any text in place of a name, and such texts are looked up, too.
     const unlikely = ['no such', '', 'y'.repeat(2000), '\ud800'].map(id => ({ index: tokens, id }))
     const keys: readonly Key[] = [...keysOf(samples), ...unlikely, ...keysOf(odd)]
     expect<unknown>(await writer.getMany(keys)).toEqual([

@@ -8,14 +8,14 @@ import type { TransactionDoc } from '#indices/transaction.ts'
 import { type WealthDoc, wealth } from '#indices/wealth.ts'
 import type { Batch, Identity, Published } from '#store/port.ts'
 
-/** Documents of an invented chain for the conformance suite: right in form, of no meaning. */
+/** Documents of an invented chain for the conformance suite: valid in form, without meaning. */
 export const identity: Identity = { chainId: 1020, genesis: 'genesis-hash', derivation: DERIVATION }
 
 /** The extremes of int64. */
 export const MIN = -(2n ** 63n)
 export const MAX = 2n ** 63n - 1n
 
-/** 2026-01-01, nanoseconds; a block every half second. */
+/** 2026-01-01 in nanoseconds. A block every half second. */
 const BEGIN = 1_767_225_600_000_000_000n
 export const timeOf = (height: number): bigint => BEGIN + BigInt(height) * 500_000_000n
 
@@ -55,7 +55,7 @@ export const transactionDoc = (
   ...over,
 })
 
-/** A row of a block; `index` tells apart the rows of transaction 1. */
+/** A row of a block. `index` distinguishes the rows of transaction 1. */
 export const recordDoc = (height: number, index: number, over: Partial<RecordDoc> = {}): RecordDoc => ({
   id: recordId(height, 1, index),
   height,
@@ -117,7 +117,7 @@ export const publishedAt = (height: number): Published => ({
   lib: height + 5,
 })
 
-/** A batch of blocks `first` … `last`; blocks are made unless given. */
+/** A batch of blocks `first` … `last`. Blocks are generated unless given. */
 export const batchOf = (
   first: number,
   last: number,
@@ -133,7 +133,7 @@ export const batchOf = (
   ...content,
 })
 
-/** The batch as it is when the node's last irreversible block is so many blocks above its end. */
+/** The batch with a last irreversible block of the node `above` blocks above the batch's end. */
 export const seenFrom = (batch: Batch, above: number): Batch => ({
   ...batch,
   end: { ...batch.end, lib: batch.end.height + above },
@@ -148,8 +148,8 @@ export const listAt = (height: number): ListDoc => ({
 })
 
 /**
- * A batch whose every document tells its end: statistics count its height, `a` and `b` own one more, list 1 has a row for
- * each block. A view that mixes two heights cannot look right.
+ * A batch in which every document shows the batch's end: statistics count its height, `a` and `b` own one
+ * more, and list 1 has a row for each block. A view that mixes two heights cannot look right.
  */
 export const tellingBatch = (first: number, last: number): Batch => {
   const heights = Array.from({ length: last - first + 1 }, (_, at) => first + at)
@@ -164,7 +164,7 @@ export const tellingBatch = (first: number, last: number): Batch => {
   })
 }
 
-/** Above zero, so that it is ranked. */
+/** Above zero, so that the owner is ranked. */
 export const totalAt = (height: number): bigint => BigInt(height) + 1n
 
 const tellingState = (height: number): readonly Change[] => [

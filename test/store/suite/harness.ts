@@ -3,11 +3,11 @@ import type { Store } from '#store/port.ts'
 
 /** An empty store for one group of tests. */
 export type Opened = {
-  /** Not created yet. */
+  /** The store does not exist yet. */
   readonly store: Store
   /** Another handle on the same data, as a second process has. */
   readonly reopen: () => Promise<Store>
-  /** Makes one existing index or table other than `create` would make it. */
+  /** Gives one existing index or table another shape than `create` would. */
   readonly spoil: () => Promise<void>
   /** Closes every handle and removes the data. */
   readonly destroy: () => Promise<void>
@@ -15,7 +15,7 @@ export type Opened = {
 
 export type Open = () => Promise<Opened>
 
-/** Runs `body` on a new store and clears up after it. */
+/** Runs `body` with a new store and removes it afterwards. */
 export const withStore = async (open: Open, body: (opened: Opened) => Promise<void>): Promise<void> => {
   const opened = await open()
   try {
@@ -25,7 +25,7 @@ export const withStore = async (open: Open, body: (opened: Opened) => Promise<vo
   }
 }
 
-/** The Failure a call ends with; anything else is thrown on. */
+/** The Failure of a call. Other errors are rethrown. */
 export const failureOf = async (call: Promise<unknown>): Promise<Failure> => {
   try {
     await call
@@ -36,5 +36,5 @@ export const failureOf = async (call: Promise<unknown>): Promise<Failure> => {
   throw new Error('The call went well; a Failure was expected.')
 }
 
-/** Kind of the Failure a call ends with. */
+/** The kind of a call's Failure. */
 export const kindOf = async (call: Promise<unknown>): Promise<string> => (await failureOf(call)).kind

@@ -15,10 +15,10 @@ const OWNERS = 40
 const BATCHES = 30
 const TOKEN = 'held'
 
-/** What each height says: amounts of the owners of a token above zero, best first. */
+/** Amounts above zero of the owners of a token at each height, largest first. */
 type Truth = ReadonlyMap<number, readonly (readonly [owner: string, amount: bigint])[]>
 
-/** A chain of batches that each change some of the owners at random; many leave the ranking and come back. */
+/** A chain of batches in which random owners change. Many leave the ranking and return. */
 const plan = (seed: number): { readonly truth: Truth; readonly changes: readonly (readonly Change[])[] } => {
   const random = seeded(seed)
   const truth = new Map<number, readonly (readonly [string, bigint])[]>()
@@ -44,7 +44,7 @@ const plan = (seed: number): { readonly truth: Truth; readonly changes: readonly
   return { truth, changes }
 }
 
-/** Everything that a held view says, read in small pages with other work in between. */
+/** The content of a held view, read in small pages with other work in between. */
 const contentOf = async ({ view }: Held) => {
   const rows: (readonly [string, bigint])[] = []
   for (;;) {
@@ -64,14 +64,14 @@ const expectedOf = (truth: Truth, height: number) => {
   return { rows, count: height, alone: rows[0] && [rows[0][1], undefined] }
 }
 
-/** Lets everything else that is ready run first. */
+/** Lets all other ready work run first. */
 
 const hold = (store: Store): Promise<Held> => store.hold({ state: [balances, statistics] })
 
 /** Views that are held while batches are committed. */
 export const heldCases = (open: Open): void => {
   for (const seed of [1, 2, 3])
-    test(`hold: a view is exactly of its height, however many batches are committed meanwhile (seed ${seed})`, () =>
+    test(`hold: a view shows exactly its height, however many batches are committed meanwhile (seed ${seed})`, () =>
       withStore(open, async ({ store }) => {
         const { truth, changes } = plan(seed)
         await store.create()
@@ -91,7 +91,7 @@ export const heldCases = (open: Open): void => {
           }
         }
         const readers = [reader(), reader(), reader()]
-        // One is held from the first height to the last.
+        // One view is held from the first height to the last.
         const first = await hold(store)
         for (let height = 1; height < BATCHES; height += 1) {
           await commitBatch(writer, batchOf(height, height, { changes: changes[height] ?? [] }))
@@ -108,7 +108,7 @@ export const heldCases = (open: Open): void => {
         await writer.release()
       }))
 
-  test('hold: nothing is published, a signal that has aborted, and after the store is closed', () =>
+  test('hold: it fails without a published height, after an abort, and after the store is closed', () =>
     withStore(open, async ({ store, reopen }) => {
       await store.create()
       expect(await kindOf(store.hold({ state: [wealth] }))).toBe('unavailable')
@@ -124,7 +124,7 @@ export const heldCases = (open: Open): void => {
       await writer.release()
     }))
 
-  test('hold: a view whose signal aborts is not read any more', () =>
+  test('hold: a view whose signal aborts cannot be read any more', () =>
     withStore(open, async ({ store }) => {
       await store.create()
       const writer = await store.takeOver(identity)

@@ -14,9 +14,9 @@ const key = (id: string, over: Partial<StoredKey> = {}): StoredKey => ({
   ...over,
 })
 
-/** API keys, beside and independent of what is loaded. */
+/** API keys, independent of the loaded blocks. */
 export const keyCases = (open: Open): void => {
-  test('keys: added, listed by time of creation and id, seen at once by other handles', () =>
+  test('keys: they are listed by creation time and id, and visible at once in other handles', () =>
     withStore(open, async ({ store, reopen }) => {
       await store.create()
       const other = await reopen()
@@ -27,7 +27,7 @@ export const keyCases = (open: Open): void => {
       expect(await other.keys.list()).toEqual([...early, late])
     }))
 
-  test('keys: an id is given once', () =>
+  test('keys: an id is used once', () =>
     withStore(open, async ({ store, reopen }) => {
       await store.create()
       const other = await reopen()
@@ -38,7 +38,7 @@ export const keyCases = (open: Open): void => {
       expect(await store.keys.list()).toEqual([key('a')])
     }))
 
-  test('keys: revoked once and for good', () =>
+  test('keys: a revocation happens once and is permanent', () =>
     withStore(open, async ({ store, reopen }) => {
       await store.create()
       const other = await reopen()
@@ -50,7 +50,7 @@ export const keyCases = (open: Open): void => {
       expect(await store.keys.list()).toEqual([key('a', { revoked: 5 }), key('b')])
     }))
 
-  test('keys: terms are changed, with a note, and identity stays', () =>
+  test('keys: the terms change with a note, and the identity stays', () =>
     withStore(open, async ({ store, reopen }) => {
       await store.create()
       const other = await reopen()
@@ -63,14 +63,14 @@ export const keyCases = (open: Open): void => {
         key('a', { note: 'é 😀, 2nd', perDay: 5 }),
         key('b', { name: 'new' }),
       ])
-      // Each of those who change at once finds what the others left.
+      // Concurrent changes must not lose each other's results.
       const one = (own: typeof store) =>
         own.keys.change('a', now => ({ ...now, perSecond: now.perSecond + 1 }))
       await Promise.all([one(store), one(other), one(store), one(other)])
       expect((await store.keys.list())[0]?.perSecond).toBe(14)
     }))
 
-  test('keys: may be added and revoked while a loader writes', () =>
+  test('keys: they may be added and revoked while a loader writes', () =>
     withStore(open, async ({ store, reopen }) => {
       await store.create()
       const other = await reopen()
@@ -86,7 +86,7 @@ export const keyCases = (open: Open): void => {
       await writer.release()
     }))
 
-  test('keys: on a store that was never created: none, and none can be added', () =>
+  test('keys: a store that was never created has none, and none can be added', () =>
     withStore(open, async ({ store }) => {
       expect(await store.keys.list()).toEqual([])
       expect(await store.keys.revoke('a', 1)).toBe(false)

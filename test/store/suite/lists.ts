@@ -11,7 +11,9 @@ import { batchOf, blockDoc, hash8Of, identity, MAX, MIN, recordDoc, transactionD
 import { kindOf, type Open, type Opened } from './harness.ts'
 import { balanceDoc } from './samples.ts'
 
-/** Each block adds three rows to list 1 and one to lists 2 and the greatest possible. */
+/**
+ * Each block adds three rows to list 1, and one row each to list 2 and to the list with the greatest number.
+ */
 const PER_BLOCK = 3
 const BLOCKS = 8
 const GREATEST = 2 ** 31 - 1
@@ -26,7 +28,7 @@ const rowsOf = (height: number): readonly RecordDoc[] =>
     }),
   )
 const allRows = Array.from({ length: BLOCKS }, (_, height) => rowsOf(height)).flat()
-/** A row as a page gives it. */
+/** A row in the form of a page. */
 const shown = ({ places, ...row }: RecordDoc): ListedRecord => row
 const listed = allRows.map(shown)
 const listDoc = (number: number, count: number): ListDoc => ({
@@ -54,7 +56,7 @@ const due = [
   [MAX, 'e'],
 ].map(([time, owner]) => balanceDoc('iost', String(owner), { next_due: BigInt(time ?? 0), frozen: 1n }))
 
-/** What is found by place, by hash and by time. */
+/** Documents found by position, by hash and by time. */
 export const listCases = (open: Open): void => {
   let opened: Opened
   let writer: Writer
@@ -91,7 +93,7 @@ export const listCases = (open: Open): void => {
   const read: Opened['store']['read'] = (...args) => opened.store.read(...args)
   const [one, two, greatest] = listsAt(BLOCKS)
 
-  test('records: any run of ordinals, ascending, across batches', async () => {
+  test('records: any range of ordinals is ascending, across batches', async () => {
     const total = allRows.length
     for (const [first, last] of [
       [1, total],
@@ -104,7 +106,7 @@ export const listCases = (open: Open): void => {
       expect(await read(view => view.records(one, first, last))).toEqual(listed.slice(first - 1, last))
   })
 
-  test('records: lists side by side do not run into each other', async () => {
+  test('records: adjacent lists do not overlap', async () => {
     expect(await read(view => view.records(two, 1, BLOCKS))).toEqual(
       listed.filter(({ index }) => index === 2),
     )
@@ -113,7 +115,7 @@ export const listCases = (open: Open): void => {
     )
   })
 
-  test('records: no row beyond the count of the list, or before the first', async () => {
+  test('records: no row is returned beyond the count of the list, or before the first', async () => {
     const before = { ...one, count: 4 }
     expect(await read(view => view.records(before, 3, 9))).toEqual(listed.slice(2, 4))
     expect(await read(view => view.records(before, 5, 9))).toEqual([])
@@ -122,7 +124,7 @@ export const listCases = (open: Open): void => {
     expect(await read(view => view.records(listDoc(77, 0), 1, 20))).toEqual([])
   })
 
-  test('newRecords: the rows of later blocks that lists have beyond an ordinal, with all their places', async () => {
+  test('newRecords: rows of later blocks beyond an ordinal are returned with all their list positions', async () => {
     const news = (lists: readonly (readonly [number, number])[], height: number) =>
       read(view => view.newRecords(new Map(lists), height))
     expect(await news([[1, 6 * PER_BLOCK]], 5)).toEqual(allRows.slice(6 * PER_BLOCK))
@@ -144,7 +146,7 @@ export const listCases = (open: Open): void => {
     expect(await news([], 3)).toEqual([])
   })
 
-  test('moments: height and time of any rows of a list, in the order of ordinals', async () => {
+  test('moments: height and time of any rows of a list are in the order of ordinals', async () => {
     const moments = (list: ListDoc, ordinals: readonly number[]) => read(view => view.moments(list, ordinals))
     const all = allRows.map(({ height, time }) => ({ height, time }))
     expect<unknown>(
@@ -159,12 +161,12 @@ export const listCases = (open: Open): void => {
     expect<unknown>(await moments(greatest, [1, 3])).toEqual([all[0], all[6]])
   })
 
-  test('moments: a row that should be there and is not is no answer', async () => {
+  test('moments: a missing row is damage, not an answer', async () => {
     expect(await kindOf(read(view => view.moments(one, [1, allRows.length + 1])))).toBe('damaged')
     expect(await kindOf(read(view => view.moments(two, [0])))).toBe('damaged')
   })
 
-  test('find: all documents with the value, in order of id; a hash is not a base hash', async () => {
+  test('find: all documents with the value are in order of id; a transaction hash is not a base hash', async () => {
     expect(await read(view => view.find(transactions, 'hash8', SHARED))).toEqual(twins)
     expect(await read(view => view.find(transactions, 'hash8', MIN))).toEqual(edges.slice(0, 1))
     expect(await read(view => view.find(transactions, 'hash8', MAX))).toEqual(edges.slice(1))
@@ -176,7 +178,7 @@ export const listCases = (open: Open): void => {
     expect(await read(view => view.find(blocks, 'base_hash8', hash8Of(6)))).toEqual([])
   })
 
-  test('findAny: the documents of all values in one request, in order of id', async () => {
+  test('findAny: the documents of all values are returned by one request, in order of id', async () => {
     const found = (values: readonly bigint[]) => read(view => view.findAny(transactions, 'hash8', values))
     const all = [...twins, ...edges].toSorted((a, b) => (a.id < b.id ? -1 : 1))
     expect(await found([MAX, MAX - 1n, SHARED, MIN])).toEqual(all)
@@ -188,7 +190,7 @@ export const listCases = (open: Open): void => {
     ])
   })
 
-  test('due: after one time, up to another, by time and id; exact to the nanosecond', async () => {
+  test('due: balances after one time and up to another are ordered by time and id, exact to the nanosecond', async () => {
     const owners = async (range: Parameters<Writer['due']>[0]) =>
       (await writer.due(range)).map(({ owner }) => owner)
     const T = 1_800_000_000_000_000_000n

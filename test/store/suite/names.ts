@@ -19,7 +19,7 @@ const accountDoc = (name: string): AccountDoc => ({
   groups: [],
 })
 
-/** Hundreds with one beginning, and neighbours of it in the order of bytes. */
+/** Hundreds of names with the same beginning, and their neighbours in byte order. */
 const names: readonly string[] = [
   ...Array.from({ length: 300 }, (_, at) => `user_${String(at).padStart(3, '0')}`),
   ...[
@@ -78,7 +78,7 @@ export const nameCases = (open: Open): void => {
       .toSorted(byBytes)
       .slice(0, limit)
 
-  test('startingWith: the first of the names that begin with a text, by their bytes, no character a wildcard', async () => {
+  test('startingWith: the first names with a prefix are in byte order, and no character is a wildcard', async () => {
     const texts = [
       'u',
       'use',
@@ -121,7 +121,7 @@ export const nameCases = (open: Open): void => {
           ])
   })
 
-  test('startingWith: what lost its name is not found, however many came before', async () => {
+  test('startingWith: a document that lost its name is not found, whatever the number of earlier ones', async () => {
     for (const text of ['u', 'user', 'user_', 'user_2', 'use', '12345'])
       for (const limit of [1, 3, 10, 1_000])
         expect([text, limit, await found(producers, text, limit)]).toEqual([
@@ -131,7 +131,7 @@ export const nameCases = (open: Open): void => {
         ])
   })
 
-  test('startingWith: whole documents', async () => {
+  test('startingWith: whole documents are returned', async () => {
     const docs = await opened.store.read(view => view.startingWith(accounts, 'user_29', 3))
     expect(docs).toEqual(['user_290', 'user_291', 'user_292'].map(accountDoc))
   })

@@ -9,13 +9,15 @@ import { batchOf, identity, MAX, MIN, wealthDoc } from './fixture.ts'
 import { kindOf, type Open, type Opened } from './harness.ts'
 import { balanceDoc } from './samples.ts'
 
-/** More documents than the 10,000 beyond which Elasticsearch refuses `from` by default. */
+/** More documents than 10,000, above which Elasticsearch refuses `from` by default. */
 const DEEP = 10_250
 const deepOwner = (rank: number): string => `deep${String(rank).padStart(6, '0')}`
 /** Three owners share each amount, so that pages cut through ties. */
 const deepDoc = (rank: number) => wealthDoc(deepOwner(rank), BigInt(DEEP - Math.floor(rank / 3)))
 
-/** Amounts a double cannot tell apart, ties, zero and below, another token between. */
+/**
+ * Amounts that a double cannot distinguish, ties, zero and negative amounts, with another token in between.
+ */
 const held: readonly (readonly [owner: string, amount: bigint])[] = [
   ['max', MAX],
   ['below-max', MAX - 1n],
@@ -73,12 +75,12 @@ export const orderCases = (open: Open): void => {
   afterAll(() => opened.destroy())
   const page: Opened['store']['read'] = (...args) => opened.store.read(...args)
 
-  test('page: amounts descending beyond the precision of doubles, ties by name, none but positive', async () => {
+  test('page: positive amounts are descending beyond the precision of doubles, ties by name', async () => {
     const whole = { group: 'coin', offset: 0, limit: 100 }
     expect(await page(view => view.page(balances, 'holders', whole))).toEqual(holders)
   })
 
-  test('page: pages of any size put together are the whole list', async () => {
+  test('page: pages of any size together are the whole list', async () => {
     for (const limit of [1, 2, 3, 7]) {
       const pages = await page(async view => {
         const rows: BalanceDoc[] = []
@@ -90,7 +92,7 @@ export const orderCases = (open: Open): void => {
     }
   })
 
-  test('page: one of several positive fields is enough; groups are exact', async () => {
+  test('page: one of several positive fields is enough, and groups are exact', async () => {
     const rows = (order: 'ofOwner' | 'rowsOfOwner', group: string) =>
       page(view => view.page(balances, order, { group, offset: 0, limit: 100 }))
     const tokensOf = async (...args: Parameters<typeof rows>) =>
@@ -103,7 +105,7 @@ export const orderCases = (open: Open): void => {
       expect(await rows('rowsOfOwner', group)).toEqual([])
   })
 
-  test('page: votes of a voter and pledges of an account stand in their orders', async () => {
+  test('page: votes of a voter and pledges of an account are in their orders', async () => {
     const all = { offset: 0, limit: 10 }
     const byVotes = await page(view => view.page(votes, 'ofVoter', { group: 'v', ...all }))
     expect(byVotes.map(({ producer }) => producer)).toEqual(['p2', 'p3', 'p1'])
@@ -112,7 +114,7 @@ export const orderCases = (open: Open): void => {
     expect(bySeq.map(({ beneficiary }) => beneficiary)).toEqual(['y', 'x', 'w'])
   })
 
-  test('page: any depth, nothing beyond the end', async () => {
+  test('page: any depth can be read, and nothing is beyond the end', async () => {
     const owners = (offset: number, limit: number) =>
       page(async view => (await view.page(wealth, 'richest', { offset, limit })).map(({ owner }) => owner))
     expect(await owners(0, 3)).toEqual(['top', deepOwner(0), deepOwner(1)])
@@ -123,12 +125,12 @@ export const orderCases = (open: Open): void => {
     expect(await owners(0, 0)).toEqual([])
   })
 
-  test('page: a list of more than 10,000 rows is read whole at once', async () => {
+  test('page: a list of more than 10,000 rows is read at once', async () => {
     const rows = await page(view => view.page(wealth, 'richest', { offset: 1, limit: DEEP }))
     expect(rows).toEqual(Array.from({ length: DEEP }, (_, rank) => deepDoc(rank)))
   })
 
-  test('page: a group where the order has one, none where it has none', async () => {
+  test('page: a group is required if the order has one, and refused if it has none', async () => {
     const all = { offset: 0, limit: 10 }
     expect(await kindOf(page(view => view.page(balances, 'holders', all)))).toBe('defect')
     expect(await kindOf(page(view => view.page(wealth, 'richest', { group: 'a', ...all })))).toBe('defect')

@@ -10,7 +10,10 @@ import { batchOf, identity } from './fixture.ts'
 import { kindOf, type Open, type Opened } from './harness.ts'
 import { balanceDoc, producerDoc, tokenDoc } from './samples.ts'
 
-/** More than are passed over without segments; all but the first and the last few share one amount. */
+/**
+ * More members than a page without segments may skip. All but the first and the last few have the same
+ * amount.
+ */
 const COUNT = 2_600
 const nameAt = (rank: number): string => `holder${String(rank).padStart(4, '0')}`
 const amountAt = (rank: number): bigint => (rank < 50 ? 10_000n - BigInt(rank) : rank < 2_550 ? 77n : 3n)
@@ -40,7 +43,7 @@ const tokenAt = (rank: number) =>
   tokenDoc(`token${String(rank).padStart(4, '0')}`, {
     holder_count: rank < 50 ? 1_000 - rank : rank < 400 ? 1 : 0,
   })
-/** Producers by rank; after each one there is another with as many votes that is not in the table. */
+/** Producers by rank. After each one there is another with as many votes that is not in the table. */
 const producerAt = (rank: number) =>
   producerDoc(`prod_${String(rank).padStart(4, '0')}`, {
     votes: rank < 300 ? 9_000n - BigInt(rank >> 2) : 0n,
@@ -48,7 +51,7 @@ const producerAt = (rank: number) =>
 const MANY = 600
 const ranks = Array.from({ length: MANY }, (_, rank) => rank)
 const whole = { tokens: ranks.map(tokenAt), producers: ranks.map(producerAt) }
-/** Segments of a whole order of `MANY` documents, in one leaf. */
+/** The segments of an order of `MANY` documents, in one leaf. */
 const segmentsOf = (index: string, standings: readonly Standing[]): readonly Change[] => {
   const list = [0, 200, 350, 500].map((begin, at, begins): Segment => {
     const before = standings[begin - 1]
@@ -61,7 +64,7 @@ const segmentsOf = (index: string, standings: readonly Standing[]): readonly Cha
   ]
 }
 
-/** Pages of counted orders, and members in ranges of them. */
+/** Pages of counted orders, and members within ranges of them. */
 export const rankingCases = (open: Open): void => {
   let opened: Opened
   beforeAll(async () => {
@@ -97,7 +100,7 @@ export const rankingCases = (open: Open): void => {
   const page = (group: string, offset: number, limit: number) =>
     opened.store.read(view => view.page(balances, 'holders', { group, offset, limit }))
 
-  test('page: begins in any segment, among thousands with one amount, and goes on into the next', async () => {
+  test('page: a page begins in any segment, among thousands with one amount, and continues into the next', async () => {
     for (const offset of [
       0, 127, 128, 129, 299, 300, 301, 799, 800, 801, 999, 1_000, 1_001, 1_199, 1_200, 2_549, 2_580, 2_599,
     ])
@@ -109,7 +112,7 @@ export const rankingCases = (open: Open): void => {
     expect(await page('counted', COUNT, 10)).toEqual([])
   })
 
-  test('page: an order without a condition has those with an amount of zero; one with a condition only what it holds for', async () => {
+  test('page: an order without a condition includes amounts of zero; one with a condition only members that satisfy it', async () => {
     for (const offset of [0, 7, 128, 129, 199, 200, 201, 349, 351, 399, 400, 499, 500, 590, 599, MANY])
       for (const limit of [1, 20, 500])
         await opened.store.read(async view => {
@@ -122,15 +125,15 @@ export const rankingCases = (open: Open): void => {
         })
   })
 
-  test('page: a group whose segments were emptied is read without them', async () => {
+  test('page: a group with empty segments is read without them', async () => {
     expect(await page('emptied', 700, 3)).toEqual(docs('emptied', 700, 703))
   })
 
-  test('page: segments that lack a leaf are damage, not an end', async () => {
+  test('page: segments without their leaf are damage, not an end', async () => {
     expect(await kindOf(page('torn', 700, 3))).toBe('damaged')
   })
 
-  test('writer.members: all between two standings, the first left out, the last not', async () => {
+  test('writer.members: all members between two ranks are returned, without the first and with the last', async () => {
     const writer = await opened.reopen().then(store => store.takeOver(identity))
     const range = { index: balances, order: 'holders', group: 'counted' }
     try {

@@ -68,7 +68,7 @@ export const producerDoc = (account: string, over: Partial<ProducerDoc> = {}): P
 
 const BIG = Number.MAX_SAFE_INTEGER
 
-/** A document of every index with state: int64 and safe-integer extremes, empty and nested JSON, odd names. */
+/** A document of every state index: int64 and safe-integer extremes, empty and nested JSON, unusual names. */
 export const samples: readonly Change[] = [
   {
     index: accounts,
@@ -225,7 +225,9 @@ export const samples: readonly Change[] = [
   { index: wealth, doc: { id: 'w', owner: 'w', total: MAX, token: MIN, vote: -1n, frozen: 0n } },
 ]
 
-/** Texts that stores have been seen to change: controls, NUL, line separators, right-to-left, long. */
+/**
+ * Texts that some stores changed: control characters, NUL, line separators, right-to-left text, long texts.
+ */
 export const oddTexts: readonly string[] = [
   '',
   ' ',
@@ -244,7 +246,7 @@ export const oddTexts: readonly string[] = [
   '€😀'.repeat(9_000),
 ]
 
-/** Names that are real on the chain, or traps where ids become keys, paths or patterns. */
+/** Names that exist on the chain, and names that are dangerous where ids become keys, paths or patterns. */
 export const oddIds: readonly string[] = [
   '__proto__',
   'constructor',

@@ -15,7 +15,7 @@ import { viewCases } from './views.ts'
 
 export type { Open } from './harness.ts'
 
-/** What every store must do: the port's promises as tests. `open` gives an empty store each time. */
+/** The conformance suite of the store port. `open` returns an empty store each time. */
 export const storeSuite = (name: string, open: Open): void => {
   describe(`${name}: create`, () => createCases(open))
   describe(`${name}: takeOver`, () => takeOverCases(open))

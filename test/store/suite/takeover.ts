@@ -3,9 +3,9 @@ import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { batchOf, identity, publishedAt } from './fixture.ts'
 import { failureOf, kindOf, type Open, withStore } from './harness.ts'
 
-/** Who may write. */
+/** Exclusive access of one loader. */
 export const takeOverCases = (open: Open): void => {
-  test('takeOver: one loader at a time; after release the next goes on from the checkpoint', () =>
+  test('takeOver: one loader at a time may write, and after release the next continues from the checkpoint', () =>
     withStore(open, async ({ store, reopen }) => {
       await store.create()
       const first = await store.takeOver(identity)
@@ -29,7 +29,7 @@ export const takeOverCases = (open: Open): void => {
       await second.release()
     }))
 
-  test('takeOver: refuses another chain, genesis or derivation, and holds nothing afterwards', () =>
+  test('takeOver: another chain, genesis or derivation is refused, and no lock is left', () =>
     withStore(open, async ({ store, reopen }) => {
       await store.create()
       await (await store.takeOver(identity)).release()
@@ -47,7 +47,7 @@ export const takeOverCases = (open: Open): void => {
       await (await store.takeOver(identity)).release()
     }))
 
-  test('close: gives the store free for the next loader; later calls are refused', () =>
+  test('close: the store is released for the next loader, and later calls are refused', () =>
     withStore(open, async ({ store, reopen }) => {
       await store.create()
       const writer = await store.takeOver(identity)

@@ -5,9 +5,9 @@ import { type Open, withStore } from './harness.ts'
 
 const counts = (...each: readonly (readonly [string, number])[]) => new Map(each)
 
-/** Counts of requests, shared by all that have the store. */
+/** Request counts, shared by all processes with the store. */
 export const usageCases = (open: Open): void => {
-  test('usage: counts are added by several, each given those of all, and stay when it is closed', () =>
+  test('usage: several processes add counts, each gets the total, and the counts stay after a close', () =>
     withStore(open, async ({ store, reopen }) => {
       await store.create()
       const other = await reopen()
@@ -17,21 +17,21 @@ export const usageCases = (open: Open): void => {
       expect(sortedByKey(await other.usage.add(500, counts(['a', 3], ['__proto__', 1]), 20))).toEqual(
         sortedByKey(counts(['a', 5], ['__proto__', 1])),
       )
-      // The first hears of it when it asks next, with nothing to add.
+      // The first process gets the new counts with its next call, even if it adds nothing.
       expect((await store.usage.add(500, counts(), 30)).get('a')).toBe(5)
       expect((await store.usage.add(500, counts(['a', -1]), 30)).get('a')).toBe(4)
       await other.close()
       const third = await reopen()
       expect((await third.usage.add(500, counts(['b', 1]), 40)).get('a')).toBe(4)
       expect(await third.usage.add(501, counts(['a', 7]), 50)).toEqual(counts(['a', 7]))
-      // A clock that is set back over midnight brings the day before back, with all that was counted.
+      // A clock that is set back over midnight returns to the previous day with all its counts.
       expect(sortedByKey(await third.usage.add(500, counts(['c', 1]), 45))).toEqual(
         sortedByKey(counts(['a', 4], ['__proto__', 1], ['b', 1], ['c', 1])),
       )
       expect((await third.usage.add(501, counts(['a', 1]), 60)).get('a')).toBe(8)
     }))
 
-  test('usage: what is kept tells each day and the last request, and is forgotten in the end', () =>
+  test('usage: the counts of each day and the last request are stored, and removed in the end', () =>
     withStore(open, async ({ store, reopen }) => {
       await store.create()
       const other = await reopen()
@@ -48,7 +48,7 @@ export const usageCases = (open: Open): void => {
       expect(await days(0)).toEqual([second, { day: 501 + USAGE_DAYS, key: 'a', requests: 2, last: 50 }])
     }))
 
-  test('usage: counts need no store', () =>
+  test('usage: counts work without a store', () =>
     withStore(open, async ({ store }) => {
       expect(await store.usage.since(0)).toEqual([])
       expect(await store.usage.add(500, counts(['test', 2]), 10)).toEqual(counts(['test', 2]))

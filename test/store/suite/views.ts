@@ -10,9 +10,9 @@ import { turn } from '#test/support/wait.ts'
 import { batchOf, hash8Of, identity, listAt, publishedAt, tellingBatch, totalAt } from './fixture.ts'
 import { failureOf, kindOf, type Open, withStore } from './harness.ts'
 
-/** Lets everything else that is ready run first. */
+/** Lets all other ready work run first. */
 
-/** All that tells a height, read piece by piece with others in between. */
+/** All parts of a view that show its height, read piece by piece with other reads in between. */
 const heightsSeen = async (view: View) => {
   const { height } = view.at
   const counted = await view.get(statistics, STATISTICS)
@@ -39,7 +39,7 @@ const expectedAt = (height: number) => ({
   above: [undefined],
 })
 
-/** Reads until `done` says so, at least once more after it; gives the heights that were seen. */
+/** Reads until `done` is true, and at least once more. Returns the heights read. */
 const readUntil = async (store: Store, done: () => boolean): Promise<readonly number[]> => {
   const seen: number[] = []
   let last = false
@@ -53,9 +53,9 @@ const readUntil = async (store: Store, done: () => boolean): Promise<readonly nu
   return seen
 }
 
-/** One published height at a time. */
+/** Reads of one published height. */
 export const viewCases = (open: Open): void => {
-  test('read: every view is of one height while batches are committed; heights never go back', () =>
+  test('read: every view has one height while batches are committed, and heights never decrease', () =>
     withStore(open, async ({ store, reopen }) => {
       await store.create()
       const writer = await store.takeOver(identity)
@@ -80,7 +80,7 @@ export const viewCases = (open: Open): void => {
       await writer.release()
     }))
 
-  test('read: gives what work gives, throws what work throws, many at once', () =>
+  test('read: results and errors of the work are passed on, for many reads at once', () =>
     withStore(open, async ({ store }) => {
       await store.create()
       const writer = await store.takeOver(identity)
@@ -100,7 +100,7 @@ export const viewCases = (open: Open): void => {
       await writer.release()
     }))
 
-  test('read: ends with deadline when the signal aborts, before or during the work', () =>
+  test('read: an abort before or during the work ends the read with a deadline', () =>
     withStore(open, async ({ store }) => {
       await store.create()
       const writer = await store.takeOver(identity)
@@ -115,7 +115,7 @@ export const viewCases = (open: Open): void => {
         ),
       )
       expect([before.kind, runs]).toEqual(['deadline', 0])
-      // Work that would never end by itself.
+      // Work that never ends by itself.
       const stop = new AbortController()
       const hanging = failureOf(
         store.read(
@@ -128,7 +128,7 @@ export const viewCases = (open: Open): void => {
         ),
       )
       expect((await hanging).kind).toBe('deadline')
-      // More hanging reads than any pool is wide: all end, and the next read is served.
+      // More hanging reads than any pool is wide. All end, and the next read is served.
       const stops = Array.from({ length: 40 }, () => new AbortController())
       const all = stops.map(({ signal }) =>
         kindOf(store.read(() => new Promise<never>(() => {}), { signal })),

@@ -22,7 +22,7 @@ const served = (body: string) =>
         : new Response('no', { status: 404 }),
   })
 
-test('browser: a page tells what it says, what it asks, how wide it is and what is typed', async () => {
+test('browser: console messages, requests, width and typed text of a page are reported', async () => {
   await using server = served(
     '<input onkeydown="if (event.key === \'Enter\') document.title = this.value"><img src="http://127.0.0.1:9/blocked"><script src="missing.js"></script><script>console.info("told", 7); throw new Error("uncaught one")</script>',
   )

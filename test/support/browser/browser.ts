@@ -5,14 +5,14 @@ import { ROOT } from '../root.ts'
 import { connectDevtools } from './devtools.ts'
 import { type OpenOptions, openPage, type Page } from './page.ts'
 
-/** A headless Chromium of its own, which goes away with `close`, its pages with it. */
+/** A headless Chromium process. `close` ends it and its pages. */
 export type Browser = {
-  /** A page of a fresh profile: no cookies, no storage, no cache of another page. */
+  /** A page with a new profile: no cookies, storage or cache of another page. */
   open(options?: OpenOptions): Promise<Page>
   close(): Promise<void>
 }
 
-/** Nothing is asked of the maker's servers, and nothing is drawn that depends on the machine's graphics. */
+/** Flags that stop requests to the vendor's servers and rendering that depends on the machine's graphics. */
 const FLAGS = [
   '--headless=new',
   '--disable-background-networking',
@@ -28,12 +28,14 @@ const FLAGS = [
   '--remote-debugging-port=0',
 ] as const
 
-/** Starts the browser that `scripts/chromium` obtains. Throws, with what the script says, when there is none. */
+/**
+ * Starts the browser that `scripts/chromium` provides. Throws with the script's message when there is none.
+ */
 export const startBrowser = async (): Promise<Browser> => {
   const program = await chromium()
   const folder = await mkdtemp(join(tmpdir(), 'iostlens-browser-'))
   const child = Bun.spawn(
-    // Chromium's own sandbox does not work for root.
+    // Chromium's sandbox does not work for root.
     [
       program,
       ...FLAGS,
@@ -83,7 +85,7 @@ const chromium = async (): Promise<string> => {
   return path.trim()
 }
 
-/** The browser prints where its DevTools listen; what it prints after that is dropped. */
+/** Reads the DevTools URL that the browser prints. Later output is discarded. */
 const addressIn = async (stderr: ReadableStream<Uint8Array>): Promise<string> => {
   let text = ''
   const found = Promise.withResolvers<string>()

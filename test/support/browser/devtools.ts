@@ -1,14 +1,14 @@
-/** What the DevTools protocol answers and tells is read by name. */
+/** Results and events of the DevTools protocol, whose fields are read by name. */
 type Json = Readonly<Record<string, unknown>>
 export type Heard = (params: Json) => void
 
-/** A connection to a browser's DevTools protocol, and to one target of it when `session` is given. */
+/** A connection to the DevTools protocol of a browser, or to one target of it when `session` is given. */
 export type Devtools = {
-  /** Sends a command and resolves with its result. Throws what the browser says of a command that fails. */
+  /** Sends a command and resolves with its result. Throws the browser's error when the command fails. */
   send(method: string, params?: Json): Promise<Json>
-  /** Calls `heard` at every such event of this session. */
+  /** Calls `heard` for every such event of this session. */
   on(event: string, heard: Heard): void
-  /** The same connection, for the target that a session is attached to. */
+  /** The same connection, for the target of an attached session. */
   session(id: string): Devtools
   close(): void
 }
@@ -22,7 +22,7 @@ type Message = {
   readonly error?: { readonly message: string }
 }
 
-/** Connects to the address that the browser prints at its start. */
+/** Connects to the URL that the browser prints when it starts. */
 export const connectDevtools = async (url: string): Promise<Devtools> => {
   const socket = new WebSocket(url)
   const waiting = new Map<number, { readonly method: string; readonly done: PromiseWithResolvers<Json> }>()

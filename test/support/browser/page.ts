@@ -2,39 +2,41 @@ import { seen } from '../wait.ts'
 import type { Devtools } from './devtools.ts'
 
 export type OpenOptions = {
-  /** Width of the window in CSS pixels; 1400 unless given. */
+  /** Width of the window in CSS pixels. Default: 1400. */
   readonly width?: number
   readonly height?: number
   readonly scheme?: 'light' | 'dark'
 }
 
-/** A page of a browser, and all that it said and asked since it was opened. */
+/** A browser page, with its console messages and requests since it was opened. */
 export type Page = {
   /** Opens an address and waits until it has loaded. */
   go(url: string): Promise<void>
-  /** Runs an expression in the page and resolves with its value, which must be JSON; a promise is waited for. */
+  /** Evaluates an expression in the page and resolves with its JSON value. A promise is awaited. */
   run<T>(expression: string): Promise<T>
-  /** Waits until an expression is true in the page, which may be left for another meanwhile; throws after two minutes. */
+  /**
+   * Waits until an expression is true in the page, which may navigate meanwhile. Throws after two minutes.
+   */
   until(expression: string): Promise<void>
-  /** Presses and releases keys as the keyboard does: `Tab`, `Enter`, `Escape`, or a character. */
+  /** Presses and releases keys: `Tab`, `Enter`, `Escape`, or a character. */
   press(...keys: readonly string[]): Promise<void>
-  /** Types a text into what has the focus. */
+  /** Types a text into the focused element. */
   type(text: string): Promise<void>
   resize(width: number, height?: number): Promise<void>
-  /** Light or dark from now on, on the screen or as it would be printed. */
+  /** Emulates a light or dark colour scheme from now on, for screen or print. */
   prefer(scheme: 'light' | 'dark', media?: 'screen' | 'print'): Promise<void>
-  /** Whether pages that are opened from now on run their scripts. */
+  /** Enables or disables JavaScript in pages that are opened from now on. */
   letRun(isAllowed: boolean): Promise<void>
-  /** A picture of what is seen, PNG; of the whole page with `whole`. */
+  /** A PNG screenshot of the visible part, or with `whole` of the whole page. */
   picture(options?: { readonly whole?: boolean }): Promise<Uint8Array>
-  /** Messages on the console, uncaught errors, violations of the content policy, and dialogs, which are closed. */
+  /** Console messages, uncaught errors, content security policy violations, and dialogs, which are closed. */
   readonly said: readonly string[]
-  /** The addresses that were requested, in order. */
+  /** The requested URLs, in order. */
   readonly asked: readonly string[]
   close(): Promise<void>
 }
 
-/** What the protocol knows of keys that are not characters. */
+/** Protocol codes of keys that are not characters. */
 const KEYS: ReadonlyMap<string, { readonly code: number; readonly text?: string }> = new Map([
   ['Tab', { code: 9 }],
   ['Enter', { code: 13, text: '\r' }],
@@ -44,7 +46,7 @@ const KEYS: ReadonlyMap<string, { readonly code: number; readonly text?: string 
   [' ', { code: 32, text: ' ' }],
 ])
 
-/** Takes up a target that is attached to. */
+/** Opens a page on an attached target. */
 export const openPage = async (
   devtools: Devtools,
   {
@@ -79,7 +81,7 @@ export const openPage = async (
     go: url => navigate(devtools, url),
     run,
     until: async expression => {
-      // An expression that throws is asked again: its page may be on the way to the next one.
+      // An expression that throws is evaluated again: the page may be navigating.
       const look = async () => ({ expression, gives: await run<unknown>(expression).catch(String) })
       await seen(look, ({ gives }) => gives === true, 20)
     },
@@ -119,7 +121,7 @@ const navigate = async (devtools: Devtools, url: string): Promise<void> => {
   devtools.on('Page.loadEventFired', () => loaded.resolve())
   const { errorText, loaderId } = await devtools.send('Page.navigate', { url })
   if (errorText !== undefined) throw new Error(`${url}: ${errorText}`)
-  // No loader: the address differs in its fragment only, and nothing is loaded.
+  // Without a loader id the URL differs in its fragment only, and nothing is loaded.
   if (loaderId !== undefined) await loaded.promise
 }
 

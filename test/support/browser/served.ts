@@ -1,17 +1,17 @@
 import type { Service } from '../processes/service.ts'
 
-/** A service at an address of its own, behind a path such as `/` or `/behind/a/proxy/`. */
+/** A service on its own port, under a base path such as `/` or `/behind/a/proxy/`. */
 export type Served = AsyncDisposable & {
-  /** Address of the service, with a slash at its end. */
+  /** URL of the service, with a slash at its end. */
   readonly url: string
 }
 
-/** Serves on a free port of loopback, as a proxy does that strips the path. */
+/** Serves on a free port of the loopback address, like a proxy that strips the base path. */
 export const servedBehind = (path: string, { app }: Service): Served => {
   const server = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
-    // A page keeps a quiet stream open; on a busy machine the signs of life in it come late.
+    // A page keeps an idle event stream open. On a busy machine its keep-alive comments come late.
     idleTimeout: 0,
     fetch: request => {
       const url = new URL(request.url)

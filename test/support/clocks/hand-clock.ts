@@ -1,17 +1,17 @@
 import { turn, until } from '#test/support/wait.ts'
 import { type Clock, sleepBy } from '#time/clock.ts'
 
-/** Time that passes only by hand; what comes due runs in its order. */
+/** A clock that only a test advances. Due timers run in their order. */
 export type HandClock = Clock & {
-  /** Lets time pass, and all that follows from it happen. */
+  /** Advances the time and runs all due timers and the work that follows from them. */
   pass(ms: number): Promise<void>
-  /** Time has passed, and nothing could happen meanwhile. */
+  /** Advances the time without running any timer. */
   leap(ms: number): void
-  /** Lets everything happen that needs no time. */
+  /** Lets all work finish that needs no time. */
   settle(): Promise<void>
-  /** Resolves as soon as exactly `count` things wait for the time `ms` from now. */
+  /** Resolves as soon as exactly `count` timers are due `ms` from now. */
   awaited(ms: number, count?: number): Promise<void>
-  /** Whether something waits for the time `ms` from now. */
+  /** Whether a timer is due `ms` from now. */
   isAwaited(ms: number): boolean
 }
 
@@ -53,7 +53,7 @@ export const handClock = (start = 0): HandClock => {
   }
 }
 
-/** What one turn of the event loop sets going happens in the next. */
+/** Work that one turn of the event loop starts may run only in the next turn. */
 const settle = async (): Promise<void> => {
   await turn()
   await turn()

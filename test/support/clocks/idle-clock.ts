@@ -1,7 +1,10 @@
 import type { Clock } from '#time/clock.ts'
 import { patientClock } from './patient-clock.ts'
 
-/** Time that passes only by sleeping, without waiting; remembers how long was slept. Time-outs are patient. */
+/**
+ * A clock that advances by the slept time without waiting, and records the sleeps. Time-outs are those of
+ * `patientClock`.
+ */
 export const idleClock = (): Clock & { readonly slept: readonly number[] } => {
   let now = 0
   const slept: number[] = []

@@ -1,7 +1,10 @@
 import type { LoadedBlock } from '#chain/block.ts'
 import type { BlockSource } from '#node/port.ts'
 
-/** A node that has these blocks, the last one irreversible; `hashes` as a node that agrees with others has it. */
+/**
+ * A node with these blocks, the last one irreversible. `hashes`: the hashes of a node that agrees with
+ * others.
+ */
 export const blockSource = (
   blocks: readonly LoadedBlock[],
   hashes?: NonNullable<BlockSource['hashes']>,

@@ -8,7 +8,7 @@ export type Asked = {
   readonly headers: Headers
 }
 
-/** What goes wrong with a call: an answer instead of the node's, or undefined for the node's own. */
+/** The fault of a call: an answer that replaces the node's, or undefined for the node's own. */
 export type Fault = (
   asked: Asked,
   /** The node's own answer. */

@@ -2,29 +2,29 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 
 export type Asked = {
-  /** From 1, in order of arrival. */
+  /** Number of the request, from 1, in order of arrival. */
   readonly number: number
   readonly method: string
-  /** With the query. */
+  /** Path with the query. */
   readonly path: string
   readonly body: string
 }
 export type Answered = { readonly status: number; readonly body: string }
 
-/** What happens to a request. */
+/** The fate of a request. */
 export type Fate =
   | { readonly type: 'pass' }
-  /** The connection is cut and the server never hears of it. */
+  /** The connection is closed and the server never receives the request. */
   | { readonly type: 'cut-before' }
-  /** The server carries it out, then the connection is cut. */
+  /** The server handles the request, then the connection is closed. */
   | { readonly type: 'cut-after' }
-  /** Answered by the proxy. */
+  /** The proxy itself answers. */
   | { readonly type: 'answer'; readonly with: Answered }
-  /** The server's answer is replaced. */
+  /** The proxy changes the server's answer. */
   | { readonly type: 'change'; readonly to: (answer: Answered) => Answered }
-  /** Goes on when the promise is kept. */
+  /** The request is passed on when the promise resolves. */
   | { readonly type: 'hold'; readonly until: Promise<unknown> }
-  /** The server carries out it and all that it was sent before, then `run` runs; the client gets no answer. */
+  /** The server handles this request and all earlier ones, then `run` runs. The client gets no answer. */
   | { readonly type: 'end'; readonly run: () => void }
 
 export type Proxy = { readonly url: string; readonly asked: readonly Asked[]; close(): Promise<void> }
@@ -32,8 +32,8 @@ export type Proxy = { readonly url: string; readonly asked: readonly Asked[]; cl
 export const pass: Fate = { type: 'pass' }
 
 /**
- * An HTTP server before another one that lets `fateOf` decide about every request. `remember: false`: `asked` stays
- * empty, for what runs for hours.
+ * An HTTP proxy in front of a server, in which `fateOf` decides about every request. With `remember: false`,
+ * `asked` stays empty, for runs of hours.
  */
 export const openProxy = async (
   target: string | (() => string),

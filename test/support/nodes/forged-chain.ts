@@ -7,7 +7,7 @@ import { receiptHash } from '#chain/receipt-hash.ts'
 import { hashedPartOf, transactionHash } from '#chain/transaction-hash.ts'
 import type { Recording } from '#test/replay/recording.ts'
 
-/** A block as JSON.parse gives it, to be altered. */
+/** A block from JSON.parse, to be altered. */
 export type Written = {
   hash: string
   parent_hash: string
@@ -30,7 +30,9 @@ export type WrittenTransaction = {
 const NOTHING = new Uint8Array()
 const bytes = (hash: string): Uint8Array => hashBytes(hash) ?? NOTHING
 
-/** Bytes that are no UTF-8 stand in the text as they are (`bytesOfText`): an answer has no escapes for them. */
+/**
+ * Bytes that are not valid UTF-8 are kept in the text (`bytesOfText`), because JSON has no escape for them.
+ */
 const decoded = (block: Written): Block =>
   decodeBlock(
     JSON.stringify({ status: 'IRREVERSIBLE', block }).replaceAll(/\\u(dc[89a-f][0-9a-f])/g, (_, code) =>
@@ -38,7 +40,7 @@ const decoded = (block: Written): Block =>
     ),
   )
 
-/** Names the parent, its witness and its gas in a block, as whoever makes up a chain has to. */
+/** Sets the parent hash, and the parent's witness and gas, in a block, as a forger of a chain has to. */
 const setParent = (written: Written, parent: Block): void => {
   written.parent_hash = parent.hash
   const action = written.transactions[0]?.actions[0]
@@ -46,7 +48,10 @@ const setParent = (written: Written, parent: Block): void => {
   if (action !== undefined) action.data = `[{"parent":["${parent.witness}", "${gas}", false]}]`
 }
 
-/** Gives a block every hash that anybody can compute: of its base transaction, its roots, its own. */
+/**
+ * Recomputes every hash that can be computed without a key: of the base transaction, of the roots and of the
+ * block.
+ */
 const rehash = (written: Written): void => {
   const [base] = written.transactions
   for (const tx of written.transactions) tx.tx_receipt.tx_hash = tx.hash
@@ -76,10 +81,10 @@ const rehash = (written: Written): void => {
 }
 
 export type Forgery = {
-  /** Height of the block that is altered. */
+  /** Height of the altered block. */
   readonly height: number
   readonly alter: (block: Written) => void
-  /** Whether all hashes are made to fit, from this block to the end of the chain. */
+  /** Whether all hashes are recomputed, from this block to the end of the chain. */
   readonly rehashed: boolean
 }
 
@@ -87,8 +92,8 @@ const readBlock = (recording: Recording, height: number): Written =>
   (JSON.parse(recording.blockText(height) ?? '') as { block: Written }).block
 
 /**
- * A recorded chain in which one block is altered, up to `end`. Signatures and raw blocks stay as recorded: whoever lies
- * can make neither.
+ * A recorded chain up to `end` in which one block is altered. Signatures and raw blocks stay as recorded,
+ * because a forger can make neither.
  */
 export const forgedChain = (recording: Recording, forgery: Forgery, end: number): Recording => {
   const texts = new Map<number, string>()

@@ -1,6 +1,6 @@
 import type { Written, WrittenTransaction } from './forged-chain.ts'
 
-/** A change of one field, and its name in the node's JSON. */
+/** A change of one field, and the name of the field in the node's JSON. */
 export type Alteration = { readonly field: string; readonly alter: (block: Written) => void }
 
 const OTHER = 'HYZKEf2mtZSaTkjEePbQTmS5VLPPKiEiMYDVbUQWCdbJ'
@@ -78,7 +78,10 @@ const ofTransaction = (prefix: string, index: number): readonly Alteration[] => 
   ]
 }
 
-/** Every field of a block, of its base transaction, of another one, and of their receipts, each altered alone. */
+/**
+ * One alteration for every field of a block, of its base transaction, of another transaction, and of their
+ * receipts.
+ */
 export const alterations: readonly Alteration[] = [
   ...setting(block => block)('', blockFields),
   { field: 'transactions, the last one left out', alter: block => block.transactions.pop() },

@@ -1,6 +1,6 @@
 import { type Asked, type Fate, openProxy, pass } from './faulty-proxy.ts'
 
-/** A transaction of the node's JSON, to be altered. */
+/** A transaction in the node's JSON, to be altered. */
 export type ToldTx = {
   publisher: string
   time: string
@@ -15,14 +15,17 @@ type Answer = {
 
 export type Forged = {
   readonly height: number
-  /** Position in its block; −1: the last one. */
+  /** Position in its block. −1: the last one. */
   readonly position: number
   readonly alter: (tx: ToldTx) => void
-  /** What becomes of other calls. */
+  /** The fate of other calls. */
   readonly others?: (asked: Asked) => Fate
 }
 
-/** A way to the node at `url` on which one transaction is altered wherever the node's JSON shows it; its raw form is not. */
+/**
+ * A proxy to the node at `url` that alters one transaction wherever the node's JSON contains it, but not in
+ * its raw form.
+ */
 export const openForger = (url: string, { height, position, alter, others = () => pass }: Forged) => {
   const change = (text: string): string => {
     const answer = JSON.parse(text) as Answer
@@ -43,7 +46,7 @@ export const openForger = (url: string, { height, position, alter, others = () =
   )
 }
 
-/** The call of raw blocks is one that a node does not know. */
+/** The node does not know the call for raw blocks. */
 export const withoutRaw = ({ path }: Pick<Asked, 'path'>): Fate =>
   path.startsWith('/getRawBlockByNumber/')
     ? { type: 'answer', with: { status: 400, body: '{"code":12,"message":"Not Implemented"}' } }

@@ -3,10 +3,13 @@ import type { Store } from '#store/port.ts'
 import { commitRuns } from '../stores/commit-runs.ts'
 import { recordedBlocks } from './recording.ts'
 
-/** Blocks at the end that are loaded one by one. */
+/** Number of blocks at the end that are loaded one by one. */
 const ALONE = 12
 
-/** The recorded chain up to a height, of which the last blocks are another node's: other hashes, other transactions. */
+/**
+ * The recorded chain up to a height, whose last blocks are from another node, with other hashes and
+ * transactions.
+ */
 export const forkedChain = async (to: number, orphans: number): Promise<readonly LoadedBlock[]> => {
   const all = await recordedBlocks()
   const blocks = all.slice(0, to + 1)
@@ -16,7 +19,7 @@ export const forkedChain = async (to: number, orphans: number): Promise<readonly
       throw new Error('The recording is short.')
     const [base] = own.block.transactions
     const transactions = [...(base === undefined ? [] : [base]), ...other.block.transactions.slice(1)]
-    // The hash of some other block: of the right form.
+    // The hash of another block, because it has the right form.
     const hash = all[height + 2_000]?.block.hash ?? ''
     blocks[height] = {
       ...own,
@@ -32,7 +35,7 @@ export const forkedChain = async (to: number, orphans: number): Promise<readonly
   return blocks
 }
 
-/** Loads blocks as a loader near the head does: the last ones each in a batch of its own. */
+/** Loads blocks as a loader near the head does: each of the last ones in its own batch. */
 export const fill = async (store: Store, blocks: readonly LoadedBlock[], lib: number): Promise<void> => {
   const until = blocks.length - ALONE
   await commitRuns(store, [blocks.slice(0, until), ...blocks.slice(until).map(block => [block])], { lib })

@@ -8,15 +8,15 @@ import { type Fault, startFaultyNode } from './faulty-node.ts'
 export const GENESIS = 'HYZKEf2mtZSaTkjEePbQTmS5VLPPKiEiMYDVbUQWCdbJ'
 /** The recorded chain. */
 export const OURS: ChainIdentity = { chainId: 1020, genesis: GENESIS }
-/** Of its last block, 4851. */
+/** Hash of its last block, 4851. */
 export const LAST_HASH = '8psW23ozxC4SjoXeD2DSPWBNzR3Re9a3ei9Vu1C49sQg'
-/** A call that is passed on, and that no probe makes. */
+/** A call that is passed on to a node and that no probe makes. */
 export const PATH = '/getRAMInfo'
 
 export const hangs: Fault = () => new Promise<never>(() => undefined)
 export const refuses: Fault = () => new Response('busy', { status: 503 })
 
-/** Two nodes, the sick one given first, as one that is watched. */
+/** Two watched nodes, the sick one listed first. */
 export const pair = async (
   options: Partial<NodeOptions> & {
     readonly sickTo?: number
@@ -39,12 +39,12 @@ export const pair = async (
     events,
     sick,
     well,
-    /** How often each was asked what was passed on. */
+    /** Number of passed-on calls of each node. */
     passed: () => [passed(sick), passed(well)],
     become: (next: Fault) => {
       fault = next
     },
-    /** A look at both nodes, come to its end. */
+    /** Waits for one probe of both nodes. */
     look: async () => {
       await clock.awaited(1_000, 2)
       await clock.pass(1_000)

@@ -16,7 +16,10 @@ export type Range = {
   readonly following?: boolean
 }
 
-/** Reads a range of blocks from the recorded chain with a fault: what came, what was asked, how it ended (the URL as NODE). */
+/**
+ * Reads a range of the recorded chain with a fault. Returns blocks, requests and failure (with NODE for the
+ * URL).
+ */
 export const read = async (fault: Fault, range: Range, options: Partial<NodeOptions> = {}) => {
   await using faulty = await startFaultyNode(fault)
   const node = createNode({ urls: [faulty.url], clock: idleClock(), ...options })
@@ -34,7 +37,7 @@ export const read = async (fault: Fault, range: Range, options: Partial<NodeOpti
   }
   node.close()
   return {
-    /** As the recording's, whatever was proved of them. */
+    /** The blocks must equal the recorded ones at any level of proof. */
     blocks,
     proofs,
     asked: faulty.asked.map(({ path }) => path),
@@ -49,7 +52,7 @@ export const read = async (fault: Fault, range: Range, options: Partial<NodeOpti
 export const isBulk = (path: string): boolean =>
   path === '/getBlockTxsByContract' || path === '/getBlockHeaderByRange'
 
-/** Fault of a path, the first `times` times it is asked. */
+/** A fault for the first `times` requests of a path. */
 export const at = (
   match: (path: string) => boolean,
   fault: Fault,
@@ -69,8 +72,8 @@ export const changed =
   async (_, truth) =>
     json(change(await truth()))
 
-/** The same range out of the recording. */
+/** The same range of the recording. */
 export const slice = async ({ from, to }: Range) => (await recordedBlocks()).slice(from, to + 1)
 
-/** Block 1201 asked for by itself. */
+/** A request for block 1201 alone. */
 export const single = (path: string): boolean => path === '/getBlockByNumber/1201/true'

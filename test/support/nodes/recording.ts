@@ -26,7 +26,7 @@ export const recording: () => Promise<Recording> = once(() => openRecording(RECO
 /** Recorded calls of the node at the last height. */
 export const rpcCalls = async (): Promise<readonly RecordedCall[]> => (await recording()).calls()
 
-/** Texts of the recorded calls that were answered with status 200, by method, path and body: `GET /getRAMInfo`. */
+/** Texts of the recorded calls with status 200, by method, path and body: `GET /getRAMInfo`. */
 export const rpcAnswers: () => Promise<ReadonlyMap<string, string>> = once(
   async () =>
     new Map(
@@ -48,15 +48,15 @@ const codesOf = async (): Promise<(id: string) => ContractCode> => {
   }
 }
 
-/** A property that is computed at its first use and is then a value like any other. */
+/** Replaces a lazy property, at its first use, by its value. */
 const settle = <T extends object, K extends keyof T & string>(of: T, name: K, value: T[K]): T[K] => {
   Object.defineProperty(of, name, { value, enumerable: true, configurable: true, writable: true })
   return value
 }
 
 /**
- * All blocks in order, with the code of system contracts as the recorded node gives it. Each is decoded when it is looked
- * at first: decoding all of them takes seconds, and most tests look at a few.
+ * All blocks in order, with the code of system contracts from the recorded node. Each block is decoded when
+ * it is first used: decoding all of them takes seconds, and most tests use a few.
  */
 export const recordedBlocks: () => Promise<readonly LoadedBlock[]> = once(async () => {
   const { height, blockText } = await recording()
@@ -75,7 +75,9 @@ export const recordedBlocks: () => Promise<readonly LoadedBlock[]> = once(async 
   )
 })
 
-/** JSON with Maps for objects, in the order written: `__proto__` and `12345` are keys like any other. */
+/**
+ * JSON with Maps for objects, in the order written, so that keys such as `__proto__` and `12345` are safe.
+ */
 export type Tree = string | number | boolean | null | readonly Tree[] | ReadonlyMap<string, Tree>
 
 const treeAt = (text: string, from: number, to: number): Tree => {
@@ -85,7 +87,7 @@ const treeAt = (text: string, from: number, to: number): Tree => {
   return JSON.parse(text.slice(from, to)) as Tree
 }
 
-/** Parses JSON that uses names of the chain as keys. Numbers above 2^53 are not exact. */
+/** Parses JSON whose keys are names of the chain. Numbers above 2^53 are not exact. */
 export const parseTree = (text: string): Tree => {
   const trimmed = text.trim()
   JSON.parse(trimmed)
@@ -94,13 +96,16 @@ export const parseTree = (text: string): Tree => {
 
 type Names<T> = ReadonlyMap<string, T>
 
-/** The node's contract storage at the last height (`state.json`). Amounts in smallest units, as text, unless said. */
+/**
+ * The node's contract storage at the last height (`state.json`). Amounts are strings in smallest units unless
+ * noted.
+ */
 export type Oracle = {
   readonly height: number
   readonly hash: string
-  /** symbol → owner → amount; rows of zero are there. */
+  /** symbol → owner → amount, including rows of zero. */
   readonly balances: Names<Names<string>>
-  /** symbol → owner → entries with `amount` and `ftime`, expired ones too; a list may be empty. */
+  /** symbol → owner → entries with `amount` and `ftime`, including expired ones. A list may be empty. */
   readonly frozen: Names<Names<readonly Names<string>[]>>
   readonly tokens: Names<Names<string>>
   readonly accounts: Names<Names<Tree>>
@@ -152,7 +157,7 @@ export const oracle: () => Promise<Oracle> = once(async () => {
   }
 })
 
-/** What a sent transaction was meant to show (`kind`) and what became of it; refused ones have no block. */
+/** The purpose of a sent transaction (`kind`) and its outcome. Refused transactions have no block. */
 export type LoggedTransaction = {
   readonly hash: string
   readonly kind: string

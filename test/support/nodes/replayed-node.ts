@@ -5,10 +5,10 @@ import type { Replay } from '#test/replay/serve.ts'
 import { patientClock } from '#test/support/clocks/patient-clock.ts'
 import { replayed } from '../stores/loading.ts'
 
-/** A node that replays the recorded chain up to a block, from before the tests of a file until behind them. */
+/** A node that replays the recorded chain up to a block while the tests of a file run. */
 export type ReplayedNode = { readonly url: string; readonly node: Node }
 
-/** Called at the top of a file of tests; `url` and `node` are there once the first one runs. */
+/** Call this at the top level of a test file. `url` and `node` are available when the first test runs. */
 export const replayedNode = (to: number): ReplayedNode => {
   let replay: Replay
   let node: Node

@@ -1,7 +1,7 @@
 import type { ChainInfo } from '#node/chain-info.ts'
 import type { Node } from '#node/port.ts'
 
-/** What a node says to GET of a path; several texts are said one after the other, the last one from then on. */
+/** A node's answer to GET of a path. Several answers are given in order, and the last one is repeated. */
 export type Said = { readonly status: number; readonly text: string }
 export const found = (text: string): Said => ({ status: 200, text })
 export const notFound = (what: 'tx' | 'block'): Said => ({
@@ -9,7 +9,7 @@ export const notFound = (what: 'tx' | 'block'): Said => ({
   text: `{"code":2,"message":"${what} not found"}`,
 })
 
-/** A node that says what a test gives it, and keeps which paths it was asked for. */
+/** A node that gives the answers of a test and records the requested paths. */
 export const spokenNode = (
   said: Readonly<Record<string, readonly Said[]>>,
   info: Partial<ChainInfo> = {},

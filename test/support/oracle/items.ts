@@ -3,7 +3,9 @@ import { recordedBlocks } from '../nodes/recording.ts'
 type Move = { readonly height: number; readonly from: string; readonly to: string }
 type Item = { readonly owner: string; readonly metadata: string; readonly moves: readonly Move[] }
 
-/** Items of token721.iost by id, and how many each collection has, by a plain replay of the recorded receipts. */
+/**
+ * Items of token721.iost by id, and the item count of each collection, by replaying the recorded receipts.
+ */
 export const plainItems = async () => {
   const items = new Map<string, Item>()
   const collections = new Map<string, number>()
@@ -32,7 +34,7 @@ export const plainItems = async () => {
   return { items, collections }
 }
 
-/** How many items of a collection an owner has, by the collection and the owner, `/` between them. */
+/** The number of items an owner has in a collection, by `collection/owner`. */
 export const sharesOf = (
   items: ReadonlyMap<string, { readonly owner: string }>,
 ): ReadonlyMap<string, number> => {

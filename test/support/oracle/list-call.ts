@@ -1,11 +1,14 @@
-/** The call whose answers page through a list of records: `account-tx` stands for `get-account-tx`. */
+/** The call whose answers page through a list of records: `account-tx` is short for `get-account-tx`. */
 export type ListCall = {
   readonly module: string
   readonly action: string
   readonly params: Readonly<Record<string, string>>
 }
 
-/** The call by the list's key. Sub-accounts (`created/…`) and `contracts` are no lists of records: undefined. */
+/**
+ * The call for a list's key. undefined for sub-accounts (`created/…`) and `contracts`, which are not lists of
+ * records.
+ */
 export const listCall = (key: string): ListCall | undefined => {
   const [kind, name = '', part = '', last = ''] = key.split('/')
   switch (kind) {

@@ -1,7 +1,7 @@
 import { toUnits } from '#chain/amount.ts'
 import type { Block } from '#chain/block.ts'
 
-/** A vote, or one that was taken back, as the receipts of the blocks say it; in 10^-8 IOST. */
+/** A vote or unvote in the receipts of the blocks, in 10^-8 IOST. */
 export type PlainVote = {
   readonly height: number
   readonly hash: string
@@ -10,7 +10,7 @@ export type PlainVote = {
   readonly change: bigint
 }
 
-/** Every one of them in the order of the chain. Shares nothing with `src/derive`. */
+/** All votes in the order of the chain. Independent of `src/derive`. */
 export const plainBallots = (blocks: Iterable<Block>): readonly PlainVote[] => {
   const all: PlainVote[] = []
   for (const { height, transactions } of blocks)
@@ -24,7 +24,7 @@ export const plainBallots = (blocks: Iterable<Block>): readonly PlainVote[] => {
   return all
 }
 
-/** Σ of votes by some name after a block, those of none left out: largest first, then by name. */
+/** Votes summed by a name after a block, largest first, then by name. Sums of 0 are left out. */
 export const plainTally = (
   votes: readonly PlainVote[],
   nameOf: (vote: PlainVote) => string,

@@ -1,16 +1,17 @@
 /**
- * What vote_producer.iost owes voters and producers, in the contract's own decimal arithmetic: `×` and `+` are exact, a
- * quotient is cut to 50 decimals, a result to 8. Amounts and votes are in 10^-8 IOST. Shares nothing with `src/derive`.
+ * The bonuses that vote_producer.iost owes voters and producers, in the contract's own decimal arithmetic:
+ * `×` and `+` are exact, a quotient is cut to 50 decimals, a result to 8. Amounts and votes are in 10^-8
+ * IOST. Independent of `src/derive`.
  */
 export type BonusEvent =
-  /** A vote; below zero: one that was taken back. */
+  /** A vote. Negative: votes that were withdrawn. */
   | { readonly kind: 'vote'; readonly voter: string; readonly producer: string; readonly change: bigint }
   /** topupVoterBonus: an amount for the voters of a producer. */
   | { readonly kind: 'voters'; readonly producer: string; readonly amount: bigint }
   /** topupCandidateBonus: an amount for all candidates. */
   | { readonly kind: 'candidates'; readonly amount: bigint }
   | { readonly kind: 'voterWithdraw'; readonly voter: string }
-  /** A producer took its half; `amount` is the other half, for its voters. */
+  /** A producer withdrew its half. `amount` is the other half, for its voters. */
   | { readonly kind: 'candidateWithdraw'; readonly producer: string; readonly amount: bigint }
 
 /** Decimals of a quotient. */
@@ -19,22 +20,27 @@ const ONE = 10n ** CUT
 /** Votes below which a producer is no candidate: 2,100,000 IOST. */
 const CANDIDATE_VOTES = 210_000_000_000_000n
 
-/** What a pair of producer and voter, or a candidate, has: `votes` in 10^-8, `mask` in 10^-58. */
+/**
+ * The votes and mask of a pair of producer and voter, or of a candidate: `votes` in 10^-8, `mask` in 10^-58.
+ */
 type Claim = { votes: bigint; mask: bigint }
 
-/** What voters and producers have to their credit. Changed by each event. */
+/** The bonuses of voters and producers. Each event changes them. */
 export type VoteBonuses = {
   apply(event: BonusEvent): void
-  /** What a withdrawal would pay a voter, cut once, and what of it comes from each producer, each cut by itself. */
+  /**
+   * The amount that a withdrawal would pay a voter, cut once, and the share of each producer in it, each cut
+   * separately.
+   */
   ofVoter(voter: string): { readonly total: bigint; readonly parts: ReadonlyMap<string, bigint> }
-  /** What a producer has; a withdrawal pays half of it, and its voters the rest. */
+  /** The bonus of a producer. A withdrawal pays it half, and its voters the rest. */
   ofCandidate(producer: string): bigint
   /** The stored numbers of the contract: `coef` in 10^-50, `mask` in 10^-58. */
   coef(producer: string): bigint
   mask(producer: string, voter: string): bigint
 }
 
-/** Replays the events of a chain from its first one. */
+/** Replays the events of a chain from the first one. */
 export const voteBonuses = (): VoteBonuses => {
   const coefs = new Map<string, bigint>()
   const ballots = new Map<string, Map<string, Claim>>()
@@ -83,7 +89,9 @@ export const voteBonuses = (): VoteBonuses => {
   }
 }
 
-/** A pair without votes is not asked by the contract: what was earned waits until the voter votes for the producer again. */
+/**
+ * The contract skips pairs without votes: an earned bonus waits until the voter votes for the producer again.
+ */
 const earned = (claims: ReadonlyMap<string, Claim> | undefined, coef: (producer: string) => bigint) => {
   const parts = new Map<string, bigint>()
   let total = 0n
@@ -96,7 +104,7 @@ const earned = (claims: ReadonlyMap<string, Claim> | undefined, coef: (producer:
   return { total: cut(total), parts }
 }
 
-/** The candidates, who share what comes by their votes while these reach the threshold. */
+/** Candidates share a bonus in proportion to their votes while these reach the threshold. */
 const candidatesOf = () => {
   const claims = new Map<string, Claim>()
   let coef = 0n
@@ -130,5 +138,5 @@ const candidatesOf = () => {
   }
 }
 
-/** From 10^-58 to 10^-8, digits beyond cut off. */
+/** From 10^-58 to 10^-8, cutting off further digits. */
 const cut = (value: bigint): bigint => value / ONE

@@ -2,8 +2,8 @@ import { toUnits } from '#chain/amount.ts'
 import type { Block, Transaction } from '#chain/block.ts'
 
 /**
- * The figures of each UTC day, computed as plainly as their descriptions can be read, from the blocks alone. Shares
- * nothing with `src/derive`. RAM prices are left out: they are the chain's own at some block.
+ * The figures of each UTC day, computed from the blocks alone by their descriptions. Independent of
+ * `src/derive`. RAM prices are left out: they are the chain's own at some block.
  */
 export type PlainDay = {
   blocks: number
@@ -47,7 +47,7 @@ export const plainDays = (blocks: Iterable<Block>): ReadonlyMap<string, PlainDay
       addEffects(day, tx)
       table.see(block, tx)
     }
-    // The contribute that pays for the block before.
+    // The contribute action that pays for the previous block.
     if (block.height > 0 && lastContribute(block.transactions[0])) day.movements -= 1
     day.votes = table.votes()
   }
@@ -96,7 +96,7 @@ const lastContribute = (base: Transaction | undefined): boolean =>
     ({ funcName, content }) => funcName === 'token.iost/issue' && argumentsOf(content)[0] === 'contribute',
   )
 
-/** Who is in the table of producers, and how many votes each has. */
+/** The producers in the table, and their votes. */
 const producerTable = () => {
   const registered = new Set<string>()
   const votes = new Map<string, bigint>()

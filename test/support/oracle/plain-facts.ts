@@ -1,6 +1,6 @@
 import type { Receipt, Transaction } from '#chain/block.ts'
 
-/** The fields of a row that say what it moved or what its call names. */
+/** The fields of a row that describe its movement or the names in its call. */
 export type PlainFacts = {
   readonly amount?: string
   readonly token?: string
@@ -11,11 +11,14 @@ export type PlainFacts = {
 type Row = {
   readonly name: string
   readonly data: string
-  /** Of tokens, by their symbols. */
+  /** Decimals of the tokens, by symbol. */
   readonly decimals: ReadonlyMap<string, number>
 }
 
-/** By receipts alone: `own` is that of the movement, if the row is one; of a call, those of its transaction are looked through. */
+/**
+ * Computed from receipts alone. `own`: the receipt of the row's movement, if any. For a call, all receipts of
+ * its transaction are searched.
+ */
 export const plainFacts = (
   tx: Transaction,
   own: Pick<Receipt, 'funcName' | 'content'> | undefined,
@@ -32,7 +35,7 @@ export const plainFacts = (
   const amount = plain(String(args[isShort ? 2 : 3]), decimals.get(token) ?? 8)
   if (isShort) return { amount, token }
   const isFrozen = own.funcName.endsWith('Freeze')
-  // The time is written with more digits than a double has.
+  // The time has more digits than a double can hold.
   const until = /,(-?\d+),"(?:[^"\\]|\\.)*"\]$/.exec(own.content)?.[1]
   return {
     ...{ amount, token, memo: String(args[isFrozen ? 5 : 4]) },
@@ -40,7 +43,7 @@ export const plainFacts = (
   }
 }
 
-/** What the receipt of a vote or a pledge says, or what RAM moved with a trade. */
+/** The content of the receipt of a vote or pledge, or the RAM of a trade. */
 const amountOfCall = (tx: Transaction, name: string, data: string): string | undefined => {
   const said = (funcName: string) =>
     tx.receipt.receipts

@@ -1,6 +1,6 @@
 import type { PlainRow } from './plain-records.ts'
 
-/** What a row must be, as plainly as the interface says it. */
+/** The conditions on a row, in the terms of the API. */
 export type PlainFilter = {
   readonly direction?: 'in' | 'out'
   readonly counterparty?: string
@@ -12,7 +12,7 @@ export type PlainFilter = {
   readonly min_amount?: string
 }
 
-/** Who gave and who got what a row moved. */
+/** The sender and the recipient of the movement of a row. */
 const partiesOf = ({ action, moved }: PlainRow): readonly [giver: unknown, taker: unknown] => {
   if (moved === undefined) return [undefined, undefined]
   const [first, second] = moved.between
@@ -20,13 +20,16 @@ const partiesOf = ({ action, moved }: PlainRow): readonly [giver: unknown, taker
   return action === 'destroy' ? [first, undefined] : [first, second]
 }
 
-/** Decimals as a whole number of the smallest possible unit. */
+/** A decimal number as an integer of the smallest possible unit. */
 const units = (text: string): bigint => {
   const [whole = '', part = ''] = text.split('.')
   return BigInt(whole + part.padEnd(18, '0'))
 }
 
-/** Whether a row passes, seen from an account; without one, from whoever deals with the counterparty. */
+/**
+ * Whether a row passes the filter from the view of an account. Without an account: of anyone who deals with
+ * the counterparty.
+ */
 export const plainPasses = (row: PlainRow, side: string | undefined, filter: PlainFilter): boolean => {
   const { direction, counterparty, token, func_name, failed, memo, memo_prefix, min_amount } = filter
   const [giver, taker] = partiesOf(row)
@@ -51,7 +54,10 @@ export const plainPasses = (row: PlainRow, side: string | undefined, filter: Pla
   return rules.every(rule => rule !== false)
 }
 
-/** Whether the other party of a row is this one: for who has it in its list as its publisher alone, either party. */
+/**
+ * Whether the counterparty of a row matches. For an account that only published the row, either party may
+ * match.
+ */
 const isBetween = ({ from, to }: PlainRow, side: string | undefined, other: string): boolean => {
   if (side === undefined || (from !== side && to !== side)) return from === other || to === other
   return (from === side && to === other) || (to === side && from === other)

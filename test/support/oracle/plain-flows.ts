@@ -2,7 +2,7 @@ import { toUnits } from '#chain/amount.ts'
 import type { Block } from '#chain/block.ts'
 import type { PlainPast } from './plain-past.ts'
 
-/** What happened with a token on a day, in 10^-18 of it. Shares nothing with `src/derive`. */
+/** The activity of a token on a day, in 10^-18 of the token. Independent of `src/derive`. */
 export type PlainTokenDay = { transfers: number; volume: bigint; issued: bigint; destroyed: bigint }
 
 const DAY_MS = 86_400_000n
@@ -10,7 +10,7 @@ const DAY_MS = 86_400_000n
 export const plainDate = (time: bigint): string =>
   new Date(Number(time / 1_000_000n / DAY_MS) * Number(DAY_MS)).toISOString().slice(0, 10)
 
-/** One receipt that moved a token: on which day, which, and between whom. */
+/** One receipt that moved a token: day, token, sender and recipient. */
 type Moved = {
   readonly date: string
   readonly kind: string
@@ -18,7 +18,7 @@ type Moved = {
   readonly from: string
   readonly to: string
   readonly amount: bigint
-  /** It pays for the block before, and nobody asked for it. */
+  /** It pays for the previous block and belongs to no request of an account. */
   readonly isOwn: boolean
 }
 
@@ -43,7 +43,7 @@ const movedIn = function* (blocks: Iterable<Block>): Generator<Moved> {
     }
 }
 
-/** The days of each token on which something happened with it, by `token/date`. */
+/** The days with activity of each token, by `token/date`. */
 export const plainTokenDays = (blocks: Iterable<Block>): ReadonlyMap<string, PlainTokenDay> => {
   const days = new Map<string, PlainTokenDay>()
   for (const { date, kind, token, amount } of movedIn(blocks)) {
@@ -60,7 +60,7 @@ export const plainTokenDays = (blocks: Iterable<Block>): ReadonlyMap<string, Pla
   return days
 }
 
-/** With whom each owner dealt on each day, by `token/owner/date`. */
+/** The counterparties of each owner on each day, by `token/owner/date`. */
 export const plainCounterparties = (blocks: Iterable<Block>): ReadonlyMap<string, ReadonlySet<string>> => {
   const days = new Map<string, Set<string>>()
   const add = (token: string, owner: string, date: string, other: string): void => {
@@ -78,7 +78,7 @@ export const plainCounterparties = (blocks: Iterable<Block>): ReadonlyMap<string
 
 export type PlainFlows = { in: bigint; out: bigint; movements_in: number; movements_out: number }
 
-/** What an owner got and gave on each day, by the date, in the smallest unit of the token. */
+/** The amounts an owner received and sent on each day, by date, in the smallest unit of the token. */
 export const plainFlows = ({ changes, times }: PlainPast, id: string): ReadonlyMap<string, PlainFlows> => {
   const days = new Map<string, PlainFlows>()
   for (const { height, change } of changes.get(id) ?? []) {

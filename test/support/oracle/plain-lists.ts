@@ -4,7 +4,7 @@ import { type PlainChain, type PlainRow, plainChain } from './plain-records.ts'
 
 let recorded: Promise<PlainChain> | undefined
 
-/** All rows and lists of the recorded chain, oldest first, computed plainly from the blocks; once in a process. */
+/** All rows and lists of the recorded chain, oldest first, computed from the blocks once per process. */
 export const plainRecording = (): Promise<PlainChain> => {
   recorded ??= recordedBlocks().then(blocks => plainChain(blocks.map(({ block }) => block)))
   return recorded
@@ -12,7 +12,7 @@ export const plainRecording = (): Promise<PlainChain> => {
 
 export const plainLists = async (): Promise<PlainChain['lists']> => (await plainRecording()).lists
 
-/** A plain row as `compat=iostabc` answers it, apart from `amount`. */
+/** A plain row in the form of `compat=iostabc`, without `amount`. */
 export const shownPlainRow = (row: PlainRow) => ({
   contract: row.contract,
   action_name: row.action,

@@ -1,21 +1,21 @@
 import type { Block, Transaction } from '#chain/block.ts'
 
-/** A change of what an owner has of a token, in the token's smallest unit, as the blocks say it. */
+/** A change of an owner's balance of a token in the blocks, in the token's smallest unit. */
 export type PlainChange = {
   readonly height: number
   readonly tx: number
   readonly change: bigint
-  /** Until when it is frozen, ns; absent: available at once. */
+  /** Time until which it is frozen, in ns. Absent: available at once. */
   readonly until?: bigint
 }
 
-/** What every owner ever had, by `token/owner`, and the time of every block. Shares nothing with `src/derive`. */
+/** All balance changes by `token/owner`, and the time of every block. Independent of `src/derive`. */
 export type PlainPast = {
   readonly changes: ReadonlyMap<string, readonly PlainChange[]>
   readonly times: readonly bigint[]
 }
 
-/** A receipt's arguments, numbers as their text. */
+/** A receipt's arguments, with numbers as text. */
 const argumentsOf = (content: string): readonly string[] =>
   (
     JSON.parse(content, (_key, value: unknown, context?: { source?: string }) =>
@@ -23,7 +23,7 @@ const argumentsOf = (content: string): readonly string[] =>
     ) as readonly unknown[]
   ).map(String)
 
-/** `"1.5"` with 3 decimals is 1500; digits beyond them are cut off. */
+/** `"1.5"` with 3 decimals is 1500. Further digits are cut off. */
 const unitsIn = (text: string, decimals: number): bigint => {
   const [whole = '0', part = ''] = text.split('.')
   return BigInt(whole + part.slice(0, decimals).padEnd(decimals, '0'))
@@ -34,7 +34,7 @@ const decimalsOf = (config: string): number => {
   return decimal ?? 8
 }
 
-/** Goes through the blocks from genesis and writes down every change. */
+/** Collects every change from the blocks, starting with genesis. */
 export const plainPast = (blocks: Iterable<Block>): PlainPast => {
   const changes = new Map<string, PlainChange[]>()
   const times: bigint[] = []
@@ -64,7 +64,7 @@ export const plainPast = (blocks: Iterable<Block>): PlainPast => {
             add(token, first, -units(second))
             break
           case 'transfer':
-            // What comes back at once changes nothing.
+            // A transfer to the sender itself changes nothing.
             if (first === second) break
             add(token, first, -units(third))
             add(token, second, units(third))
@@ -75,7 +75,7 @@ export const plainPast = (blocks: Iterable<Block>): PlainPast => {
         }
       }
       noteOwners(tx, owners)
-      // One change for whoever pays, though it pays for several contracts.
+      // A payer has one change even if it pays for several contracts.
       const paid = new Map<string, bigint>()
       for (const [payer, bytes] of tx.receipt.ramUsage) {
         const owner = owners.get(payer) ?? payer
@@ -92,10 +92,10 @@ const noteOwners = (tx: Transaction, owners: Map<string, string>): void => {
     if (contract === 'system.iost' && actionName === 'setCode') owners.set(`Contract${tx.hash}`, tx.publisher)
 }
 
-/** What is needed of an owner's changes at any height: sums from the first one on, and those that were frozen. */
+/** An owner's changes prepared for queries at any height: running sums, and the frozen amounts. */
 type Summed = { readonly sums: readonly bigint[]; readonly frozen: readonly PlainChange[] }
 
-/** Once for each owner: adding up all changes anew at every height of a busy one takes minutes. */
+/** Computed once per owner: summing all changes of a busy owner at every height takes minutes. */
 const summed = new WeakMap<readonly PlainChange[], Summed>()
 
 const summedOf = (changes: readonly PlainChange[]): Summed => {
@@ -111,7 +111,7 @@ const summedOf = (changes: readonly PlainChange[]): Summed => {
   return made
 }
 
-/** Number of the changes up to a height, which are in the order of the chain. */
+/** Number of changes up to a height. The changes are in the order of the chain. */
 const countUpTo = (changes: readonly PlainChange[], height: number): number => {
   let [from, to] = [0, changes.length]
   while (from < to) {
@@ -122,7 +122,7 @@ const countUpTo = (changes: readonly PlainChange[], height: number): number => {
   return from
 }
 
-/** What an owner had after a block, with the frozen amounts by time, then amount. */
+/** An owner's balance after a block, with the frozen amounts by time, then amount. */
 export const plainHeld = ({ changes, times }: PlainPast, id: string, height: number) => {
   const now = times[height] ?? 0n
   const all = changes.get(id) ?? []

@@ -1,7 +1,7 @@
 import { toUnits } from '#chain/amount.ts'
 import type { Block } from '#chain/block.ts'
 
-/** A pledge for gas, or one that was taken back, as the receipts of the blocks say it; in 10^-8 IOST. */
+/** A gas pledge or unpledge in the receipts of the blocks, in 10^-8 IOST. */
 type PlainPledge = {
   readonly height: number
   readonly pledger: string
@@ -9,7 +9,7 @@ type PlainPledge = {
   readonly change: bigint
 }
 
-/** Every one of them in the order of the chain. Shares nothing with `src/derive`. */
+/** All pledges in the order of the chain. Independent of `src/derive`. */
 export const plainPledges = (blocks: Iterable<Block>): readonly PlainPledge[] => {
   const all: PlainPledge[] = []
   for (const { height, transactions } of blocks)
@@ -23,7 +23,7 @@ export const plainPledges = (blocks: Iterable<Block>): readonly PlainPledge[] =>
   return all
 }
 
-/** What an account has pledged after a block, for itself and for others. */
+/** The amount an account has pledged after a block, for itself and for others. */
 export const plainPledged = (pledges: readonly PlainPledge[], pledger: string, height: number) => {
   let [self, others] = [0n, 0n]
   for (const each of pledges) {

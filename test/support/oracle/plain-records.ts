@@ -2,8 +2,8 @@ import type { Block, Transaction } from '#chain/block.ts'
 import { type PlainFacts, plainFacts } from './plain-facts.ts'
 
 /**
- * The rows of every list, computed as plainly as decisions can be read, from the blocks alone: the other opinion that
- * the service's lists are compared with. Shares nothing with `src/derive`.
+ * The rows of every list, computed from the blocks alone in the simplest way, to be compared with the
+ * service's lists. Independent of `src/derive`.
  */
 export type PlainRow = {
   readonly height: number
@@ -19,13 +19,13 @@ export type PlainRow = {
   readonly time: bigint
   readonly ownAction: boolean
   readonly publisher: string
-  /** Account it created, on signUp rows that made one. */
+  /** The account that a signUp row created. */
   readonly created?: string
-  /** Token it moved, and the names it moved it between, possible or not. */
+  /** The token that the row moved, and the sender and recipient, whether or not these names can exist. */
   readonly moved?: { readonly token: string; readonly between: readonly unknown[] }
-  /** The fields that say what it moved or what its call names. */
+  /** The fields that describe the movement or the names in the call. */
   readonly facts: PlainFacts
-  /** Contract it deployed. */
+  /** The contract that the row deployed. */
   readonly deployed?: string
 }
 
@@ -48,7 +48,7 @@ const SYSTEM = new Set(
     .map(name => `${name}.iost`),
 )
 
-/** Arguments as an array whose numbers are their text behind a mark; undefined: not an array. */
+/** Arguments as an array in which numbers are marked texts. undefined: not an array. */
 const argumentsOf = (text: string): readonly unknown[] | undefined => {
   try {
     const value: unknown = JSON.parse(text, (_k, v, c?: { source?: string }) =>
@@ -123,7 +123,7 @@ export type PlainChain = {
 export const plainChain = (blocks: readonly Block[]): PlainChain => {
   const decimals = new Map<string, number>()
   const contracts = new Set(SYSTEM)
-  // system.iost is there though nothing deploys it.
+  // system.iost exists although nothing deploys it.
   const deployed = new Set(['system.iost'])
   const rows: PlainRow[] = []
   const lists = new Map<string, PlainRow[]>()
@@ -152,7 +152,7 @@ export const plainChain = (blocks: readonly Block[]): PlainChain => {
   return { rows, lists }
 }
 
-/** Contract that an action of system.iost brings into being, unless it was there. */
+/** The contract that an action of system.iost creates unless it exists already. */
 const deployedBy = (
   tx: Transaction,
   { contract, action, data, index, ownAction, status }: PlainRow,
@@ -171,7 +171,7 @@ const learnTokens = (tx: Transaction, decimals: Map<string, number>): void => {
   }
 }
 
-/** What an action's text says once its amount is cut to the token's decimals. */
+/** An action's text with its amount cut to the token's decimals. */
 const meaningOf = (name: string, data: string, decimals: ReadonlyMap<string, number>): string => {
   const args = argumentsOf(data)
   const amountAt = AMOUNT_AT.get(name)

@@ -2,8 +2,8 @@ import type { Block } from '#chain/block.ts'
 import { toIso } from '#chain/time.ts'
 
 /**
- * The transactions of the chain but those that it puts into each block itself, as plainly as the blocks tell; apart from
- * height and time the fields are those of the answer.
+ * The transactions of the chain except the base transactions, computed directly from the blocks. All fields
+ * but height and time are those of the answer.
  */
 export const plainTransactions = (blocks: readonly Block[]) =>
   blocks.flatMap(({ height, time, transactions }) =>
@@ -24,5 +24,5 @@ export const plainTransactions = (blocks: readonly Block[]) =>
       })),
   )
 
-/** Without zeros behind. */
+/** Without trailing zeros. */
 const cut = (text: string): string => text.replace(/\.?0+$/, '')

@@ -3,10 +3,10 @@ import type { Block } from '#chain/block.ts'
 
 const DAY_NS = 86_400_000_000_000n
 
-/** How a producer's votes changed: when, in nanoseconds since 1970, and by how much, in 10^-8 IOST. */
+/** A change of a producer's votes: the time in nanoseconds since 1970 and the difference in 10^-8 IOST. */
 type VoteChange = { readonly producer: string; readonly time: bigint; readonly units: bigint }
 
-/** Every change of votes, as the receipts of the blocks say it. Shares nothing with `src/derive`. */
+/** Every change of votes in the receipts of the blocks. Independent of `src/derive`. */
 export const voteChanges = (blocks: Iterable<Block>): readonly VoteChange[] => {
   const changes: VoteChange[] = []
   for (const { time, transactions } of blocks)
@@ -23,7 +23,10 @@ export const voteChanges = (blocks: Iterable<Block>): readonly VoteChange[] => {
   return changes
 }
 
-/** The rows of get-producer-votes by going through all changes, with times of the first and the last block. */
+/**
+ * The rows of get-producer-votes, computed from all changes and from the times of the first and the last
+ * block.
+ */
 export const plainVoteDays = (
   changes: readonly VoteChange[],
   first: bigint,
@@ -44,7 +47,7 @@ export const plainVoteDays = (
   })
 }
 
-/** `votes_change_7d` by going through all changes. */
+/** `votes_change_7d`, computed from all changes. */
 export const plainChangeOfWeek = (changes: readonly VoteChange[], last: bigint): string => {
   const begin = (last / DAY_NS - 6n) * DAY_NS
   return fromUnits(

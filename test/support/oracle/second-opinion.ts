@@ -3,8 +3,8 @@ import { loadFrom, temporarySqlite } from '../stores/loading.ts'
 import type { Testimony } from './witness.ts'
 
 /**
- * What of the answers a witness got is not, character by character, what the other store answers when it is loaded in peace
- * up to the very height of the answer; a few of it. `url` is the node, which must stand where it stood.
+ * Some of a witness's answers that differ, in any character, from those of the other store when it is loaded
+ * undisturbed to the height of the answer. `url` is the node, which must still be at the same height.
  */
 export const secondOpinion = async (
   url: string,

@@ -4,61 +4,64 @@ import { type ListCall, listCall } from './list-call.ts'
 import { plainLists, shownPlainRow } from './plain-lists.ts'
 import type { PlainRow } from './plain-records.ts'
 
-/** What one who asked all the time has seen. */
+/** Results of a client that sent requests continuously. */
 export type Testimony = {
-  /** What cannot be, a few of it; [] is what is hoped for. */
+  /** Some of the wrong answers. [] is expected. */
   readonly wrong: readonly string[]
-  /** Answers by status. */
+  /** Number of answers by status. */
   readonly statuses: Readonly<Record<number, number>>
-  /** Longest time between two answers of status 200, milliseconds. */
+  /** Longest time between two answers with status 200, in milliseconds. */
   readonly longestGapMs: number
-  /** Texts of good answers by height, then by path. */
+  /** Texts of answers with status 200, by height, then by path. */
   readonly answers: ReadonlyMap<number, ReadonlyMap<string, string>>
 }
 
 export type Witness = {
-  /** Height of the last good answer; −1: none yet. */
+  /** Height of the last answer with status 200. −1: none yet. */
   height(): number
-  /** Good answers so far. */
+  /** Number of answers with status 200 so far. */
   good(): number
-  /** Resolves at the next answer of that status that is asked for after now. */
+  /** Resolves at the next answer with that status to a request that is sent after this call. */
   sees(status: number): Promise<void>
-  /** Asks no more. */
+  /** Stops sending requests. */
   stop(): Promise<Testimony>
 }
 
 export type WitnessOptions = {
   readonly seed: number
-  /** Questions under way at once. */
+  /** Number of concurrent requests. */
   readonly askers?: number
-  /** Statuses beside 200 that may be seen, such as 503 while nothing can answer. */
+  /** Expected statuses beside 200, such as 503 while the service is unavailable. */
   readonly also?: readonly number[]
-  /** Rankings beyond this many rows are not paged through. */
+  /** Rankings are not paged beyond this many rows. */
   readonly deepest?: number
 }
 
 const MOST_TOLD = 10
-/** Answers of one height in a row after which the next ones are not hurried: nothing changes, and a server may be starting. */
+/**
+ * After this many answers of one height in a row the requests slow down: nothing changes, and a server may be
+ * starting.
+ */
 const SOON_ENOUGH = 300
 const CALM_MS = 20
 const AWAY_MS = 20
 
-/** Waits after an answer, by its status and the height that was seen last: hurried where the chain grows. */
+/** The pause after an answer, by its status and the previous height: short while the chain grows. */
 const pacing = (): ((status: number, height: number) => Promise<void>) => {
   let [unchanged, known] = [0, -1]
   return async (status, height) => {
     unchanged = height === known ? unchanged + 1 : 0
     known = height
-    // While nothing can answer, answers come at once: leave the processor to what is to come back.
+    // Errors are answered at once. The pause leaves the processor to the server that is starting.
     if (status !== 200) await Bun.sleep(AWAY_MS)
     else if (unchanged > SOON_ENOUGH) await Bun.sleep(CALM_MS)
   }
 }
 
 /**
- * Asks a service all the time, of lists, rankings, names and figures, and judges every answer: the height must not go back;
- * rows and total of a list must be those of the plain list cut at the answer's height; the same question at the same
- * height must be answered the same.
+ * Sends requests for lists, rankings, names and figures continuously and checks every answer. The height must
+ * not decrease. Rows and total of a list must be those of the plain list at the answer's height. The same
+ * request at the same height must have the same answer.
  */
 export const witness = async (
   service: Pick<Service, 'ask' | 'key' | 'lines'>,
@@ -121,7 +124,7 @@ export const witness = async (
   }
 }
 
-/** What is wrong when the same question had another answer at this height; the answer is kept. */
+/** The error when the same request had another answer at this height. The answer is stored. */
 const otherBefore = (
   answers: Map<number, Map<string, string>>,
   height: number,
@@ -136,21 +139,21 @@ const otherBefore = (
   return `two answers at height ${height}: ${before} and ${text}`
 }
 
-/** What the log says of a request that failed. */
+/** The log message of a failed request. */
 const causeOf = ({ lines }: Pick<Service, 'lines'>, text: string): string =>
   lines
     .filter(({ fields }) => text.includes(`"request_id":"${fields['id']}"`))
     .map(({ fields }) => String(fields['error'] ?? ''))
     .join('')
 
-/** What is wrong with the text of an answer at a height; undefined: nothing. */
+/** The error in the text of an answer at a height. undefined: none. */
 type Check = (text: string, height: number) => string | undefined
 type Question = { readonly path: string; readonly check: Check }
 
 const fine: Check = () => undefined
 const SIZES = [1, 7, 20, 100]
 
-/** Draws questions; `height` is where the chain is about now, so that most pages have rows. */
+/** Draws random requests. `height` is the current height of the chain, so that most pages have rows. */
 const questionsOver = (
   lists: ReadonlyMap<string, readonly PlainRow[]>,
   random: () => number,
@@ -196,7 +199,7 @@ const pathOf = (call: string, params: object): string => {
   return `/api/?${query}`
 }
 
-/** Rows at or below a height: rows stand in the order of the chain. */
+/** The rows at or below a height. Rows are in the order of the chain. */
 const countAt = (rows: readonly PlainRow[], height: number): number => {
   let [low, high] = [0, rows.length]
   while (low < high) {

@@ -1,7 +1,13 @@
-/** What a service says that did not get to read its keys for a second, as on a busy machine: ask again. */
+/**
+ * The answer of a service that could not read its keys for a second, as on a busy machine. Such a request is
+ * repeated.
+ */
 const KEYS_UNREAD = 'API keys cannot be checked at the moment.'
 
-/** Asks on a connection of its own, again while the service cannot check keys; status, headers and text of the answer. */
+/**
+ * Sends a request on a new connection, and again while the service cannot check keys. Returns status, headers
+ * and text.
+ */
 export const askAlone = async (url: string) => {
   for (;;) {
     const response = await fetch(url, { keepalive: false, headers: { Connection: 'close' } })

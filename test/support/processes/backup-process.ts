@@ -3,9 +3,10 @@ import * as fs from 'node:fs'
 import { resourceLimits } from '../limits.ts'
 
 /**
- * backup-process.ts STORE FILE CALL BYTES: copies a store as `iostlens backup` does, and kills itself with SIGKILL right before
- * its call number CALL of the file system (from 1; 0: never). With BYTES the system kills it at the first byte that would
- * make a file longer (0: never): SQLite writes a copy within one call, which nothing else can interrupt.
+ * backup-process.ts STORE FILE CALL BYTES: copies a store as `iostlens backup` does, and kills itself with
+ * SIGKILL right before file system call number CALL (from 1; 0: never). With BYTES the system kills it at the
+ * first write that would make a file longer (0: never): SQLite writes a copy within one call, which nothing
+ * else can interrupt.
  */
 const [path = '', file = '', call = '', bytes = ''] = process.argv.slice(2)
 let calls = 0
@@ -30,7 +31,7 @@ const own = Object.entries({ ...fs }).map(([name, value]) => [
 ])
 mock.module('node:fs', () => Object.fromEntries(own))
 
-// Imported once the calls are counted.
+// Imported after the file system calls are wrapped.
 const { copyStore } = await import('#store/sqlite/backup.ts')
 const { describeCopy } = await import('#transfer/backup-file.ts')
 if (Number(bytes) > 0) resourceLimits.fileSize(Number(bytes))

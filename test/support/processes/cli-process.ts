@@ -5,10 +5,10 @@ import { PROGRAM } from './program.ts'
 
 export const { PATH = '' } = process.env
 
-/** The service's command line as a process of its own, in a folder of its own. */
+/** The command line as a process, in a folder of its own. */
 export type CliFolder = AsyncDisposable & {
   readonly path: string
-  /** Starts a command; it runs until it ends or is stopped. */
+  /** Starts a command, which runs until it ends or is stopped. */
   start(args: readonly string[], environment?: Readonly<Record<string, string>>): Running
   /** Starts a command and waits for its end. */
   run(args: readonly string[], environment?: Readonly<Record<string, string>>): Promise<Outcome>
@@ -17,11 +17,11 @@ export type CliFolder = AsyncDisposable & {
 export type Outcome = { readonly code: number; readonly out: string; readonly err: string }
 
 export type Running = {
-  /** Resolves with the first line on stdout; throws when the command ends without one. */
+  /** Resolves with the first line on stdout. Throws when the command ends without one. */
   readonly firstLine: Promise<string>
-  /** Resolves as soon as stdout, from its begin, contains the text; throws when the command ends without it. */
+  /** Resolves as soon as the whole stdout contains the text. Throws when the command ends without it. */
   says(text: string): Promise<void>
-  /** The same of stderr. */
+  /** The same for stderr. */
   logs(text: string): Promise<void>
   /** Stdout so far. */
   said(): string
@@ -31,7 +31,7 @@ export type Running = {
   readonly ended: Promise<Outcome>
 }
 
-/** Folder that goes away with `await using`, together with what still runs in it. */
+/** A folder that `await using` removes, after it has ended the processes that run in it. */
 export const cliFolder = async (program = PROGRAM): Promise<CliFolder> => {
   const path = await mkdtemp(join(tmpdir(), 'iostlens-cli-'))
   const running = new Set<Running>()
@@ -52,7 +52,7 @@ export const cliFolder = async (program = PROGRAM): Promise<CliFolder> => {
   }
 }
 
-/** Only what is given and PATH is in the environment. */
+/** The environment contains only the given variables and PATH. */
 export const spawnIn = (
   folder: string,
   command: readonly string[],
@@ -72,7 +72,7 @@ export const spawnIn = (
     return { code, out: out.text(), err: err.text() }
   })()
   const firstLine = out.waitFor('\n').then(() => out.text().slice(0, out.text().indexOf('\n')))
-  // Asked for only by some callers.
+  // Only some callers read this output.
   firstLine.catch(() => undefined)
   return {
     firstLine,
@@ -85,7 +85,7 @@ export const spawnIn = (
   }
 }
 
-/** What came so far from a stream that is still open. */
+/** The text so far of a stream that is still open. */
 const heard = (stream: ReadableStream<Uint8Array>) => {
   let text = ''
   let over = false

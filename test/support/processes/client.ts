@@ -7,7 +7,10 @@ type Params = Readonly<Record<string, string | number>>
 type CallOptions = { readonly signal?: AbortSignal }
 type Page = { readonly page: number; readonly size: number; readonly total: number }
 
-/** An action of the client that the service serves; which of them have lists is in the client's own types. */
+/**
+ * An action of the client module that the service serves. The client's own types say which actions have
+ * lists.
+ */
 export type ClientAction = {
   (params?: Params, options?: CallOptions): Promise<unknown>
   pages(params?: Params, options?: CallOptions): AsyncGenerator<Page, void>
@@ -45,7 +48,7 @@ export const clientModuleOf = async ({
   }
 }
 
-/** A client of a service under test, asked without a socket unless settings say otherwise. */
+/** A client of a service under test, without a socket unless `settings` say otherwise. */
 export const clientOf = async (
   service: Pick<Service, 'ask' | 'key'>,
   settings: ClientSettings = {},

@@ -1,7 +1,9 @@
-/** One connection that is kept open and asks one request after the other. */
+/** One keep-alive connection that sends one request after the other. */
 type Line = { ask(path: string): Promise<number>; close(): void }
 
-/** Opens a connection; `ask` gives the status of the answer. A connection that ends fails its request. */
+/**
+ * Opens a connection. `ask` returns the status of the answer. When the connection closes, its request fails.
+ */
 const openLine = async (url: URL, headers: Readonly<Record<string, string>> = {}): Promise<Line> => {
   const more = Object.entries(headers)
     .map(([name, value]) => `${name}: ${value}\r\n`)
@@ -41,10 +43,10 @@ const openLine = async (url: URL, headers: Readonly<Record<string, string>> = {}
   }
 }
 
-/** How often each status was answered. */
+/** Number of answers by status. */
 export type Counts = ReadonlyMap<number, number>
 
-/** Connections that ask without a pause until `stop`. */
+/** Connections that send requests without a pause until `stop`. */
 export const startCrowd = async (
   base: string,
   paths: readonly string[],
@@ -75,7 +77,7 @@ export const startCrowd = async (
   }
 }
 
-/** Asks a path again and again, each time when the answer before has come. */
+/** Requests a path repeatedly, each time after the previous answer. */
 export const askInTurn = async (base: string, path: string, count: number): Promise<Counts> => {
   const line = await openLine(new URL(base))
   const counts = new Map<number, number>()

@@ -3,27 +3,30 @@ import { openProxy, pass } from '../nodes/faulty-proxy.ts'
 import { ROOT } from '../root.ts'
 import { bundled } from './bundled.ts'
 
-/** What leads a process to a store and ends it there at a counted write: where in its work it dies is no matter of time. */
+/**
+ * The settings that lead a process to a store and kill it at a counted write, so that the point of death does
+ * not depend on time.
+ */
 export type Doomed = {
   /** Arguments of the process, as those of `Place`. */
   readonly place: readonly string[]
-  /** The same as a value of `--store`. */
+  /** The same store as a value of `--store`. */
   readonly store: string
-  /** To be added to what is in the environment of the process. */
+  /** Additional environment variables of the process. */
   readonly environment: Readonly<Record<string, string>>
-  /** Called as soon as the process runs, with what kills it. */
+  /** Call this with a function that kills the process, as soon as the process runs. */
   killWith(kill: () => void): void
   close(): Promise<void>
 }
 
 /**
- * Of a store in SQLite the process dies right before its write number `write` (from 1); of one in Elasticsearch when the
- * server has carried out its request number `write` and has not answered. A process with fewer of them comes to its end.
+ * On SQLite the process dies right before write number `write` (from 1). On Elasticsearch it dies when the
+ * server has handled request number `write` and has not answered. A process with fewer writes completes.
  */
 export const doomed = (place: readonly string[], write: number): Promise<Doomed> =>
   place[0] === 'sqlite' ? doomedSqlite(place, write) : doomedElastic(place, write)
 
-/** Environment of a process that dies right before its write number `write` into the file. */
+/** Environment of a process that dies right before write number `write` into the file. */
 export const doomedAtWrite = (path: string, write: number): Readonly<Record<string, string>> => ({
   BUN_OPTIONS: `--preload=${join(import.meta.dir, 'kill-at-write.ts')}`,
   KILL_AT_WRITE: String(write),
@@ -46,7 +49,7 @@ const doomedElastic = async (place: readonly string[], write: number): Promise<D
   const { promise: killer, resolve: killWith } = Promise.withResolvers<() => void>()
   const proxy = await openProxy(url, ({ number }) => {
     if (number < write) return pass
-    // What is sent beside it never arrives; nor does it fail before the process is killed.
+    // Concurrent requests never reach the server. They must not fail before the process is killed either.
     if (number > write) return { type: 'hold', until: Promise.withResolvers().promise }
     return { type: 'end', run: () => void killer.then(kill => kill()) }
   })
@@ -62,13 +65,16 @@ const doomedElastic = async (place: readonly string[], write: number): Promise<D
 export type Task = {
   readonly program: string
   readonly place: readonly string[]
-  /** Arguments before and after those of the place. */
+  /** Arguments before and after those of the store. */
   readonly before?: readonly string[]
   readonly after?: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
 }
 
-/** Runs a program of this folder, killed at its write number `write`; whether that came before its end. */
+/**
+ * Runs a program of this folder and kills it at write number `write`. Returns whether it was killed before it
+ * completed.
+ */
 export const diesAt = async (write: number, task: Task): Promise<boolean> => {
   const doom = await doomed(task.place, write)
   const program = await bundled(join(ROOT, 'test/support/processes', task.program))

@@ -1,14 +1,20 @@
-/** An event of a feed as it came. */
+/** An event of a feed. */
 export type FeedEvent = { readonly id: string | undefined; readonly event: string; readonly data: string }
 
-/** The events of a `text/event-stream`, as html.spec.whatwg.org ("Server-sent events") has them; comments are left out. */
+/**
+ * The events of a `text/event-stream`, parsed by html.spec.whatwg.org ("Server-sent events"), without
+ * comments.
+ */
 export const feedEvents = async function* (
   body: ReadableStream<Uint8Array> | null,
 ): AsyncGenerator<FeedEvent, void, void> {
   for await (const message of feedMessages(body)) if (message.data !== '') yield message
 }
 
-/** The same with messages that have no data: they are no events, but a client that comes again names their id. */
+/**
+ * The same, including messages without data: these are not events, but a client sends their id when it
+ * reconnects.
+ */
 export const feedMessages = async function* (
   body: ReadableStream<Uint8Array> | null,
 ): AsyncGenerator<FeedEvent, void, void> {

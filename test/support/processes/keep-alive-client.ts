@@ -1,23 +1,27 @@
 import { connect, type Socket } from 'node:net'
 
-/** What became of the requests of a client. */
+/** Results of the requests of a client. */
 export type Tally = {
   answered: number
-  /** Sent again because their connection ended before the first byte of an answer (RFC 9110, 9.2.2). */
+  /**
+   * Requests that were repeated because their connection closed before the first byte of an answer (RFC 9110,
+   * 9.2.2).
+   */
   retried: number
-  /** Connections that the server ended with `Connection: close`. */
+  /** Connections that the server closed with `Connection: close`. */
   released: number
-  /** Status and body of each answer that is not the one expected, and of each request that got none. */
+  /** Status and body of each unexpected answer, and an entry for each request without an answer. */
   readonly wrong: string[]
 }
 
 type Answer = { readonly status: number; readonly body: string; readonly closes: boolean }
-/** The connection ended: with nothing of an answer, or in the middle of one. */
+/** The connection closed before the first byte of an answer, or within it. */
 type Broken = 'before' | 'within'
 
 /**
- * A client that keeps its connection as long as the server does, and asks one thing after the other. A GET whose
- * connection ends before its answer begins is sent once more, as HTTP allows; nothing else is.
+ * A client that keeps its connection as long as the server does, and sends one request after the other. It
+ * repeats a GET once when its connection closes before the answer begins, as HTTP allows. No other request is
+ * repeated.
  */
 export const keepAliveClient = (
   port: number,
@@ -68,7 +72,7 @@ const exchanged = (socket: Socket, request: string): Promise<Answer | Broken> =>
     let text = ''
     const end = (result: Answer | Broken): void => {
       socket.removeAllListeners()
-      // A socket without a listener throws its errors.
+      // A socket without an error listener throws its errors.
       socket.on('error', () => undefined)
       resolve(result)
     }
@@ -82,7 +86,7 @@ const exchanged = (socket: Socket, request: string): Promise<Answer | Broken> =>
     socket.write(request)
   })
 
-/** A whole answer of known length; undefined: more is to come. */
+/** A complete answer with a Content-Length. undefined: more bytes must follow. */
 const answerIn = (text: string): Answer | undefined => {
   const from = text.indexOf('\r\n\r\n') + 4
   if (from < 4) return undefined

@@ -1,9 +1,9 @@
 import { Database } from 'bun:sqlite'
 
 /**
- * Loaded before a program (see `doomed.ts`): the process kills itself with SIGKILL right before its write number
- * KILL_AT_WRITE (from 1) into files whose paths begin with KILL_PATH. A write is a statement that is run for what it
- * changes; BEGIN and COMMIT count too.
+ * Preloaded into a program (see `doomed.ts`): the process kills itself with SIGKILL right before write number
+ * KILL_AT_WRITE (from 1) into files whose paths begin with KILL_PATH. A write is a statement that changes
+ * data. BEGIN and COMMIT count too.
  */
 const path = process.env['KILL_PATH'] ?? ''
 let left = Number(process.env['KILL_AT_WRITE'])

@@ -1,14 +1,14 @@
 import type { Place } from '../stores/place.ts'
 import { diesAt } from './doomed.ts'
 
-/** What the loaders load: a node's chain up to a height, in batches of at most so many documents. */
+/** The work of the loaders: a node's chain up to a height, in batches of at most `documents` documents. */
 type Aim = { readonly url: string; readonly to: number; readonly documents: number }
 
-/** Of all writes of a load (see `doomed.ts`), among how many the first kill comes; what a loader may write then grows. */
+/** The first kill comes at one of this many writes of a load (see `doomed.ts`). The limit then grows. */
 const FIRST = { sqlite: 1_200, elastic: 24 } as const
 const GROWTH = 1.3
 
-/** Kills loaders at counted writes until one comes to its end; how many were killed. */
+/** Kills loaders at counted writes until one completes. Returns the number of kills. */
 export const killUntilLoaded = async (
   { args }: Place,
   { url, to, documents }: Aim,

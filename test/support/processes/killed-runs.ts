@@ -3,9 +3,9 @@ import type { Running } from './cli-process.ts'
 import { type Doomed, doomed } from './doomed.ts'
 
 /**
- * Starts a command again and again, each time killing it (SIGKILL) at a write into the store at `place`, until one comes
- * to its end; how often it was killed. Both callbacks are told how often so far; `seed` is shown when a run fails by
- * itself. `writeAt` must grow, so that one lives to the end.
+ * Starts a command repeatedly, killing it (SIGKILL) at a write into the store at `place`, until one run
+ * completes. Returns the number of kills. Both callbacks get the number of kills so far. `seed` is shown when
+ * a run fails without a kill. `writeAt` must increase, so that one run completes.
  */
 export const runKilled = async (
   seed: number,

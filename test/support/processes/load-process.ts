@@ -3,12 +3,13 @@ import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { loadFrom } from '../stores/loading.ts'
 
 /**
- * A loader to be killed: `load-process.ts NODE_URL sqlite PATH TO DOCUMENTS` or `… elastic URL PREFIX PARTITION TO DOCUMENTS`, with
- * batches of at most so many documents and partitions of PARTITION. Prints a line per batch committed; ends with code 0 when all up to TO is loaded.
+ * A loader to be killed: `load-process.ts NODE_URL sqlite PATH TO DOCUMENTS` or `… elastic URL PREFIX
+ * PARTITION TO DOCUMENTS`, with batches of at most DOCUMENTS documents and partitions of PARTITION. Prints a
+ * line per committed batch. Exits with 0 when all blocks up to TO are loaded.
  */
 const [node = '', kind, ...rest] = process.argv.slice(2)
 const [to, documents = 1_000] = rest.slice(kind === 'sqlite' ? 1 : 3).map(Number)
-// Several of a batch, each of some blocks.
+// A batch consists of several parts, each with some blocks.
 const chunk = { documents: Math.ceil(documents / 4), bytes: Number.MAX_SAFE_INTEGER }
 const store =
   kind === 'sqlite'

@@ -2,8 +2,8 @@ import { createNode } from '#node/create-node.ts'
 import { restoreFile } from '#transfer/restore-file.ts'
 
 /**
- * restore-process.ts NODE FILE PATH KILL: restores a file, and kills itself with SIGKILL when it has told KILL times how far
- * it is; 0: never.
+ * restore-process.ts NODE FILE PATH KILL: restores a file, and kills itself with SIGKILL at its progress
+ * report number KILL (0: never).
  */
 const [url = '', file = '', path = '', kill = ''] = process.argv.slice(2)
 let told = 0

@@ -1,6 +1,9 @@
 import { ROOT } from '../root.ts'
 
-/** Runs a program to its end, in the project's folder unless another is given; what it printed, unless it failed. Throws with all it said. */
+/**
+ * Runs a program, in the project's folder unless another is given. Returns its output. Throws with all output
+ * when it fails.
+ */
 export const runTool = async (
   command: readonly string[],
   {

@@ -14,21 +14,21 @@ export type Line = {
   readonly fields: Readonly<Record<string, string | number>>
 }
 
-/** A service under test, asked without a socket. */
+/** A service under test that answers requests without a socket. */
 export type Service = {
   readonly app: ReturnType<typeof createApp>
-  /** A key with a wide plan. */
+  /** A key with a high rate limit. */
   readonly key: string
-  /** What was logged, oldest first. */
+  /** Log lines, oldest first. */
   readonly lines: readonly Line[]
-  /** GET unless `init` says otherwise; `path` begins with `/`. */
+  /** A GET request unless `init` says otherwise. `path` begins with `/`. */
   ask(path: string, init?: RequestInit): Promise<Response>
 }
 
-/** More than any test asks in a second. */
+/** More requests than any test makes in a second. */
 const WIDE: Plan = { perSecond: 1_000_000, perDay: 1_000_000_000 }
 
-/** Keys that the service knows beside those of its store. */
+/** Keys that the service accepts in addition to those of its store. */
 const keyStoreWith = (...keys: readonly StoredKey[]): Store['keys'] => ({
   add: () => Promise.reject(new Error('Keys of tests are given, not added.')),
   list: async () => keys,
@@ -36,13 +36,13 @@ const keyStoreWith = (...keys: readonly StoredKey[]): Store['keys'] => ({
   revoke: () => Promise.reject(new Error('Keys of tests are given, not revoked.')),
 })
 
-/** Builds the service on a store, with a key of its own. */
+/** Builds the service on a store, with a key for the test. */
 export const serviceOn = (
   store: Store,
   over: Partial<AppOptions> & {
     readonly plan?: Plan
     readonly keys?: readonly StoredKey[]
-    /** The clock stands still but for this. */
+    /** The clock stands still unless this is given. */
     readonly now?: () => number
   } = {},
 ): Service => {

@@ -1,2 +1,2 @@
-/** Set SOAK=1 for runs of many minutes where some seconds are enough otherwise. */
+/** With SOAK=1, tests that normally take seconds run for many minutes. */
 export const SOAK = (process.env['SOAK'] ?? '') !== ''

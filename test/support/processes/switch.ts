@@ -13,13 +13,14 @@ const askAt = async (service: Service, query: string): Promise<string> => {
   const answer = await service.ask(`/api/?${query}`, { headers: { 'x-api-key': service.key } })
   return `${answer.status} ${answer.headers.get('x-block-height')} ${await answer.text()}`
 }
-/** Answers to some questions, each with its status and height. */
+/** Answers to some requests, each with its status and height. */
 export const allAt = (service: Service): Promise<readonly string[]> =>
   Promise.all(PATHS.map(path => askAt(service, path)))
 
 /**
- * Asks them all the time while one store becomes another; each answer must be the old one, or, once one was new, the
- * new one. Gives what stops it and tells what could not be.
+ * Sends the requests continuously while one store replaces another. Each answer must be the old one, or the
+ * new one. After the first new answer, old ones are wrong. Returns a function that stops it and returns the
+ * wrong answers.
  */
 export const watchSwitch = (service: Service, before: readonly string[], after: readonly string[]) => {
   let [stopping, asked, hasChanged] = [false, 0, false]
@@ -32,7 +33,7 @@ export const watchSwitch = (service: Service, before: readonly string[], after: 
       const [isOld, isNew] = [answer === before[at], answer === after[at]]
       if (isNew && !isOld) hasChanged = true
       if (!isNew && !(isOld && mayBeOld)) wrong.push(`${PATHS[at]}: ${answer}`)
-      // SQLite answers without ever waiting: timers and processes want their turn.
+      // SQLite answers without yielding, so timers and processes need a turn.
       await Bun.sleep(1)
     }
   }

@@ -1,4 +1,4 @@
-/** What an index was made with. */
+/** Settings and mapping of an index. */
 type Shape = {
   readonly settings: { readonly index: Record<string, unknown> }
   readonly mappings: {
@@ -10,11 +10,11 @@ type Shape = {
 
 export type Ageing = {
   readonly settings?: Readonly<Record<string, unknown>>
-  /** Fields that were mapped otherwise, or are there no more. */
+  /** Fields with a different mapping, and fields that no longer exist. */
   readonly properties?: Readonly<Record<string, object>>
-  /** What documents had that they do not have any more. */
+  /** Fields that documents had in the older version. */
   readonly fields?: Readonly<Record<string, unknown>>
-  /** What documents had otherwise. */
+  /** Changes a document into its older form. */
   readonly changed?: (source: Readonly<Record<string, unknown>>) => object
 }
 
@@ -22,7 +22,7 @@ type Hit = { readonly _id: string; readonly _version: number; readonly _source: 
 
 const FINGERPRINT = 'of an older one'
 
-/** Lines, for what takes several. */
+/** Bulk bodies are sent as lines. */
 const textOf = (body: object): string =>
   Array.isArray(body) ? body.map(line => `${JSON.stringify(line)}\n`).join('') : JSON.stringify(body)
 
@@ -40,8 +40,8 @@ const askingAt =
   }
 
 /**
- * Makes an index of a store what an older version would have made: the same name, aliases, documents, ids and versions
- * in an index that was created with another shape.
+ * Rebuilds an index as an older version would have created it: with another shape, but with the same name,
+ * aliases, documents, ids and versions.
  */
 export const ageIndex = async (url: string, name: string, ageing: Ageing): Promise<void> => {
   const ask = askingAt(url)
@@ -89,7 +89,7 @@ export const ageIndex = async (url: string, name: string, ageing: Ageing): Promi
   await forgetInventory(ask, name)
 }
 
-/** Older versions kept no inventory, which would tell that this is another index. */
+/** Older versions kept no inventory. An inventory would show that this is another index. */
 const forgetInventory = async (ask: Ask, name: string): Promise<void> => {
   const meta = `${/^test-[^-]+-[^-]+/.exec(name)?.[0]}-meta/_doc`
   for (const id of ['checkpoint', 'published']) {

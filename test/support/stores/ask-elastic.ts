@@ -1,4 +1,4 @@
-/** Asks Elasticsearch past all of the store's own code; throws unless the status is a good one. */
+/** Sends a request to Elasticsearch without the store's code. Throws unless the status is 2xx. */
 export const ask = async <T>(method: string, url: string, body?: object): Promise<T> => {
   const answer = await fetch(url, {
     method,

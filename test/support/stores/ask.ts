@@ -9,13 +9,13 @@ import { loadedStore } from './loaded.ts'
 
 const PLAIN: Options = { lang: 'en', format: 'envelope', compat: 'none', numbers: 'number' }
 
-/** What a call may be given beside its action's own parameters. */
+/** Options of a call beside the parameters of its action. */
 export type AskWith = Partial<Options> & { readonly deps?: Partial<AnswerDeps> }
 
-// Awaited here, not in a test: loading the chain takes longer than a test may.
+// Awaited here and not in a test, because loading the chain takes longer than a test's timeout.
 const recorded = await loadedStore()
 
-/** Text of `data` for a query, over the recorded chain unless `deps` has another store. */
+/** Text of `data` for a query, on the recorded chain unless `deps` has another store. */
 export const askQuery = async (query: Query, { deps, ...options }: AskWith = {}): Promise<string> => {
   const chosen = { ...PLAIN, ...options }
   const { data } = await answer(
@@ -35,7 +35,7 @@ export const askQuery = async (query: Query, { deps, ...options }: AskWith = {})
   return writeJson(data, { numbers: chosen.numbers })
 }
 
-/** Text of `data` for an action, by its name over all modules, with its parameters. */
+/** Text of `data` for an action, found by its name in all modules, with its parameters. */
 export const askText = (
   action: string,
   params: Readonly<Record<string, string>> = {},
@@ -49,7 +49,7 @@ export const askText = (
   return askQuery([...named, ...Object.entries(params)], options)
 }
 
-/** `data` as a program reads it. Numbers that may exceed a double are text, so that nothing is lost. */
+/** `data`, parsed. Numbers that may exceed a double are strings, so no digit is lost. */
 export const ask = async (
   action: string,
   params: Readonly<Record<string, string>> = {},

@@ -5,7 +5,7 @@ import type { Store, Writer } from '#store/port.ts'
 import { systemClock } from '#time/clock.ts'
 import { collect, temporarySqlite } from './loading.ts'
 
-/** Audits a store over a scratch file of its own: `index id field` of everything found, sorted. */
+/** Audits a store with a new scratch file. Returns `index id field` of every finding, sorted. */
 export const audited = async (
   store: Store,
   {
@@ -37,7 +37,7 @@ export const audited = async (
   }
 }
 
-/** Audits and puts right what differs, as the command does. */
+/** Audits a store and repairs the differences, as `iostlens repair` does. */
 export const repaired = async (
   store: Store,
   options: { readonly node?: Node; readonly sample?: number } = {},

@@ -1,11 +1,14 @@
 import type { Batch, History, Writer } from '#store/port.ts'
 
-/** Appends the history of a batch and commits it, in one go: what is appended after the call belongs to the next batch. */
+/**
+ * Appends the history of a batch and commits it. History that is appended after this call belongs to the next
+ * batch.
+ */
 export const commitBatch = async (writer: Writer, { end, changes, ...history }: Batch): Promise<void> => {
   await Promise.all([writer.append(history), writer.commit({ end, changes })])
 }
 
-/** The part of some history that is of blocks `first` … `last`. */
+/** The history of blocks `first` … `last`. */
 export const historyOf = (history: History, first: number, last: number): History => {
   const part = <T extends { readonly height: number }>(docs: readonly T[]): readonly T[] =>
     docs.filter(({ height }) => height >= first && height <= last)

@@ -8,8 +8,8 @@ import type { Store } from '#store/port.ts'
 const UNBOUNDED = { documents: Number.MAX_SAFE_INTEGER, bytes: Number.MAX_SAFE_INTEGER }
 
 /**
- * Fills an empty store with blocks from genesis on, each run in a batch of its own; `lib` is what the node said then.
- * `onCommitted` is waited for after each batch.
+ * Fills an empty store with blocks from genesis on, one batch per run. `lib`: the last irreversible block the
+ * node reported. `onCommitted` is awaited after each batch.
  */
 export const commitRuns = async (
   store: Store,

@@ -1,13 +1,13 @@
 import { connect, createServer, type Socket } from 'node:net'
 
-/** A TCP address that leads to a port, and that can be cut off. */
+/** A TCP port that forwards to another port, and that can be cut off. */
 export type Link = Disposable & {
   readonly port: number
-  /** Closes what is open and accepts nothing more. */
+  /** Closes all connections and accepts no more. */
   cut(): void
 }
 
-/** A link on `from` to `to`, both ports of 127.0.0.1. */
+/** A link from port `from` to port `to`, both on 127.0.0.1. */
 export const openLink = async (from: number, to: number): Promise<Link> => {
   const open = new Set<Socket>()
   let isCut = false

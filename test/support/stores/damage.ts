@@ -11,25 +11,25 @@ import { temporarySqlite } from './loading.ts'
 
 export type Value = string | bigint | number
 
-/** A store and ways to damage it, past all of the store's own code. */
+/** A store and ways to damage it without the store's own code. */
 export type Damageable = {
   readonly kind: 'sqlite' | 'elastic'
   readonly store: Store
-  /** Arguments that lead a process of its own to the same data, as those of `Place`. */
+  /** Command-line arguments with which another process opens the same store, as those of `Place`. */
   readonly args: readonly string[]
   change(index: AnyIndex, id: string, field: string, value: Value): Promise<void>
   /**
-   * As `change`, by a program that knows nothing of versions, or that gives the document one of its own; the place where
-   * the document says when it was written is changed along with that.
+   * Like `change`, but made by a program that does not keep versions, or that sets a version of its own. The
+   * field that stores the document's height of writing changes with it.
    */
   edit(index: AnyIndex, id: string, field: string, value: Value, version?: number): Promise<void>
   remove(index: AnyIndex, id: string): Promise<void>
-  /** What the store says of its end; the embedded store has one place for both. */
+  /** Overwrites the published height or the checkpoint. The embedded store keeps both in one record. */
   say(where: 'published' | 'checkpoint', end: Readonly<Record<string, string | number>>): Promise<void>
-  /** Removes what the store says of its end; the embedded store has one place for both. */
+  /** Removes the published height or the checkpoint. The embedded store keeps both in one record. */
   lose(where: 'published' | 'checkpoint'): Promise<void>
   copy(index: AnyIndex, id: string, as: string): Promise<void>
-  /** The row is no longer found at the place. */
+  /** Removes the row from this position of the list. */
   losePlace(id: string, place: bigint): Promise<void>
   dump(): Promise<Dump>
   /** Another handle on the same data, as a second process has. */
@@ -94,7 +94,7 @@ export const damageableElastic = async (): Promise<Damageable> => {
   const { store, url, prefix, reopen, destroy } = openTestElastic()
   const ask = <T>(method: string, path: string, body?: object): Promise<T> =>
     askElastic(method, `${url}/${prefix}-${path}`, body)
-  // History is written to a partition, state behind an alias.
+  // A history document is written to its partition, a state document through an alias.
   const pathOf = ({ name, kind }: AnyIndex, id: string): string =>
     `${name}${kind === 'history' ? '-000000' : ''}/_doc/${encodeURIComponent(id)}`
   const get = (index: AnyIndex, id: string) => ask<Stored>('GET', pathOf(index, id))

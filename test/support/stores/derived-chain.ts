@@ -21,22 +21,22 @@ export type StoredState = {
 export type DerivedChain = {
   readonly state: StoredState
   readonly documents: readonly BlockDocuments[]
-  /** How often a block had to begin anew because `needsOf` had not foreseen something. */
+  /** Number of times a block was derived again because `needsOf` had not listed a document. */
   readonly retries: number
 }
 
-/** Where a run of blocks ends a batch: the state is then read anew from what was stored. */
+/** Blocks per batch. After each batch the state is read again from the stored documents. */
 export type BatchSize = (batch: number) => number
 
 let recorded: Promise<DerivedChain> | undefined
 
-/** The whole recording, derived once. */
+/** The whole recording, derived once per process. */
 export const derivedRecording = (): Promise<DerivedChain> => {
   recorded ??= recordedBlocks().then(blocks => deriveChain(blocks))
   return recorded
 }
 
-/** State that `needsOf` had not foreseen for a block, and the state that was stored before its batch. */
+/** Documents that `needsOf` did not list for a block, and the state stored before its batch. */
 export type Missed = {
   readonly loaded: LoadedBlock
   readonly keys: readonly Key[]
@@ -59,7 +59,7 @@ export type HowDerived = {
   readonly derive?: (...of: [LoadedBlock, WorkingState, BlockPlan]) => BlockDocuments
 }
 
-/** Derives blocks as a loader does, over a store in memory, batch by batch. */
+/** Derives blocks in batches, as a loader does, with an in-memory store. */
 export const deriveChain = (
   blocks: readonly LoadedBlock[],
   { sizeOf = () => 500, onMissed = () => {}, derive = deriveBlock }: HowDerived = {},

@@ -1,12 +1,12 @@
 import { Database } from 'bun:sqlite'
 import { historyIndices, stateIndices } from '#indices/registry.ts'
 
-/** Every document of a store as text, by `index/id`, past all of the store's own code. */
+/** Every document of a store as text, by `index/id`, read without the store's own code. */
 export type Dump = ReadonlyMap<string, string>
 
 const NAMES = [...historyIndices, ...stateIndices].map(({ name }) => name)
 
-/** Documents of a SQLite store, and which row stands at each place. */
+/** Documents of a SQLite store, and the row at each position of a list. */
 export const dumpSqlite = (path: string): Dump => {
   const database = new Database(path, { readonly: true, safeIntegers: true })
   try {
@@ -30,8 +30,8 @@ export const dumpSqlite = (path: string): Dump => {
 }
 
 /**
- * Documents of an Elasticsearch store. Without `at`, which says what batch wrote a document last: how blocks are put
- * into batches is nobody's business but the store's.
+ * Documents of an Elasticsearch store, without the field `at`, the height of the batch that last wrote the
+ * document: the split into batches is internal to the store.
  */
 export const dumpElastic = async (url: string, prefix: string): Promise<Dump> => {
   const dump = new Map<string, string>()
@@ -53,7 +53,7 @@ export const dumpElastic = async (url: string, prefix: string): Promise<Dump> =>
       }
       answer = await ask('/_search/scroll', { scroll: '1m', scroll_id: answer._scroll_id })
     }
-    // A server keeps 500 of them.
+    // A server keeps at most 500 open scrolls.
     await fetch(`${url}/_search/scroll/${answer._scroll_id}`, { method: 'DELETE' })
   }
   return dump
@@ -77,7 +77,7 @@ const written = (fields: Readonly<Record<string, unknown>>): string =>
       ]),
   )
 
-/** What differs, a few of it: `index/id: one | other`. */
+/** Some of the differences, each as `index/id: one | other`. */
 export const differences = (a: Dump, b: Dump): readonly string[] => {
   const found: string[] = []
   for (const id of new Set([...a.keys(), ...b.keys()])) {

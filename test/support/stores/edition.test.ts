@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { edition } from './edition.ts'
 
-/** One file of each kind that decides what is stored, as far from the project's folder as there are any. */
+/** One file of each kind that determines what is stored. */
 const DECISIVE = [
   'src/store/sqlite/writer.ts',
   'src/load/deriver.ts',
@@ -16,7 +16,7 @@ const DECISIVE = [
   'package.json',
 ]
 
-test('edition: another one for every change, new file and new name; tests, actions and folders of tools do not count', () => {
+test('edition: every change, new file and new name gives another edition; tests, actions and tool folders do not count', () => {
   const root = mkdtempSync(join(tmpdir(), 'iostlens-edition-'))
   const write = (file: string, text: string): void => {
     mkdirSync(dirname(join(root, file)), { recursive: true })
@@ -48,7 +48,7 @@ test('edition: another one for every change, new file and new name; tests, actio
   }
 })
 
-test('edition: the same one each time, of these sources', () => {
+test('edition: the edition of these sources is stable', () => {
   expect(edition()).toMatch(/^[0-9a-f]{64}$/)
   expect(edition()).toBe(edition())
 })

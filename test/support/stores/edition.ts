@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import { ROOT } from '../root.ts'
 
 /**
- * What decides what is stored of the recorded chain, by the layer table of src/README.md: an action or a text of the
- * reference may change without loading anew. Bun's patterns know no alternatives with a slash in them.
+ * The files that determine what is stored of the recorded chain, by the layer table of src/README.md. A
+ * change of an action or of a reference text needs no new load. Bun's glob patterns do not support
+ * alternatives that contain a slash.
  */
 const PATTERNS = [
   'src/{failure,time,chain,derive,node,store,load}/**/*',
@@ -15,7 +16,10 @@ const PATTERNS = [
 
 const isTest = (file: string): boolean => file.endsWith('.test.ts')
 
-/** SHA-256 of everything that decides what is stored of the recorded chain: sources, recording, packages and Bun. */
+/**
+ * SHA-256 of everything that determines what is stored of the recorded chain: sources, recording, packages
+ * and Bun.
+ */
 export const edition = (root = ROOT): string => {
   const hash = new Bun.CryptoHasher('sha256')
   const add = (part: string | Uint8Array): void => {

@@ -1,10 +1,10 @@
 import { until } from '#test/support/wait.ts'
 import { freePorts, type OwnServer, type OwnServers, type Ports } from './elastic-process.ts'
 
-/** Without users and passwords. */
+/** Settings of a server without users and passwords. */
 const OPEN = ['xpack.security.enabled: false']
 
-/** Three servers that are one cluster; nothing runs before they are started. */
+/** A cluster of three servers. No process runs before it is started. */
 export const threeServers = async (
   own: OwnServers,
   { settings = [] }: { readonly settings?: readonly string[] } = {},
@@ -22,22 +22,23 @@ export const threeServers = async (
   return [make(0), make(1), make(2)]
 }
 
-/** The `--store` of several servers. */
+/** The `--store` URL of several servers. */
 export const urlOfAll = (servers: readonly { readonly url: string }[]): string =>
   `http://${servers.map(({ url }) => url.slice('http://'.length)).join(',')}`
 
-/** Resolves when the health of a cluster is as wanted, such as `wait_for_nodes=3`. */
+/** Resolves when the cluster health is as `wanted`, for example `wait_for_nodes=3`. */
 export const healthy = (url: string, wanted: string): Promise<void> =>
   until(async () => {
-    // Refused while the node that was just started does not listen; 408 when it took longer.
+    // The connection is refused until a node that was just started listens. The status is 408 when the wait
+    // timed out.
     const answer = await fetch(`${url}/_cluster/health?${wanted}&timeout=10s`).catch(() => undefined)
     return answer?.ok === true
   })
 
-/** Resolves when every copy of every shard is there. */
+/** Resolves when every copy of every shard is allocated. */
 export const isGreen = (url = ''): Promise<void> => healthy(url, 'wait_for_status=green')
 
-/** Name of the node that is master now. */
+/** Name of the current master node. */
 export const masterName = async (url: string): Promise<string> => {
   const [master] = (await (await fetch(`${url}/_cat/master?format=json`)).json()) as {
     readonly node: string

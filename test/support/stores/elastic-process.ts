@@ -8,41 +8,52 @@ import { elasticsearchUrl } from './elasticsearch.ts'
 const SCRIPT = join(ROOT, 'scripts/elasticsearch')
 const CAN_NOT_BE_HAD = 3
 
-/** A server of a test's own, on 127.0.0.1, to be killed and started again with the same ports and data. */
+/**
+ * An Elasticsearch process on 127.0.0.1 for one test, which can be killed and started again with the same
+ * ports and data.
+ */
 export type OwnServer = {
   readonly name: string
   readonly url: string
-  /** Its folder, with `config`, `data` and `logs`. */
+  /** The server's folder, with `config`, `data` and `logs`. */
   readonly folder: string
-  /** Resolves when the process says it runs; whether it can answer yet is another question. */
+  /** Resolves when the process reports that it has started. It may not answer requests yet. */
   start(): Promise<void>
-  /** SIGKILL, as the kernel or a power cut does it. */
+  /** Sends SIGKILL, as the kernel or a power cut ends it. */
   kill(): void
-  /** SIGSTOP: it keeps its connections and does nothing, as in a long collection or on a hung machine. */
+  /**
+   * Sends SIGSTOP: connections stay open and nothing runs, as in a long garbage collection or on a hung
+   * machine.
+   */
   pause(): void
   /** Ends a pause. */
   resume(): void
-  /** Runs a tool of the distribution, such as `bin/elasticsearch-users`, for this server; what it printed. */
+  /**
+   * Runs a tool of the distribution, such as `bin/elasticsearch-users`, for this server. Returns its output.
+   */
   run(command: string, ...args: readonly string[]): Promise<string>
 }
 
 export type ServerOptions = {
   readonly scheme?: 'http' | 'https'
-  /** Lines of `elasticsearch.yml` beside the usual ones. */
+  /** Additional lines of `elasticsearch.yml`. */
   readonly settings?: readonly string[]
-  /** Further files of the folder `config`, by name. */
+  /** Additional files of the folder `config`, by name. */
   readonly files?: Readonly<Record<string, string>>
   readonly heap?: string
 }
 
 export type OwnServers = Disposable & {
-  /** Prepares a server; nothing runs before it is started. */
+  /** Prepares a server. No process runs before `start`. */
   make(name: string, ports: Ports, options?: ServerOptions): OwnServer
 }
 
 export type Ports = { readonly http: number; readonly transport: number }
 
-/** A folder for servers of one's own, all gone at the end; undefined: none can be had here, and that was said. */
+/**
+ * A folder for servers of one test file, removed at the end. undefined: no server can run here, and a message
+ * says why.
+ */
 export const ownServers = async (): Promise<OwnServers | undefined> => {
   if (elasticsearchUrl() === undefined) return undefined
   const unpacking = Bun.spawn([SCRIPT, 'unpack'], { stdout: 'pipe', stderr: 'pipe' })
@@ -57,7 +68,7 @@ export const ownServers = async (): Promise<OwnServers | undefined> => {
     return undefined
   }
   const folder = out.trim()
-  // What runs on when the tests end would run for ever.
+  // A server left behind by the tests would run for ever.
   const stop = (): void => void spawnSync(SCRIPT, ['stop', folder])
   process.once('exit', stop)
   return {
@@ -82,13 +93,14 @@ const makeServer = (
   cpSync(join(folder, String(version)), join(own, 'config/log4j2.properties'))
   const all = {
     'elasticsearch.yml': [...usual(own, name, ports), ...settings].map(line => `${line}\n`).join(''),
-    // Made for a server that lives for seconds: a small heap, one collector thread, quick compilation.
+    // Settings for a server that lives for seconds: a small heap, a single-threaded collector, quick
+    // compilation.
     'jvm.options': `-Xms${heap}\n-Xmx${heap}\n-XX:+UseSerialGC\n-XX:TieredStopAtLevel=1\n-Djava.io.tmpdir=${join(own, 'tmp')}\n`,
     ...files,
   }
   for (const [file, text] of Object.entries(all)) writeFileSync(join(own, 'config', file), text)
   const run: OwnServer['run'] = async (command, ...args) => {
-    // To a file, not a pipe: a server lives on and would hold a pipe open.
+    // Output goes to a file: a server that outlives this process would keep a pipe open.
     const output = Bun.file(join(own, 'output'))
     const child = Bun.spawn([SCRIPT, 'run', folder, name, command, ...args], {
       stdin: 'ignore',
@@ -128,5 +140,5 @@ const usual = (own: string, name: string, { http, transport }: Ports): readonly 
   'action.auto_create_index: false',
 ]
 
-/** Two ports that nobody listens on. */
+/** Two unused ports. */
 export const freePorts = async (): Promise<Ports> => ({ http: await freePort(), transport: await freePort() })

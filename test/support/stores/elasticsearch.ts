@@ -3,8 +3,9 @@ import { type ElasticOptions, openElastic } from '#store/elastic/open-elastic.ts
 import { ask } from './ask-elastic.ts'
 
 /**
- * The Elasticsearch tests run on: ELASTICSEARCH_URL, as `scripts/elasticsearch start` prints it. undefined: there is
- * none, the tests that need one skip themselves and say so; with CI set that is an error.
+ * URL of the Elasticsearch for the tests: ELASTICSEARCH_URL, as `scripts/elasticsearch start` prints it.
+ * undefined: there is none, and tests that need one skip themselves and say so. With CI set, a missing URL is
+ * an error.
  */
 export const elasticsearchUrl = (): string | undefined => {
   const { ELASTICSEARCH_URL: url, CI } = process.env
@@ -15,17 +16,17 @@ export const elasticsearchUrl = (): string | undefined => {
   return undefined
 }
 
-/** Short, so that tests that wait for a dead loader's lease do not wait long. */
+/** Short, so that a test that waits for the lease of a dead loader is fast. */
 const LEASE_MS = 600
 
 export type TestElastic = {
   readonly url: string
-  /** Of its own for each call; nothing is created yet. */
+  /** Different for each call. No index exists yet. */
   readonly prefix: string
   readonly store: ElasticStore
   /** Another handle on the same indices, as a second process has. */
   readonly reopen: (options?: Partial<ElasticOptions>) => ElasticStore
-  /** Makes the mapping of an existing index other than it should be. */
+  /** Changes the mapping of an existing index to a wrong one. */
   readonly spoil: () => Promise<void>
   /** Closes every handle and removes the indices. */
   readonly destroy: () => Promise<void>
@@ -53,16 +54,16 @@ export const openTestElastic = (options: Partial<ElasticOptions> = {}): TestElas
     },
     destroy: async () => {
       for (const store of opened) await store.close()
-      // Any host of a cluster will do.
+      // Any host of the cluster can remove the indices.
       await removeIndices(url.replace(/,.*/, ''), prefix)
     },
   }
 }
 
-/** Removes every index of a prefix. */
+/** Removes every index with a prefix. */
 const removeIndices = async (url: string, prefix: string): Promise<void> => {
   const names = Object.keys(await ask<object>('GET', `${url}/${prefix}-*?expand_wildcards=all`))
-  // A request's first line holds 4 KiB.
+  // The first line of a request may have at most 4 KiB.
   for (let from = 0; from < names.length; from += 50)
     await ask('DELETE', `${url}/${names.slice(from, from + 50).join(',')}`)
 }

@@ -4,7 +4,7 @@ import type { Cell } from '#store/sqlite/cell.ts'
 import { columnList, toDoc } from '#store/sqlite/rows.ts'
 import { tableOf } from '#store/sqlite/tables.ts'
 
-/** Tables of history as the first release made them: ids as text, a running row number, every text as it is. */
+/** History tables of the first release: ids as text, a row number as key, texts uncompressed. */
 const FORMER: Readonly<Record<string, readonly string[]>> = {
   blocks: [
     'CREATE TABLE "blocks" ("_row" INTEGER PRIMARY KEY, "id" TEXT NOT NULL UNIQUE, "height" INTEGER NOT NULL, "hash" TEXT NOT NULL, "hash8" INTEGER NOT NULL, "version" TEXT NOT NULL, "parent_hash" TEXT NOT NULL, "tx_merkle_hash" TEXT NOT NULL, "tx_receipt_merkle_hash" TEXT NOT NULL, "witness" TEXT NOT NULL, "witness_account" TEXT NOT NULL, "time" INTEGER NOT NULL, "gas_usage" INTEGER NOT NULL, "tx_count" INTEGER NOT NULL, "info" TEXT NOT NULL, "orig_info" TEXT NOT NULL, "tx_hashes" TEXT NOT NULL, "base" TEXT, "base_hash8" INTEGER) STRICT',
@@ -20,7 +20,7 @@ const FORMER: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-/** Makes a store what the first release would have made of the same blocks. */
+/** Converts a store to the layout that the first release would have written for the same blocks. */
 export const intoFormerLayout = (path: string): void => {
   const db = new Database(path, { safeIntegers: true })
   db.transaction(() => {
@@ -30,7 +30,7 @@ export const intoFormerLayout = (path: string): void => {
       const rows = all.values() as Cell[][]
       db.run(`DROP TABLE "${index.name}"`)
       for (const sql of FORMER[index.name] ?? []) db.run(sql)
-      // Fields that came later have no column there.
+      // The former tables have no columns for fields that were added later.
       using columns = db.prepare(`SELECT name FROM pragma_table_info('${index.name}')`)
       const there = new Set(columns.values().flat())
       const fields = ['id', ...Object.keys(index.fields)].filter(field => there.has(field))
@@ -44,7 +44,8 @@ export const intoFormerLayout = (path: string): void => {
     }
     db.run(`UPDATE meta SET value = 'former' WHERE key = 'schema'`)
   })()
-  // A statement that is left would keep the file open until it is collected, and lock it then.
+  // A prepared statement that is not finalized would keep the file open and locked until it is garbage
+  // collected.
   db.close(true)
 }
 

@@ -5,16 +5,16 @@ import type { RecordDoc } from '#indices/record.ts'
 import { type DerivedChain, deriveChain } from './derived-chain.ts'
 import { chainOf, genesis, receipt, SECOND, START } from './hand-made.ts'
 
-/** What blocks after a genesis lead to. */
+/** The documents and state derived from hand-made blocks after a genesis block. */
 export const derive = (...blocks: readonly (readonly Transaction[])[]) =>
   deriveChain(chainOf([genesis()], ...blocks))
 /** Records of a block. */
 export const rowsOf = ({ documents }: DerivedChain, height: number): readonly RecordDoc[] =>
   documents[height]?.records ?? []
-/** Rows of a list at the end. */
+/** The number of rows of a list at the end. */
 export const count = ({ state }: DerivedChain, key: string): number | undefined =>
   state.get(lists, key)?.count
-/** What is stored of a balance, its name aside. */
+/** The stored fields of a balance, without its name. */
 export const balance = ({ state }: DerivedChain, id: string) => {
   const { amount, frozen, frozen_list, next_due } = state.get(balances, id) ?? {}
   return { amount, frozen, frozen_list, next_due }

@@ -4,14 +4,14 @@ import { sha3 } from '#chain/hash.ts'
 import { writeJson } from '#chain/json.ts'
 import { LINKED } from '#chain/proof.ts'
 
-/** A hash that stands for a text. */
+/** The hash of a text, encoded as a hash of the chain. */
 export const hashOf = (text: string): string => encodeBase58(sha3(new TextEncoder().encode(text)))
 
-/** First block's time of hand-made chains: 2019-03-01T00:00:00Z, in nanoseconds. */
+/** Time of the first block of hand-made chains: 2019-03-01T00:00:00Z, in nanoseconds. */
 export const START = 1_551_398_400_000_000_000n
 export const SECOND = 1_000_000_000n
 
-/** An action with its arguments; text is taken as it stands. */
+/** An action with its arguments. A string is used unchanged. */
 export const action = (name: string, args: string | readonly unknown[]): Action => {
   const slash = name.lastIndexOf('/')
   return {
@@ -33,7 +33,7 @@ export type Made = Partial<Omit<Transaction, 'receipt' | 'body'>> & {
 
 let made = 0
 
-/** A transaction of `alice00`, successful unless said otherwise. */
+/** A transaction of `alice00`, successful unless specified otherwise. */
 export const transaction = ({ receipts = [], receipt: paid = {}, ...rest }: Made): Transaction => {
   made += 1
   const actions = rest.actions ?? []
@@ -64,7 +64,7 @@ export const transaction = ({ receipts = [], receipt: paid = {}, ...rest }: Made
   return { ...tx, body: JSON.stringify({ hash: tx.hash }) }
 }
 
-/** The transaction a block begins with. */
+/** The base transaction of a block. */
 const baseTransaction = (parent = 'key', receipts: readonly Receipt[] = []): Transaction =>
   transaction({
     publisher: 'base.iost',
@@ -73,8 +73,8 @@ const baseTransaction = (parent = 'key', receipts: readonly Receipt[] = []): Tra
   })
 
 /**
- * A chain of blocks a second apart: the first list of transactions is genesis (its first one must be its transaction), the
- * others get a base transaction in front.
+ * A chain of blocks one second apart. The first list is the genesis block and must contain its genesis
+ * transaction first. The other blocks get a base transaction in front.
  */
 export const chainOf = (...lists: readonly (readonly Transaction[])[]): readonly LoadedBlock[] =>
   lists.map((transactions, height) => {

@@ -16,10 +16,13 @@ import { ROOT } from '../root.ts'
 import { commitRuns } from './commit-runs.ts'
 import { edition } from './edition.ts'
 
-/** Blocks of one batch. */
+/** Blocks per batch. */
 const RUN = 500
 
-/** Fills an empty store with the recorded chain up to a height, as a loader does; `lib` is what the node said then. */
+/**
+ * Fills an empty store with the recorded chain up to a height, as a loader does. `lib`: the node's last
+ * irreversible block.
+ */
 export const fillFromRecording = async (
   store: Store,
   { to, lib = to }: { readonly to: number; readonly lib?: number },
@@ -34,24 +37,27 @@ export const fillFromRecording = async (
 let file: Promise<string> | undefined
 let loaded: Promise<Store> | undefined
 
-/** Path of a SQLite file of the whole recorded chain that all tests of these sources share: it is only read, or copied. */
+/**
+ * Path of a SQLite file with the whole recorded chain, shared by all tests of these sources: read it or copy
+ * it only.
+ */
 export const loadedFile = (): Promise<string> => {
   file ??= wholeChain()
   return file
 }
 
-/** The whole recorded chain in that file: it can only be read. */
+/** The store in that file, with the whole recorded chain. It is read-only. */
 export const loadedStore = (): Promise<Store> => {
   loaded ??= loadedFile().then(path => openSqlite({ path, readonly: true }))
   return loaded
 }
 
-/** Where files of the whole chain are kept, each in a folder that is named by the edition of what made it. */
+/** The cache of files with the whole chain, each in a folder named by the edition that made it. */
 const KEPT = join(ROOT, '.cache/loaded')
 const FILE = 'chain.sqlite'
 const DAY_MS = 86_400_000
 
-/** Path of the file of this edition, made unless it is there. */
+/** Path of the file of this edition, which is created if it does not exist. */
 const wholeChain = async (): Promise<string> => {
   const folder = join(KEPT, edition())
   if (existsSync(folder)) {
@@ -61,7 +67,10 @@ const wholeChain = async (): Promise<string> => {
   return join(folder, FILE)
 }
 
-/** Many processes may do so at once: each makes a folder of its own, and one of them gets the name. */
+/**
+ * Several processes may run this at once: each fills its own folder, and one of them renames its folder to
+ * the final name.
+ */
 const makeWholeChain = async (folder: string): Promise<void> => {
   mkdirSync(KEPT, { recursive: true })
   removeUnused()
@@ -73,12 +82,15 @@ const makeWholeChain = async (folder: string): Promise<void> => {
     renameSync(made, folder)
   } catch (error) {
     rmSync(made, { recursive: true })
-    // Another process was faster, with the same content.
+    // Another process was faster and made the same content.
     if (!existsSync(folder)) throw error
   }
 }
 
-/** Removes what no test has opened for a day: other editions, and what a process that died left half made. */
+/**
+ * Removes cached files that no test has opened for a day: other editions, and leftovers of processes that
+ * died.
+ */
 const removeUnused = (): void => {
   for (const name of readdirSync(KEPT)) {
     const path = join(KEPT, name)

@@ -14,7 +14,10 @@ import { type Replay, serveReplay } from '#test/replay/serve.ts'
 import { recording } from '../nodes/recording.ts'
 import { ROOT } from '../root.ts'
 
-/** The recorded chain as an archive, where a node's URL can stand: cheaper to load than over HTTP from a node. */
+/**
+ * The recorded chain as an archive, usable wherever a node's URL is: it loads faster than over HTTP from a
+ * node.
+ */
 export const ARCHIVED = `archive:${join(ROOT, 'test/chain/devnet/archive')}`
 
 /** The recorded chain as a node on loopback. */
@@ -22,12 +25,13 @@ export const replayed = async (to?: number): Promise<Replay> =>
   serveReplay({ recording: await recording(), ...(to === undefined ? {} : { to }) })
 
 /**
- * One for all loads and audits of a process, and seldom: a process of tests keeps whole chains alive, and each collection looks at
- * all of them. That a command by itself stays small is tested with processes of its own.
+ * One garbage collector for all loads and audits of a process, which collects rarely: a test process keeps
+ * whole chains alive, and each collection traverses all of them. Tests with processes of their own check that
+ * a single command stays small.
  */
 export const collect = collector(undefined, 500_000_000)
 
-/** Loads up to the node's last irreversible block, unless told otherwise, and says nothing meanwhile. */
+/** Loads up to the node's last irreversible block unless told otherwise, without logging. */
 export const loadOnce = (
   node: BlockSource,
   store: Store,
@@ -45,7 +49,10 @@ export const loadOnce = (
     },
   )
 
-/** Loads from a node, or from several, up to the last irreversible block, unless told otherwise; the height reached. */
+/**
+ * Loads from one or several nodes, up to the last irreversible block unless told otherwise. Returns the
+ * height reached.
+ */
 export const loadFrom = async (
   url: string | readonly string[],
   store: Store,
@@ -60,7 +67,7 @@ export const loadFrom = async (
   }
 }
 
-/** A SQLite store in a folder of its own: an empty one, or one like that in the file `from`. */
+/** A SQLite store in a new folder: empty, or a copy of the file `from`. */
 export const temporarySqlite = async (from?: string) => {
   const folder = await mkdtemp(join(tmpdir(), 'iostlens-'))
   const path = join(folder, 'store.sqlite')
@@ -76,7 +83,7 @@ export const temporarySqlite = async (from?: string) => {
   }
 }
 
-/** What stands in a file and in its log, which another connection may hold. */
+/** The content of a file together with its WAL, which another connection may have open. */
 const contentOf = (path: string): Uint8Array => {
   const database = new Database(path, { readonly: true })
   try {

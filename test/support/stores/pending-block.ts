@@ -4,8 +4,8 @@ import { headHash } from '#chain/head.ts'
 import { recording } from '../nodes/recording.ts'
 
 /**
- * A node's answer with a recorded block as the pending one of another height, under the hash that its head has there;
- * `later`: nanoseconds that its time is later, which makes it another block.
+ * A node's answer with a recorded block as the pending block of another height, under the hash of that
+ * height's header. `later`: nanoseconds added to its time, which makes it another block.
  */
 export const pendingBlock = async (height: number, later = 0n): Promise<string> => {
   const text = ((await recording()).blockText(2021) ?? '')

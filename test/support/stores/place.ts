@@ -3,10 +3,10 @@ import { type Dump, dumpElastic, dumpSqlite } from './dump.ts'
 import { openTestElastic } from './elasticsearch.ts'
 import { temporarySqlite } from './loading.ts'
 
-/** An empty store that processes of their own can load into. */
+/** An empty store that other processes can load into. */
 export type Place = {
   readonly store: Store
-  /** Arguments that lead a process of its own to the same data. */
+  /** Command-line arguments with which another process opens the same store. */
   readonly args: readonly string[]
   dump(): Promise<Dump>
   destroy(): Promise<void>
@@ -17,7 +17,7 @@ export const sqlitePlace = async (): Promise<Place> => {
   return { store, args: ['sqlite', path], dump: async () => dumpSqlite(path), destroy }
 }
 
-/** `partition`: documents of one partition of history. */
+/** `partition`: documents per history partition. */
 export const elasticPlace = async (partition: number): Promise<Place> => {
   const { store, url, prefix, destroy } = openTestElastic({ partitionDocuments: partition })
   const refresh = () => fetch(`${url}/${prefix}-*/_refresh`, { method: 'POST' })

@@ -8,10 +8,10 @@ type Hit = {
   readonly _source: object
 }
 type Found = { readonly _scroll_id: string; readonly hits: { readonly hits: readonly Hit[] } }
-/** A document as a line, by index and id. */
+/** Documents as bulk lines, by index and id. */
 type Kept = ReadonlyMap<string, { readonly hit: Hit; readonly text: string }>
 
-/** The clock by which Elasticsearch forgets deletions advances in steps of 200 ms. */
+/** Elasticsearch prunes tombstones by a cached clock that advances in steps of 200 ms. */
 const CLOCK_MS = 250
 
 const documentsOf = async (url: string, prefix: string): Promise<Kept> => {
@@ -29,7 +29,7 @@ const documentsOf = async (url: string, prefix: string): Promise<Kept> => {
 
 type Done = { readonly items: readonly Readonly<Record<string, { readonly status: number }>>[] }
 
-/** Those of the documents that are refused because a later version of them is remembered. */
+/** The documents whose write is refused because Elasticsearch remembers a later version. */
 const bulk = async (
   url: string,
   hits: readonly Hit[],
@@ -49,8 +49,9 @@ const bulk = async (
 }
 
 /**
- * Keeps the documents of a store with their versions. What it returns puts exactly these back into the same indices, which
- * takes a fraction of making other indices and filling them. Nobody may write meanwhile.
+ * Saves the documents of a store with their versions. The returned function restores exactly these documents
+ * into the same indices, which is much faster than creating and filling new indices. There must be no other
+ * writer meanwhile.
  */
 export const rememberElastic = async ({ url, prefix }: Pick<TestElastic, 'url' | 'prefix'>) => {
   const kept = await documentsOf(url, prefix)
@@ -60,10 +61,11 @@ export const rememberElastic = async ({ url, prefix }: Pick<TestElastic, 'url' |
     const now = await documentsOf(url, prefix)
     const changed = (one: Kept, other: Kept): readonly Hit[] =>
       [...one].flatMap(([id, { hit, text }]) => (other.get(id)?.text === text ? [] : [hit]))
-    // An earlier version is refused until Elasticsearch has forgotten the deletion.
+    // Elasticsearch refuses an earlier version until it has pruned the tombstone.
     await forgetAfter('0s')
     await bulk(url, changed(now, kept), ({ _index, _id }) => [{ delete: { _index, _id } }])
-    // Of documents that are not put back, too: whoever loads on writes them again, with the versions that they had.
+    // Tombstones of documents that are not restored must be pruned, too: a later load writes them again with
+    // the same versions.
     await Bun.sleep(CLOCK_MS)
     await ask('POST', `${url}/${prefix}-*/_refresh`)
     for (let left = changed(kept, now); left.length > 0; await Bun.sleep(CLOCK_MS))

@@ -5,7 +5,10 @@ import type { Store, Writer } from '#store/port.ts'
 import { systemClock } from '#time/clock.ts'
 import { collect, temporarySqlite } from './loading.ts'
 
-/** Repairs the end of a store by a node, as the command does; `held` may stand between it and the store. */
+/**
+ * Repairs the end of a store from a node, as `iostlens repair` does. `held` may wrap the writer, to hold up
+ * its calls.
+ */
 export const repairedEnd = async (
   store: Store,
   node: Node,

@@ -1,9 +1,9 @@
 import { type AddressInfo, connect as connectTo, createServer, type Socket } from 'node:net'
 
-/** What becomes of bytes: `hold` takes connections and requests and never passes on anything. */
+/** The way bytes are treated: `hold` accepts connections and requests and never passes anything on. */
 export type Trouble = 'none' | 'hold' | { readonly delayMs: number }
 
-/** A TCP proxy in front of a server, of connections that were made before as of new ones. */
+/** A TCP proxy in front of a server. A change applies to open connections as well as to new ones. */
 export type TroubledLine = {
   readonly url: string
   suffer(trouble: Trouble): void
@@ -17,7 +17,7 @@ export const openTroubledLine = async (target: string): Promise<TroubledLine> =>
   const carry = (from: Socket, to: Socket): void => {
     from.on('data', bytes => {
       if (trouble === 'none') to.write(bytes)
-      // What is held is lost: who waited for it has to ask again.
+      // Held bytes are lost: a client that waited for them has to send its request again.
       else if (trouble !== 'hold') setTimeout(() => to.writable && to.write(bytes), trouble.delayMs)
     })
     from.on('error', () => to.destroy())
@@ -36,7 +36,7 @@ export const openTroubledLine = async (target: string): Promise<TroubledLine> =>
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     suffer: next => {
-      // A request that was swallowed would be waited for on its connection for ever.
+      // The answer to a held request never comes, so its connection is closed.
       if (trouble === 'hold') for (const socket of all) socket.destroy()
       trouble = next
     },

@@ -2,21 +2,24 @@ import { fromUnits } from '#chain/amount.ts'
 import type { LoadedBlock, Receipt } from '#chain/block.ts'
 import { chainOf, genesis, receipt, START, transaction } from './hand-made.ts'
 
-/** Its producers. */
+/** Producers of the chain. */
 export const VOTED = ['alice00', 'bob0000', 'carol00']
 const HOUR = 3_600_000_000_000n
 
-/** Blocks hours to days apart, in which some producer's votes may change; then so many twice a day, with votes for all. */
+/**
+ * `quiet`: blocks hours to days apart, in which votes may change. `busy`: later blocks, two a day, with votes
+ * for every producer.
+ */
 type Length = { readonly quiet: number; readonly busy: number }
 
-/** A chain of some months with votes given and taken. */
+/** A chain of several months in which votes are given and withdrawn. */
 export const votedChain = (random: () => number, { quiet, busy }: Length): readonly LoadedBlock[] => {
   const upTo = (most: number): number => Math.floor(random() * most)
   const given = new Map<string, bigint>()
   const vote = (producer: string): Receipt => {
     const now = given.get(producer) ?? 0n
     const isTaken = random() < 0.4
-    // Now and then all of them are taken, so that a day may end as it began.
+    // Sometimes all votes are withdrawn, so that a day may end with the votes it began with.
     const units = isTaken ? (random() < 0.3 ? now : now / 3n) : BigInt(upTo(2 ** 50))
     given.set(producer, now + (isTaken ? -units : units))
     const args = ['alice00', producer, fromUnits(units, 8)]

@@ -3,7 +3,7 @@ import { createRates } from '#gate/rate.ts'
 import { SharedUses, type UseMemory } from '#gate/shared-counts.ts'
 import { Lock } from '#gate/shared-memory.ts'
 
-/** What a thread of a test does with shared memory. */
+/** The task of a test thread with shared memory. */
 export type CountTask =
   | {
       readonly type: 'take'
@@ -13,14 +13,14 @@ export type CountTask =
       readonly keys: readonly string[]
       readonly times: number
       readonly now: number
-      /** All threads begin when so many are there. */
+      /** All threads begin when this many are ready. */
       readonly gate: SharedArrayBuffer
       readonly threads: number
     }
-  /** Takes a lock and keeps it. */
+  /** Acquires a lock and keeps it. */
   | { readonly type: 'hold'; readonly memory: SharedArrayBuffer; readonly thread: number }
 
-/** How many of each key were allowed. */
+/** The number of allowed requests of each key. */
 export type Taken = readonly (readonly [key: string, allowed: number])[]
 
 const meet = (gate: SharedArrayBuffer, threads: number): void => {

@@ -2,11 +2,11 @@ import { parentPort } from 'node:worker_threads'
 import type { ToThread } from '#cli/threads/messages.ts'
 import { serveInThread } from '#cli/threads/serve-in-thread.ts'
 
-/** A thread that serves, and dies when a test says so on this channel. */
+/** A serving thread that dies when a test says so on this channel. */
 export const DOOM = 'doomed-thread'
 
 export type Doom = { readonly thread: number; readonly by: 'error' | 'rejection' | 'exit' }
-/** What such a thread says there when it begins. */
+/** The thread's message on the channel when it begins. */
 export type Begun = { readonly begun: number }
 
 const channel = new BroadcastChannel(DOOM)

@@ -45,7 +45,7 @@ for (const [action, answer, fate] of fates)
     expect(fateOf(item, answer)).toBe(fate)
   })
 
-test('items: lines as Elasticsearch reads them, with their length in bytes', () => {
+test('items: each item is the lines of Elasticsearch’s format, with their length in bytes', () => {
   expect(createItem('i', 'é"', '{"a":1}')).toEqual({
     action: 'create',
     index: 'i',
@@ -71,7 +71,7 @@ test('items: lines as Elasticsearch reads them, with their length in bytes', () 
   )
 })
 
-test('cut: keeps order and every item; exceeds the limit only with a single item; fills each run', () => {
+test('cut: order and every item are kept, the limit is exceeded only by a single item, and each run is filled', () => {
   fc.assert(
     fc.property(fc.array(fc.nat(20)), fc.integer({ min: 1, max: 30 }), (sizes, limit) => {
       const items = sizes.map((bytes, at) => ({ at, bytes }))

@@ -41,7 +41,7 @@ test('send: every read is answered while one host hangs', async () => {
   expect(all.map(({ status }) => status)).toEqual(new Array(10).fill(200))
 })
 
-test('send: a write at a host that hangs fails as unanswered and is not sent again; the next goes elsewhere', async () => {
+test('send: a write to a hanging host fails as unanswered and is not repeated; the next one uses another host', async () => {
   const { hung, connection } = open()
   const write = () => connection.send({ method: 'PUT', path: '/a/_doc/1', body: '{}' })
   const [failed] = (await Promise.allSettled([write(), write()])).filter(

@@ -79,7 +79,7 @@ const changes: readonly Request[] = [
   { method: 'DELETE', path: '/change' },
 ]
 for (const change of changes)
-  test(`send: a ${change.method} that is cut off on a kept socket was sent once`, async () => {
+  test(`send: a ${change.method} that is cut off on a reused socket is sent once`, async () => {
     await connection.send({ method: change.method, path: '/before', body: '{}' })
     fateOf = () => 'cut'
     const failure = await failureOf(connection.send(change))
@@ -88,7 +88,7 @@ for (const change of changes)
     await connection.close()
   })
 
-test('send: sockets are kept, and no more than allowed are open at once', async () => {
+test('send: sockets are reused, and their number is limited', async () => {
   fateOf = () => 'hold'
   onHeld = () => {
     if (held.length === 3 || heads.length === 10) answerHeld()
@@ -120,7 +120,7 @@ test('send: a request that is aborted while it waits for a socket frees its slot
   await connection.close()
 })
 
-test('send: ignores proxies of the environment and asks for no compression', async () => {
+test('send: proxies in the environment are ignored, and no compression is requested', async () => {
   const proxy = Bun.serve({ port: 0, fetch: () => new Response('', { status: 500 }) })
   const before = process.env['HTTP_PROXY']
   process.env['HTTP_PROXY'] = proxy.url.origin

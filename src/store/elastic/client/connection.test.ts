@@ -57,21 +57,21 @@ const asked = async (path: string, options: object = {}): Promise<Failure> => {
   return failure
 }
 
-test('clientOptions: no retries, one address, nothing but our own sockets', () => {
+test('clientOptions: there are no retries, one address, and only our own sockets', () => {
   const at = new URL('http://127.0.0.1:9200')
   const options = clientOptions(at, new Host({ url: at, auth: undefined, maxSockets: 1 }))
   expect(options.ConnectionPool).toBe(CloudConnectionPool)
   expect([options.maxRetries, options.Connection?.name]).toEqual([0, 'SocketConnection'])
 })
 
-test('send: an answer is text, so no digit is lost', async () => {
+test('send: an answer is text, so that no digit is lost', async () => {
   const connection = connect({ url })
   const { status, text } = await connection.send({ method: 'GET', path: '/200' })
   expect({ status, text }).toEqual({ status: 200, text: '{"n":9007199254740993}' })
   await connection.close()
 })
 
-test('send: an error status is an answer and is sent once', async () => {
+test('send: a request answered with an error status is sent once', async () => {
   const connection = connect({ url })
   const before = requests
   expect((await connection.send({ method: 'POST', path: '/503/busy', body: '{}' })).status).toBe(503)
@@ -112,7 +112,7 @@ for (const [path, kind, retryable, message, help] of failures)
 
 // A 404 of a proxy says nothing about a document.
 for (const path of ['/other', '/404/other-server', '/400/other-server'])
-  test(`send: ${path}: waits for a server that was Elasticsearch and no longer answers as one`, async () => {
+  test(`send: ${path}: the client waits for a server that no longer answers as Elasticsearch`, async () => {
     const connection = connect({ url })
     await connection.send({ method: 'GET', path: '/200' })
     const failure = await failureOf(connection.send({ method: 'GET', path }))
@@ -120,7 +120,7 @@ for (const path of ['/other', '/404/other-server', '/400/other-server'])
     await connection.close()
   })
 
-test('ask: tries passing errors again, others not', async () => {
+test('ask: temporary errors are retried, others are not', async () => {
   const counts: number[] = []
   for (const path of ['/503/busy', '/429/x', '/400/x', '/401/x']) {
     const before = requests
@@ -138,7 +138,7 @@ test('ask: an aborted signal is a deadline and is not retried', async () => {
   expect(requests - before).toBe(1)
 })
 
-test('close: a request that hangs ends at once, and is not sent again', async () => {
+test('close: a hanging request ends at once and is not sent again', async () => {
   const connection = connect({ url })
   const before = requests
   const failure = failureOf(ask(connection, { what: 'wait', method: 'GET', path: '/hang' }))
@@ -149,7 +149,7 @@ test('close: a request that hangs ends at once, and is not sent again', async ()
   expect(requests - before).toBe(1)
 })
 
-test('openElastic: nobody listens', async () => {
+test('openElastic: an address without a server is unavailable', async () => {
   const store = openElastic({ url: 'http://127.0.0.1:1', prefix: 'p', auth })
   const failure = await failureOf(store.published())
   expect([failure.kind, failure.retryable]).toEqual(['unavailable', true])
@@ -167,7 +167,7 @@ const wrong: readonly (readonly [Parameters<typeof openElastic>[0], string])[] =
   ],
 ]
 for (const [options, message] of wrong)
-  test(`openElastic: refuses, ${message}`, async () => {
+  test(`openElastic: an invalid setting is refused, ${message}`, async () => {
     const failure = await failureOf(Promise.resolve(options).then(openElastic))
     expect(failure.kind).toBe('usage')
     expect(failure.message).toContain(message)

@@ -5,7 +5,7 @@ const spent = (extra: ReturnType<typeof extraRequests>): number => {
   for (let count = 0; ; count++) if (!extra.spend()) return count
 }
 
-test('extraRequests: a burst, then a twentieth of the usual ones, and a few a second', () => {
+test('extraRequests: a burst is allowed, then a twentieth of the usual requests, and a few a second', () => {
   let now = 0
   const extra = extraRequests(() => now)
   expect(spent(extra)).toBe(20)

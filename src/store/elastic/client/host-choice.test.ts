@@ -14,7 +14,7 @@ const open = (hosts: readonly string[]) => {
   }
 }
 
-test('hostChoice: in turn, without the silent ones; all of them if all are', () => {
+test('hostChoice: hosts take turns without the silent ones, or all of them if all are silent', () => {
   const { choice, six } = open(['a', 'b', 'c'])
   expect(six()).toBe('aabbcc')
   choice.silence('b')
@@ -27,13 +27,13 @@ test('hostChoice: in turn, without the silent ones; all of them if all are', () 
   expect(six()).toBe('bbbbbb')
 })
 
-test('hostChoice: a single host is always asked', () => {
+test('hostChoice: a single host is always used', () => {
   const { choice, six } = open(['a'])
   choice.silence('a')
   expect([six(), choice.next('a')]).toEqual(['aaaaaa', 'a'])
 })
 
-test('hostChoice: one host that others help without is doubted; only one at a time, and never all', () => {
+test('hostChoice: a host for which others had to help is doubted, only one at a time and never all', () => {
   const { choice, clock, six } = open(['a', 'b', 'c'])
   choice.helpedWithout('a')
   clock.now = 60_000
@@ -52,7 +52,7 @@ test('hostChoice: one host that others help without is doubted; only one at a ti
   expect(six()).toBe('aaabbb')
 })
 
-test('hostChoice: without a suspect, the doubted one is asked like any other', () => {
+test('hostChoice: without a suspect, the doubted host is used like any other', () => {
   const { choice } = open(['a', 'b', 'c'])
   choice.helpedWithout('a')
   choice.helpedWithout('a')
@@ -62,7 +62,7 @@ test('hostChoice: without a suspect, the doubted one is asked like any other', (
   ])
 })
 
-test('hostChoice: says when other hosts are usable', () => {
+test('hostChoice: the choice shows when other hosts are usable', () => {
   const { choice } = open(['a', 'b'])
   const seen = [choice.changes]
   for (const change of [choice.silence, choice.silence, choice.heard, choice.heard]) {

@@ -18,7 +18,7 @@ const open = (
   return { clock, choice, health }
 }
 
-test('hostHealth: a host that answers the next round is not silenced by the grace of the one before', async () => {
+test('hostHealth: the delay of the last round does not silence a host that answers the next one', async () => {
   let isBusy = true
   const { clock, choice, health } = open(['a', 'b'], ({ sleep }) => ({
     probe: async host => {
@@ -38,7 +38,7 @@ test('hostHealth: a host that answers the next round is not silenced by the grac
   health.close()
 })
 
-test('hostHealth: a trial that succeeds is no reason to trust the host that is doubted by then', async () => {
+test('hostHealth: a successful trial does not clear a host that is doubted by then', async () => {
   let tried = Promise.withResolvers<boolean>()
   const { clock, choice, health } = open(['a', 'b', 'c'], () => ({
     probe: async () => true,

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { failureOf } from '#test/store/suite/harness.ts'
 import { hostUrls } from './connection.ts'
 
-test('hostUrls: one for each host, all with the path', () => {
+test('hostUrls: there is one URL for each host, all with the path', () => {
   expect(hostUrls('https://a:9200,b,[::1]:1/behind/proxy').map(String)).toEqual([
     'https://a:9200/behind/proxy',
     'https://b/behind/proxy',

@@ -32,7 +32,7 @@ const chunked = (body: string, sizes: readonly number[]): string => {
 const text = fc.string({ unit: 'grapheme', maxLength: 300 })
 const cuts = fc.array(fc.nat(1_000), { maxLength: 12 })
 
-test('an answer with a length reads the same however its bytes come', () =>
+test('an answer with a length is read the same at any division of its bytes', () =>
   fc.assert(
     fc.property(text, cuts, (body, at) => {
       const length = Buffer.byteLength(body)
@@ -49,7 +49,7 @@ test('an answer with a length reads the same however its bytes come', () =>
     }),
   ))
 
-test('an answer in chunks reads the same however its bytes and chunks are cut', () =>
+test('an answer in chunks is read the same at any division of its bytes and chunks', () =>
   fc.assert(
     fc.property(
       text,
@@ -64,7 +64,7 @@ test('an answer in chunks reads the same however its bytes and chunks are cut', 
     ),
   ))
 
-test('an answer of some hundred kB, in chunks and in many pieces', () => {
+test('an answer of some hundred kB is read, in chunks and in many pieces', () => {
   const body = JSON.stringify(Array.from({ length: 20_000 }, (_, n) => `row ${n} 行`))
   const bytes = Buffer.from(
     `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${chunked(body, [70_000, 1, 5])}`,
@@ -73,7 +73,7 @@ test('an answer of some hundred kB, in chunks and in many pieces', () => {
   expect(readIn(bytes, [1, 100, 70_000, 70_060, 70_071, 200_000])?.text).toBe(body)
 })
 
-test('what announces the answer is read over', () => {
+test('interim answers are skipped', () => {
   const bytes = bytesOf(
     'HTTP/1.1 103 Early Hints\r\nLink: a\r\n\r\n',
     'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}',
@@ -81,7 +81,7 @@ test('what announces the answer is read over', () => {
   expect([readIn(bytes)?.status, readIn(bytes)?.text]).toEqual([200, '{}'])
 })
 
-test('the end of the connection is the end of an answer without length, and of no other', () => {
+test('the end of the connection ends an answer without a length, and no other', () => {
   const closing = new AnswerReader()
   expect(closing.push(bytesOf('HTTP/1.1 200 OK\r\n\r\n{"a"'))).toBeUndefined()
   expect(closing.push(bytesOf(':1}'))).toBeUndefined()

@@ -75,7 +75,7 @@ const closed = (socket: Socket | undefined): Promise<void> =>
     socket === undefined || socket.destroyed ? done() : socket.once('close', () => done()),
   )
 
-test('read: the request as HTTP/1.1, on one connection after the other', async () => {
+test('read: requests are sent as HTTP/1.1 on one connection, one after the other', async () => {
   for (const path of ['/a?b=c', '/a b\r\nX: y']) {
     const { status, text } = await reads.read({ method: 'POST', path, body: '{"行":1}' }, { ms: FAR_MS })
     expect([status, text]).toEqual([200, '{}'])
@@ -96,27 +96,27 @@ test('read: the request as HTTP/1.1, on one connection after the other', async (
   expect(second).toStartWith('POST /prefix/a%20b%0D%0AX:%20y HTTP/1.1\r\n')
 })
 
-test('read: a kept connection that ends before it answers costs nothing; the request is sent once more', async () => {
+test('read: a request on a reused connection that closes before the answer is repeated once', async () => {
   await reads.read(asked, { ms: FAR_MS })
   answer = (socket, n) => (n === 1 ? socket.write(ANSWER) : socket.destroy())
   expect((await reads.read(asked, { ms: FAR_MS })).text).toBe('{}')
   expect([requests.length, connections.length]).toEqual([3, 2])
 })
 
-test('read: a new connection that ends is a failure at once', async () => {
+test('read: a new connection that closes fails at once', async () => {
   answer = socket => socket.destroy()
   expect(await thrownBy(reads.read(asked, { ms: FAR_MS }))).toBeInstanceOf(NoAnswer)
   expect(requests).toHaveLength(1)
 })
 
-test('read: an answer that ends half-way is a failure, also on a kept connection', async () => {
+test('read: an incomplete answer is a failure, also on a reused connection', async () => {
   await reads.read(asked, { ms: FAR_MS })
   answer = socket => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{"a"')
   expect(await thrownBy(reads.read(asked, { ms: FAR_MS }))).toBeInstanceOf(NoAnswer)
   expect(requests).toHaveLength(2)
 })
 
-test('read: at the time limit and after the signal the connection is closed, so no late answer is another one’s', async () => {
+test('read: a time-out or abort closes the connection, so that a late answer cannot belong to another request', async () => {
   answer = () => {}
   expect(await thrownBy(reads.read(asked, { ms: 1 }))).toBeInstanceOf(TooLate)
   await closed(connections[0])
@@ -128,7 +128,7 @@ test('read: at the time limit and after the signal the connection is closed, so 
   expect((await reads.read(asked, { ms: FAR_MS })).text).toBe('{}')
 })
 
-test('read: a server that takes a connection and never shows whose it is keeps no socket of ours', async () => {
+test('read: a server that accepts a connection and never sends its TLS certificate keeps no socket of ours', async () => {
   url.protocol = 'https:'
   const hung = open({ url, auth: undefined, maxSockets: 1 })
   for (const n of [1, 2]) {
@@ -141,7 +141,7 @@ test('read: a server that takes a connection and never shows whose it is keeps n
   hung.close()
 })
 
-test('read: a limited number at once; those that give up while they wait are never sent', async () => {
+test('read: the number of concurrent requests is limited, and requests aborted while waiting are never sent', async () => {
   const held: Socket[] = []
   answer = socket => {
     held.push(socket)
@@ -158,7 +158,7 @@ test('read: a limited number at once; those that give up while they wait are nev
   expect([requests.length, connections.length]).toEqual([6, 3])
 })
 
-test('read: bytes that nobody asked for end the connection', async () => {
+test('read: unsolicited bytes close the connection', async () => {
   await reads.read(asked, { ms: FAR_MS })
   connections[0]?.write(ANSWER)
   await closed(connections[0])
@@ -166,20 +166,20 @@ test('read: bytes that nobody asked for end the connection', async () => {
   expect((await reads.read(asked, { ms: FAR_MS })).status).toBe(404)
 })
 
-test('read: some MB go out as the server takes them', async () => {
+test('read: some MB are sent as fast as the server reads them', async () => {
   const body = 'x'.repeat(8_000_000)
   answer = (socket, _n, text) =>
     socket.write(`HTTP/1.1 200 OK\r\n\r\n${text.length > body.length}`, () => socket.end())
   expect((await reads.read({ method: 'POST', path: '/', body }, { ms: FAR_MS })).text).toBe('true')
 })
 
-test('close: requests under way fail, as do later ones', async () => {
+test('close: running requests fail, and so do later ones', async () => {
   answer = () => reads.close()
   expect(await thrownBy(reads.read(asked, { ms: FAR_MS }))).toBeInstanceOf(NoAnswer)
   expect(await thrownBy(reads.read(asked, { ms: FAR_MS }))).toBeInstanceOf(NoAnswer)
 })
 
-test('read: nobody listens', async () => {
+test('read: an address without a server is a failure', async () => {
   const none = open({ url: new URL('http://127.0.0.1:1'), auth: undefined, maxSockets: 1 })
   expect(await thrownBy(none.read(asked, { ms: FAR_MS }))).toBeInstanceOf(NoAnswer)
   none.close()

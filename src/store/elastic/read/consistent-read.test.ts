@@ -50,7 +50,7 @@ const scripted = (heights: readonly number[]) => {
 }
 const height = async ({ at }: { at: Published }) => at.height
 
-test('read: the first call reads the height before it works, the next one meanwhile', async () => {
+test('read: the first call reads the height before its work, the next one concurrently', async () => {
   const { read, looks, pass } = scripted([4])
   expect(await read(height)).toBe(4)
   expect(looks()).toBe(1)
@@ -59,7 +59,7 @@ test('read: the first call reads the height before it works, the next one meanwh
   expect(looks()).toBe(2)
 })
 
-test('read: one read of the height serves all callers of a short time, and no later ones', async () => {
+test('read: one read of the height serves all callers of a short time, and none later', async () => {
   const { read, looks, pass } = scripted([4, 5])
   expect(await Promise.all([read(height), read(height), read(height)])).toEqual([4, 4, 4])
   pass(READ_SERVES_MS - 1)
@@ -70,14 +70,14 @@ test('read: one read of the height serves all callers of a short time, and no la
   expect(looks()).toBe(2)
 })
 
-test('read: a process that publishes sees it at once', async () => {
+test('read: the publishing process sees its height at once', async () => {
   const { read, expire } = scripted([4, 5])
   expect(await read(height)).toBe(4)
   expire()
   expect(await read(height)).toBe(5)
 })
 
-test('read: never goes back from a height that another caller has read meanwhile', async () => {
+test('read: a height that another caller has read meanwhile is never undercut', async () => {
   const { read, looks } = scripted([4, 5])
   expect(await read(height)).toBe(4)
   const newer = async ({ at }: View) => {
@@ -89,7 +89,7 @@ test('read: never goes back from a height that another caller has read meanwhile
   expect(looks()).toBe(2)
 })
 
-test('read: a failed read of the height is not shared, nor is the timeout of its caller', async () => {
+test('read: a failed read of the height, or the time-out of its caller, is not shared', async () => {
   let looks = 0
   const { read } = consistentReads({
     readPublished: signal => {
@@ -114,7 +114,7 @@ test('read: a failed read of the height is not shared, nor is the timeout of its
   expect(await third).toBe(4)
 })
 
-test('read: a height whose repair another caller has seen meanwhile is refused, although an earlier one was read just now', async () => {
+test('read: a height whose repair another caller has seen meanwhile is refused although the earlier height was read just now', async () => {
   const published = [metaAt(4), { ...metaAt(5), mending: true as const }]
   const { read, fresh, readUnrepaired } = consistentReads({
     readPublished: async () => (published.length > 1 ? published.shift() : published[0]),
@@ -127,7 +127,7 @@ test('read: a height whose repair another caller has seen meanwhile is refused, 
   expect(await read(height)).toBe(5)
 })
 
-test('read: a batch that is published again with its inventory is read with that one', async () => {
+test('read: a batch that is republished with its inventory is read with the new one', async () => {
   const inventory = { batch: 'b4', indices: {}, last: { 'iost-lists-0': ['a', 5] as const } }
   const published: PublishedMeta[] = [metaAt(4), metaAt(4), { ...metaAt(4), inventory }]
   const opened: PublishedMeta[] = []
@@ -147,7 +147,7 @@ test('read: a batch that is published again with its inventory is read with that
   expect(opened[1]).toBe(opened[0] as PublishedMeta)
 })
 
-test('read: work done at a height that is no longer published does not count', async () => {
+test('read: the result of work at a height that is no longer published is dropped', async () => {
   const { read, expire } = scripted([4, 5])
   await read(height)
   expire()
@@ -162,7 +162,7 @@ test('read: work done at a height that is no longer published does not count', a
   expect(worked).toEqual([4, 5])
 })
 
-test('read: work done at a height that was read just now counts although the height has moved', async () => {
+test('read: the result of work at a height read just now is used although the height has changed', async () => {
   const { read, expire, looks } = scripted([4, 5, 6])
   expect(await read(height)).toBe(4)
   expire()
@@ -170,7 +170,7 @@ test('read: work done at a height that was read just now counts although the hei
   expect(looks()).toBe(2)
 })
 
-test('read: a failure of the work is thrown if its height was right', async () => {
+test('read: a failure of the work is thrown if its height was current', async () => {
   const { read } = scripted([4])
   const thrown = new RangeError('mine')
   const fail = () => read(() => Promise.reject(thrown)).catch((error: unknown) => error)
@@ -178,7 +178,7 @@ test('read: a failure of the work is thrown if its height was right', async () =
   expect(await fail()).toBe(thrown)
 })
 
-test('read: a copy that lags behind the last height is read again, never believed', async () => {
+test('read: a copy behind the last known height is read again and never used', async () => {
   const { read, expire, looks, waits } = scripted([4, 5, 4, 4, 5])
   await read(height)
   expire()
@@ -188,7 +188,7 @@ test('read: a copy that lags behind the last height is read again, never believe
   expect([looks(), waits]).toEqual([5, [2, 4]])
 })
 
-test('read: a height that stays lower is that of a recreated store', async () => {
+test('read: a height that stays lower belongs to a recreated store', async () => {
   const { read, expire } = scripted([4, 3])
   await read(height)
   expire()
@@ -196,7 +196,7 @@ test('read: a height that stays lower is that of a recreated store', async () =>
   expect(await read(height)).toBe(3)
 })
 
-test('read: something newer: waits, longer each time, until it is published', async () => {
+test('read: newer documents make the read wait, longer each time, until they are published', async () => {
   const { read, waits } = scripted([4, 4, 4, 5])
   const work = async ({ at }: View) => {
     if (at.height === 4) throw new Newer()
@@ -206,7 +206,7 @@ test('read: something newer: waits, longer each time, until it is published', as
   expect(waits).toEqual([2, 4, 8])
 })
 
-test('read: always newer is unavailable; with an aborted signal, a deadline', async () => {
+test('read: documents that stay newer are unavailable, or a deadline after an abort', async () => {
   const work = () => Promise.reject(new Newer())
   const lasting = scripted([4])
   const refused = await failureOf(lasting.read(work))
@@ -220,18 +220,18 @@ test('read: always newer is unavailable; with an aborted signal, a deadline', as
   expect(await kindOf(scripted([4]).read(abort, stop))).toBe('deadline')
 })
 
-test('read: nothing published', async () => {
+test('read: a read without a published height is refused', async () => {
   expect((await failureOf(scripted([-1]).read(height))).message).toBe('nothing')
 })
 
-test('read: a missing index makes the read begin again only after another publication', async () => {
+test('read: a missing index makes the read start again only after another publication', async () => {
   const gone = new Failure('unavailable', 'gone', { details: { type: MISSING_INDEX } })
   const removed = ({ at }: View) => (at.height === 4 ? Promise.reject(gone) : Promise.resolve(at.height))
   expect(await scripted([4, 5]).read(removed)).toBe(5)
   expect(await failureOf(scripted([4]).read(removed))).toBe(gone)
 })
 
-test('read: ends at once when the signal aborts, whatever the work waits for', async () => {
+test('read: the read ends at once at an abort, whatever its work waits for', async () => {
   const stop = new AbortController()
   const { read } = scripted([4])
   const begun = Promise.withResolvers<void>()
@@ -246,7 +246,7 @@ test('read: ends at once when the signal aborts, whatever the work waits for', a
   expect(await reading).toBe('deadline')
 })
 
-test('read: begins no work when the signal has aborted, also where nothing is waited for', async () => {
+test('read: no work starts after an abort, even if nothing is awaited', async () => {
   const { read } = scripted([4])
   await read(height)
   let runs = 0

@@ -28,11 +28,11 @@ const atOldCopy = async <T>(
 const twins = ['000000000002-000001', '000000000007-000001'].map(_id => ({ _id, _source: { hash8: 'hA' } }))
 const search = { query: { terms: { hash8: ['hA', 'hB'] } }, size: 32, wanted: 2 }
 
-test('searchHistory: as many hits as wanted need no proof', async () => {
+test('searchHistory: as many hits as requested need no proof', async () => {
   expect(await atOldCopy(twins, proving => searchHistory(proving, [INDEX], search))).toEqual(twins)
 })
 
-test('searchHistory: a hit beside the wanted one does not hide that a copy lacks that', async () => {
+test('searchHistory: a hit other than the requested one does not hide that a copy lacks the requested one', async () => {
   const one = { ...search, wanted: 1, by: 'hash8' }
   for (const isEnough of [true, false]) {
     const asked = { ...one, isEnough: () => isEnough }

@@ -18,18 +18,18 @@ const lookedAt = async (metas: readonly (PublishedMeta | undefined)[]) => {
   return heights
 }
 
-test('readableFrom: stays with the last height it could read when another edition is published', async () => {
+test('readableFrom: the last readable height is kept when another edition is published', async () => {
   const [ours, theirs] = [editionAt(8, EDITION), editionAt(9, 'other')]
   expect(await lookedAt([metaAt(7), ours, theirs, editionAt(10, 'other')])).toEqual([7, 8, 8, 8])
   expect(await lookedAt([metaAt(7), theirs, editionAt(9, EDITION)])).toEqual([7, 7, 9])
 })
 
-test('readableFrom: accepts any edition at first, then changes to its own', async () => {
+test('readableFrom: any edition is accepted at first, then changes to its own', async () => {
   const metas = [undefined, editionAt(7, 'other'), editionAt(8, 'other'), editionAt(9, EDITION)]
   expect(await lookedAt(metas)).toEqual([undefined, 7, 8, 9])
 })
 
-test('readableFrom: a read that began earlier and ends later takes the last height nowhere back', async () => {
+test('readableFrom: a read that began earlier and ends later does not set the last height back', async () => {
   const early = Promise.withResolvers<PublishedMeta>()
   const left = [early.promise, editionAt(8, EDITION), editionAt(9, 'other')]
   const look = readableFrom(async () => left.shift())

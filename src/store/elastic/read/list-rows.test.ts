@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { partitionsOf } from './list-rows.ts'
 
-test('partitionsOf: partitions with some of the rows', () => {
+test('partitionsOf: the partitions with some of the rows are returned', () => {
   const starts = [
     [0, 1],
     [2, 11],

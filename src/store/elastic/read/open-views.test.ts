@@ -16,7 +16,7 @@ const metaOf = (batch: string): PublishedMeta => ({
   partitions: [0],
 })
 
-test('rememberState: a missing document is remembered too; index and id are separate', () => {
+test('rememberState: missing documents are cached, too, and index and id are separate', () => {
   const docs = rememberState()
   docs.put(lists, 'a', { doc, characters: 1 })
   docs.put(lists, 'none', { doc: undefined, characters: 0 })
@@ -26,7 +26,7 @@ test('rememberState: a missing document is remembered too; index and id are sepa
   expect(docs.get(accounts, 'a')).toBeUndefined()
 })
 
-test('rememberState: tells of hits and misses, and takes no more once it is full', () => {
+test('rememberState: hits and misses are counted, and a full cache accepts no more', () => {
   const looks: boolean[] = []
   const docs = rememberState(isHit => looks.push(isHit))
   for (const id of ['0', '1', '2']) docs.put(lists, id, { doc, characters: 3_999_000 })
@@ -35,7 +35,7 @@ test('rememberState: tells of hits and misses, and takes no more once it is full
   expect(looks).toEqual([true, false])
 })
 
-test('rememberState: a document that several views read at the same time takes room once', () => {
+test('rememberState: a document read by several views at the same time takes room once', () => {
   const docs = rememberState()
   for (let n = 0; n < 3; n++) docs.put(lists, 'a', { doc, characters: 3_000_000 })
   docs.put(lists, 'b', { doc, characters: 3_000_000 })
@@ -60,7 +60,7 @@ const opener = () => {
   }
 }
 
-test('viewsOf: what was read is shared by views of one batch, for a second, and not after a change', () => {
+test('viewsOf: cached documents are shared by views of one batch, for a second, and not after a change', () => {
   const { edition, forget, at } = opener()
   const [first, second] = [metaOf('b1'), metaOf('b2')]
   const begun = edition(first)
@@ -75,7 +75,7 @@ test('viewsOf: what was read is shared by views of one batch, for a second, and 
   expect(edition(second)).not.toBe(next)
 })
 
-test('viewsOf: a view that reads damaged data shares nothing', () => {
+test('viewsOf: a view that reads damaged data shares no cache', () => {
   const views = viewsOf({
     connection: connect({ url: 'http://127.0.0.1:1' }),
     names: namesOf('a'),

@@ -8,7 +8,7 @@ import { shapeOf } from '../schema/mappings.ts'
 import { queryOf } from './ranking.ts'
 import { heightOf } from './view.ts'
 
-test('queryOf: group and a positive amount as filters; the group sorts first', () => {
+test('queryOf: group and positive amount are filters, and the group is the first sort key', () => {
   expect(queryOf(balances.orders.holders, 'iost')).toEqual({
     query: { bool: { filter: [{ term: { token: 'iost' } }, { range: { amount: { gt: '0' } } }] } },
     sort: [{ token: 'asc' }, { amount: 'desc' }, { owner: 'asc' }],
@@ -34,7 +34,7 @@ test('queryOf: one positive amount of several is enough', () => {
 const filtersOf = (range: Partial<RankRange>) =>
   queryOf(wealth.orders.richest, undefined, { tied: 0, ...range }).query.bool?.filter
 
-test('queryOf: a range gives the amounts between its ends', () => {
+test('queryOf: a range selects the amounts between its ends', () => {
   const most = 2n ** 63n - 1n
   expect(filtersOf({})).toEqual([{ range: { total: { gt: '0' } } }])
   expect(filtersOf({ until: { amount: 7n, name: 'm' } })).toEqual([{ range: { total: { gte: '7' } } }])
@@ -49,7 +49,7 @@ test('queryOf: a short tie is read from its start', () => {
   ])
 })
 
-test('queryOf: a long tie is cut by a range of names', () => {
+test('queryOf: a long tie is limited by a range of names', () => {
   const [after, tied] = [{ amount: 9n, name: 'm' }, Number.POSITIVE_INFINITY]
   expect(filtersOf({ after, tied, until: { amount: 9n, name: 'p' } })).toEqual([
     { range: { total: { gte: '9', lte: '9' } } },

@@ -114,7 +114,7 @@ test.each([
   { name: 'checkpoint', whole: CHECKPOINT, wrong: checkpoint, read: checkpointOf },
   { name: 'published', whole: PUBLISHED, wrong: published, read: publishedOf },
 ] as const)(
-  '$name: every member is checked; what a loader does not write is refused',
+  '$name: every member is checked, and values that a loader does not write are refused',
   ({ whole, wrong, read }) => {
     expect(read(source(whole))).toEqual({ ...whole, end: { ...END, time: BigInt(END.time) } } as never)
     for (const [path, values] of wrong)

@@ -79,7 +79,7 @@ for (const [name, over, message] of refusals)
     expect(refused.message).toContain(message)
   })
 
-test('decode: a hash8 as earlier versions stored it is read, one that no search finds is not', () => {
+test('decode: a hash8 in the form of earlier versions is read, and one that no search finds is refused', () => {
   const stored = JSON.parse(encode(every, whole, 5))
   const read = (hash8: string) => decode(every, 'x', { ...stored, hash8 }).hash8
   expect(stored.hash8).toBe('hAAAAAAAAAAA')
@@ -88,6 +88,6 @@ test('decode: a hash8 as earlier versions stored it is read, one that no search 
     expect(() => read(unreadable)).toThrow("Field 'hash8'")
 })
 
-test('encode: no index has a field with a name that the store uses', () => {
+test('encode: no index has a field with a name reserved by the store', () => {
   expect(stateIndices.filter(({ fields }) => AT in fields)).toEqual([])
 })

@@ -62,7 +62,7 @@ const source = encode(records, doc)
 const read = (changed: string): readonly ListedRecord[] | undefined =>
   docsInHits(listedRecords, answerOf([['1', changed]]))
 
-test('docsInHits: what is written in another way is left to a parser', () => {
+test('docsInHits: hits written in another form are left to the JSON parser', () => {
   expect(read(source)).toHaveLength(1)
   const others: readonly (readonly [string, string])[] = [
     ['"height":1', '"height": 1'],

@@ -19,7 +19,7 @@ const historyOf = (partition: number, ...heights: readonly number[]): History =>
   ...{ transactions: [], records: [], filling: { partition, documents: 0 } },
 })
 
-test('append: nothing is written into a partition behind one that a batch was to open and did not', async () => {
+test('append: nothing is written to a partition after one that a failed batch should have opened', async () => {
   let requests = 0
   using server = Bun.serve({
     port: 0,

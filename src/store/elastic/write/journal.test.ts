@@ -8,7 +8,7 @@ import { applyItems, type Entry, entriesOf, journalParts, partItems, readPart } 
 
 const names = namesOf('p')
 
-test('entriesOf: text of each change with the height of its batch', () => {
+test('entriesOf: each change is a text with the height of its batch', () => {
   const doc = { id: 'a', owner: 'a', total: 2n ** 63n - 1n, token: 0n, vote: 0n, frozen: 0n }
   expect(entriesOf([{ index: wealth, doc }], 7)).toEqual([
     {
@@ -19,7 +19,7 @@ test('entriesOf: text of each change with the height of its batch', () => {
   ])
 })
 
-test('journal: entries are read back in order, however they are split into parts', () => {
+test('journal: entries are read back in order at any division into parts', () => {
   const entry = fc.record({
     index: fc.constantFrom(wealth, lists),
     id: fc.string({ unit: 'binary' }),
@@ -35,16 +35,16 @@ test('journal: entries are read back in order, however they are split into parts
   )
 })
 
-test('journalParts: no change makes no part', () => {
+test('journalParts: without changes there are no parts', () => {
   expect([...journalParts([])]).toEqual([])
 })
 
-test('readPart: an index this version does not know is a defect', async () => {
+test('readPart: an index unknown to this version is a defect', async () => {
   const refused = await failureOf(Promise.resolve('gone\t"x"\t{}\n').then(readPart))
   expect([refused.kind, refused.message]).toEqual(['defect', "The journal names an unknown index 'gone'."])
 })
 
-test('partItems, applyItems: parts under the name of the batch, state with the version of its height', () => {
+test('partItems, applyItems: parts have the name of the batch, state documents the version of its height', () => {
   const entries: readonly Entry[] = [{ index: wealth, id: 'a', source: '{"at":0}' }]
   expect(
     [...partItems(names, 'b', journalParts(entries))].map(({ id, source }) => [id, JSON.parse(source ?? '')]),

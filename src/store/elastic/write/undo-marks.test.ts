@@ -4,7 +4,7 @@ import { KEPT } from '../../batch.ts'
 import type { Mark } from '../schema/checkpoint-record.ts'
 import { keptWith } from './undo-marks.ts'
 
-test('keptWith: bounded in number, bytes and heights, and never short of what fits', () => {
+test('keptWith: marks are bounded in number, bytes and heights, and all that fit are kept', () => {
   const batch = fc.tuple(fc.integer({ min: 1, max: 4_000 }), fc.integer({ min: 0, max: KEPT.batchBytes }))
   fc.assert(
     fc.property(fc.array(batch, { minLength: 1, maxLength: 200 }), batches => {

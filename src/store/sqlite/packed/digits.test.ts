@@ -16,7 +16,7 @@ const parts = fc.oneof(
 )
 const texts = fc.array(parts).map(some => some.join(''))
 
-test('packDigits: any text comes back, and none takes more than it has', () => {
+test('packDigits: any text is read back, and none gets longer', () => {
   fc.assert(
     fc.property(texts, text => {
       expect(back(text)).toBe(text)
@@ -27,14 +27,14 @@ test('packDigits: any text comes back, and none takes more than it has', () => {
   )
 })
 
-test('packDigits: a change of a balance takes less than half, a name stays what it is', () => {
+test('packDigits: a balance change takes less than half of its text, and a name stays unchanged', () => {
   const text = ',5,2,1000000;39,,d,81000000;'
   expect(Buffer.from(packDigits(text) as Uint8Array).toString('hex')).toBe('a5a2a1eb39aaf64a81eb')
   expect(packDigits('producer000')).toBe('producer000')
   expect(packDigits('')).toBe('')
 })
 
-test('unpackDigits: bytes that no text is written as are damaged, as far as they can tell', () => {
+test('unpackDigits: bytes that are the packed form of no text are damaged, as far as this is recognizable', () => {
   for (const hex of ['', 'f1', '00f3', 'ff'])
     expect([hex, unpackDigits(Buffer.from(hex, 'hex'))]).toEqual([hex, undefined])
   expect(unpackDigits(Buffer.from('12df', 'hex'))).toBe('12000')

@@ -29,7 +29,7 @@ const texts = fc
   )
   .map(parts => parts.join(''))
 
-test('compress, decompress: any input comes back, with any dictionary, call after call', () => {
+test('compress, decompress: any input is read back with any dictionary, call after call', () => {
   fc.assert(
     fc.property(texts, texts, (dictionary, text) => {
       const known = dictionaryOf(dictionary)
@@ -41,7 +41,7 @@ test('compress, decompress: any input comes back, with any dictionary, call afte
   )
 })
 
-test('compress, decompress: matches further back than an offset can say, inputs larger than the room that is kept', () => {
+test('compress, decompress: distant matches beyond the offset limit and inputs larger than the reserved buffer work', () => {
   const block = Array.from({ length: 3_000 }, (_, n) => `${n} `).join('')
   const text = `first words of all${block.repeat(30)}first words of all, again`
   for (const input of [text, 'short', text]) {
@@ -50,7 +50,7 @@ test('compress, decompress: matches further back than an offset can say, inputs 
   }
 })
 
-test('decompress: of a damaged block, whatever is left of it, or another length, nothing beyond its room is read or written', () => {
+test('decompress: a damaged or cut block, or another length, causes no access outside of the buffer', () => {
   const input = bytes('the quick brown fox is quick, the quick brown dog is not'.repeat(3))
   const block = compress(words, input)
   expect(decompress(words, block, input.length - 1)).toBeUndefined()

@@ -10,31 +10,31 @@ const packed = packText(BODY) as Uint8Array
 /**
  * Stored texts refer to the dictionary: a change makes them unreadable. A better one gets the next number.
  */
-test('dictionary 1 is what it was when the first text was packed with it', () => {
+test('dictionary 1 is unchanged since the first text was packed with it', () => {
   expect(new Bun.CryptoHasher('sha256').update(DICTIONARY_1).digest('hex')).toBe(
     'd1b3dd5e07f5434c0c9ec574b4d9412aad41353985f6093176c122e86740d27b',
   )
 })
 
-test('packText: the same bytes on any machine', () => {
+test('packText: the bytes are the same on any machine', () => {
   expect(Buffer.from(packed).toString('base64')).toBe(
     'AXYbueCQBRR7ngL3HUFyckJ5RzlGM1lTakxyM1VaaEhFeWlUOFZRb25aZnhtWTUzRGpuemVkRFZMygLRNzk1MjQ3NDA2Mjc3MAEADdwCAyMAGTgjAABKAR9yXwJ1UWFsaWNlFwExYm9iCAAxMi4zCAACJwEPdAIIATsAAdkBD3kCRw+bARwAWwEDmAJPODcwMqkCWA97Ag4BLgEBWQEPaQEAUCJ9XX19',
   )
 })
 
-test('packText: a transaction takes a third at most, a text that does not get shorter stays as it is', () => {
+test('packText: a transaction takes at most a third, and a text that does not get shorter is unchanged', () => {
   expect(packed.length).toBeLessThan(BODY.length / 3)
   for (const text of ['', '{}', 'no', '{"c":1}']) expect(packText(text)).toBe(text)
 })
 
-test('unpackText: any text comes back, with lone surrogates as U+FFFD', () => {
+test('unpackText: any text is read back, with lone surrogates as U+FFFD', () => {
   for (const text of [BODY, ...oddTexts, ...oddTexts.map(each => BODY + each), `${BODY}\ud800`]) {
     const stored = packText(text)
     expect(typeof stored === 'string' ? stored : unpackText(stored)).toBe(text.toWellFormed())
   }
 })
 
-test('unpackText: no damage of any byte gives another text', () => {
+test('unpackText: a damaged byte never gives another text', () => {
   for (let at = 0; at < packed.length; at += 1)
     for (const bits of [0x01, 0x80, 0xff]) {
       const damaged = packed.slice()

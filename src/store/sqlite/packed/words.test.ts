@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { numberOfWord, WORDS } from './values.ts'
 
-test('words: what was stored as a number is the same word for ever', () => {
+test('words: a stored number means the same word for ever', () => {
   const words = Array.from({ length: 50 }, (_, number) => WORDS[number])
   expect(words.slice(0, 4)).toEqual(['SUCCESS', 'token.iost', 'transfer', '[]'])
   expect(new Bun.CryptoHasher('sha256').update(words.join('\n')).digest('hex')).toBe(
@@ -10,7 +10,7 @@ test('words: what was stored as a number is the same word for ever', () => {
   for (const [number, word] of words.entries()) expect(numberOfWord(word ?? '')).toBe(BigInt(number))
 })
 
-test('words: any other text and any other number are none', () => {
+test('words: any other text or number is not a word', () => {
   for (const text of ['', 'success', '__proto__', 'constructor', '0', '1'])
     expect(numberOfWord(text)).toBeUndefined()
   for (const number of [-1, 1_000_000, 2 ** 62]) expect(WORDS[number]).toBeUndefined()

@@ -1,12 +1,12 @@
-/** What a node answers to one call. */
+/** A node's answer to one call. */
 export type Answer = { readonly status: number; readonly contentType: string; readonly text: string }
 
 export const found = (text: string): Answer => ({ status: 200, contentType: 'application/json', text })
 
-/** gRPC codes as the node uses them: 2 whatever the call could not do, 3 what cannot be read, 12 no such call. */
+/** gRPC codes that the node uses: 2 for any failed call, 3 for invalid arguments, 12 for an unknown call. */
 export type RefusalCode = 2 | 3 | 12
 
-/** A refusal in the node's form: always HTTP 400 and text/plain, whatever is wrong. */
+/** An error in the node's form: always HTTP 400 and text/plain. */
 export const refused = (code: RefusalCode, message: string): Answer => ({
   status: 400,
   contentType: 'text/plain; charset=utf-8',

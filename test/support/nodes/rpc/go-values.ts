@@ -1,11 +1,14 @@
 import { memberSpans } from '#chain/json-text.ts'
 import { type Answer, refused } from './answer.ts'
 
-/** Values in paths and bodies as the node (Go) reads them; what it refuses is an Answer in its words. */
+/**
+ * Values in paths and bodies, parsed as the node (Go) parses them. Invalid ones return an Answer with the
+ * node's error text.
+ */
 
 const TRUE: ReadonlySet<string> = new Set(['1', 't', 'T', 'TRUE', 'true', 'True'])
 const FALSE: ReadonlySet<string> = new Set(['0', 'f', 'F', 'FALSE', 'false', 'False'])
-/** protojson begins its errors with this word and a space that is none. */
+/** Prefix of protojson's errors, with a no-break space. */
 const PROTO = 'proto:\u00a0'
 const INT64_MAX = 2n ** 63n - 1n
 const INT64_MIN = -(2n ** 63n)
@@ -40,8 +43,8 @@ const camelCase = (name: string): string =>
   name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
 /**
- * Fields of a request body as protojson reads them: each under its own or its camelCase name, int64 as number or text,
- * unknown ones ignored, missing ones 0 or "".
+ * Fields of a request body as protojson reads them: names in snake or camel case, int64 as number or string,
+ * unknown fields ignored, missing ones 0 or "".
  */
 export const readBody = <const I extends string, const T extends string>(
   body: string,

@@ -1,13 +1,15 @@
 import { type Answer, refused } from './answer.ts'
 import { readBody } from './go-values.ts'
 
-/** Heads per call of getBlockHeaderByRange and distance of the ends of getBlockTxsByContract (go-iost rpc). */
+/**
+ * Headers per call of getBlockHeaderByRange, and the maximum range of getBlockTxsByContract (go-iost rpc).
+ */
 const HEAD_LIMIT = 110n
 const TRANSACTION_RANGE = 100n
 
 const invalid = (from: bigint, to: bigint): Answer => refused(2, `invalid range ${from} to ${to}`)
 
-/** The body of getBlockHeaderByRange: heights from `start` up to `end`, which is not included. */
+/** The body of getBlockHeaderByRange: heights from `start` up to, but not including, `end`. */
 export const readHeadRange = (body: string): { readonly start: bigint; readonly end: bigint } | Answer => {
   const range = readBody(body, { integers: ['start', 'end'], texts: [] })
   if ('status' in range) return range

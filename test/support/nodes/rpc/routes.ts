@@ -8,7 +8,7 @@ const shaped =
 const get = (values: number) => shaped({ method: 'GET', values })
 const post = shaped({ method: 'POST', values: 0 })
 
-/** Calls of a node: method and number of values in the path. Other paths are `Not Implemented`. */
+/** RPC calls of a node: method and number of path values. Other paths are answered `Not Implemented`. */
 const CALLS: ReadonlyMap<string, Shape> = new Map([
   ...['getNodeInfo', 'getChainInfo', 'getRAMInfo', 'getGasRatio'].map(get(0)),
   ...['getTxByHash', 'getTxReceiptByTxHash'].map(get(1)),
@@ -27,7 +27,7 @@ const NOT_IMPLEMENTED = refused(12, 'Not Implemented')
 
 export type Call = { readonly method: string; readonly path: string; readonly body: string }
 
-/** What a node answers, by the name of the call: GET calls get the values of the path, POST calls the body. */
+/** Handlers by the name of the call: GET calls get the values of the path, POST calls the body. */
 export type NodeAnswers = {
   readonly [call: string]: ((...values: string[]) => Answer | Promise<Answer>) | undefined
 }
@@ -40,7 +40,7 @@ const decoded = (segment: string): string => {
   }
 }
 
-/** Routes a call as a node does. `otherwise` answers the calls that a node knows, but `answers` does not have. */
+/** Routes a call as a node does. `otherwise` answers the calls of a node that are missing in `answers`. */
 export const answerCall = async (
   answers: NodeAnswers,
   call: Call,

@@ -2,15 +2,18 @@ import { Failure } from '#failure/failure.ts'
 
 const USAGE = 2
 
-/** A node that a command serves until it is stopped. */
+/** A node served by a command until the command is stopped. */
 type Served = {
-  /** The line on stdout that says where. */
+  /** The line on stdout that gives the address. */
   readonly said: string
-  /** Ends the service; what it returns is the last line on stdout. */
+  /** Ends the service and returns the last line for stdout. */
   stop(): Promise<string | undefined>
 }
 
-/** Runs a command that serves a node until SIGINT or SIGTERM. A Failure is bad usage: its message, exit code 2. */
+/**
+ * Runs a command that serves a node until SIGINT or SIGTERM. A Failure is a usage error: message, exit code
+ * 2.
+ */
 export const runNode = async (
   name: string,
   start: (words: readonly string[]) => Promise<Served | string>,

@@ -3,13 +3,13 @@ import type { Answer } from './answer.ts'
 import type { Call } from './routes.ts'
 
 export type Address = {
-  /** Default 127.0.0.1. */
+  /** Default: 127.0.0.1. */
   readonly host?: string
-  /** 0: any free one. */
+  /** 0: any free port. */
   readonly port?: number
 }
 
-/** `HOST:PORT` of a command line. Throws Failure 'usage'. */
+/** Parses `HOST:PORT` of a command line. Throws Failure 'usage'. */
 export const readAddress = (text: string): { readonly host: string; readonly port: number } => {
   const [, host, port] = /^([^:\s]+):([0-9]{1,5})$/.exec(text) ?? []
   if (host === undefined || port === undefined)
@@ -23,7 +23,7 @@ const responseOf = (method: string, { status, contentType, text }: Answer): Resp
     headers: { 'content-type': contentType, 'access-control-allow-origin': '*' },
   })
 
-/** Answer to a browser's question whether it may call: nothing but headers. */
+/** Answer to a CORS preflight request: headers only. */
 const preflight = (): Response =>
   new Response(null, {
     status: 204,
@@ -34,7 +34,7 @@ const preflight = (): Response =>
     },
   })
 
-/** Serves calls over HTTP in the way of a node. The URL has no slash at its end. */
+/** Serves calls over HTTP like a node. The URL has no slash at its end. */
 export const serveCalls = (
   { host = '127.0.0.1', port = 0 }: Address,
   answer: (call: Call) => Answer | Promise<Answer>,
@@ -42,7 +42,7 @@ export const serveCalls = (
   const server = Bun.serve({
     hostname: host,
     port,
-    // A caller that is slow to read a block is no reason to hang up.
+    // A client that reads a block slowly is not disconnected.
     idleTimeout: 255,
     fetch: async request => {
       if (request.method === 'OPTIONS' && request.headers.has('access-control-request-method'))
