@@ -46,10 +46,11 @@ test('threads: blocks and proofs are the same as without threads', async () => {
   expect(unsigned.filter(({ block }) => changesProducers(block))).toEqual([])
   expect(given.proofs.at(-1)?.signedBy).toBe(given.blocks.at(-1)?.block.witness ?? '')
   const alone = await read(honest, RANGE)
-  // Answers that a thread has proved are not requested again.
-  expect(given.asked.filter(path => !isBulk(path)).sort()).toEqual(
-    alone.asked.filter(path => !isBulk(path)).sort(),
-  )
+  // Answers that a thread has proved are not requested again. Whether the last block is a range of its own
+  // depends on the order of the answers before it.
+  const single = ({ asked }: typeof given) =>
+    asked.filter(path => !isBulk(path) && !path.startsWith(`/getBlockByNumber/${RANGE.to}/`)).sort()
+  expect(single(given)).toEqual(single(alone))
 })
 
 test('threads: none start for too few blocks', async () => {
