@@ -3,7 +3,7 @@ import { startFaultyNode } from '../support/nodes/faulty-node.ts'
 import { cliFolder } from '../support/processes/cli-process.ts'
 
 test.each([1, 2])(
-  'stop: what waits for a node is refused when the drain is over (%d threads)',
+  'stop: requests that wait for a node are refused at the end of the drain (%d threads)',
   async threads => {
     const waiting = Promise.withResolvers<void>()
     await using node = await startFaultyNode(async ({ path }) => {
@@ -33,14 +33,14 @@ test.each([1, 2])(
   },
 )
 
-test('stop: a service that shares its port says so, and takes its last requests', async () => {
+test('stop: a service that shares its port reports that it is stopping, and answers its last requests', async () => {
   await using folder = await cliFolder()
   await using node = await startFaultyNode(undefined, 60)
   expect((await folder.run(['load', '--once', '--node', node.url])).code).toBe(0)
   const service = folder.start(['serve', '--listen', '127.0.0.1:0', '--threads', '1', '--reuse-port'])
   const url = await service.firstLine
   expect((await fetch(`${url}/ready`)).status).toBe(200)
-  // A second one without the setting is refused.
+  // A second service without the setting is refused.
   const other = await folder.run(['serve', '--listen', new URL(url).host])
   expect([other.code, other.err]).toEqual([2, expect.stringContaining('is in use')])
   service.kill('SIGTERM')

@@ -18,7 +18,7 @@ afterAll(async () => {
   await store.destroy()
 })
 
-/** A service on the socket `name` of the folder. */
+/** A service on the socket `name` in the folder. */
 const serveOn = (name: string, ...more: readonly string[]) => {
   const path = join(folder.path, name)
   const service = folder.start([
@@ -42,7 +42,7 @@ const serveOn = (name: string, ...more: readonly string[]) => {
 
 const modeOf = async (path: string): Promise<string> => ((await lstat(path)).mode & 0o777).toString(8)
 
-test('socket: serves with its access rights under its path, and leaves nothing behind', async () => {
+test('socket: serves with its access rights under its path, and leaves no file behind', async () => {
   const service = serveOn('own.sock', '--base-path', '/iost')
   expect(await service.firstLine).toBe(`http://unix:${service.path}:/iost`)
   expect([await modeOf(service.path), await service.ask('/iost/health')]).toEqual(['660', 200])
@@ -54,7 +54,7 @@ test('socket: serves with its access rights under its path, and leaves nothing b
   expect([gone.code, gone.err]).toEqual([75, expect.stringContaining(`http://unix:${service.path}`)])
 })
 
-test('socket: one that answers is kept, one of a killed process is replaced', async () => {
+test('socket: the socket of a running process is kept, that of a killed process is replaced', async () => {
   const first = serveOn('left.sock')
   expect(await first.firstLine).toBe(`http://unix:${first.path}`)
   const refused = await serveOn('left.sock').ended
@@ -91,7 +91,7 @@ test.each([
 test.each([
   ['believed when it is trusted', ['--trusted-proxies', 'unix'], 401, '"client":"198.51.100.2"'],
   ['of no account when it is not', ['--trusted-proxies', '0.0.0.0/0'], 429, '"client":"unix"'],
-] as const)('socket: what the proxy says of addresses is %s', async (_what, trusted, status, line) => {
+] as const)("socket: the proxy's client address is %s", async (_what, trusted, status, line) => {
   const service = serveOn('proxy.sock', '--log-format', 'json', ...trusted)
   await service.firstLine
   const ask = (from: string) =>
@@ -99,7 +99,7 @@ test.each([
   const statuses: number[] = []
   for (let times = 0; times < 130; times++) statuses.push(await ask('198.51.100.1'))
   expect(statuses).toContain(429)
-  // A wrong key more is let through now and then.
+  // After a refusal, single attempts with a wrong key are still let through.
   const others: number[] = []
   for (let times = 0; times < 20; times++) others.push(await ask('198.51.100.2'))
   expect(others).toContain(status)
