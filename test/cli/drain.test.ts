@@ -40,7 +40,7 @@ test('stop: a service that shares its port reports that it is stopping, and answ
   const service = folder.start(['serve', '--listen', '127.0.0.1:0', '--threads', '1', '--reuse-port'])
   const url = await service.firstLine
   expect((await fetch(`${url}/ready`)).status).toBe(200)
-  // A second service without the setting is refused.
+  // A second one without the setting is refused.
   const other = await folder.run(['serve', '--listen', new URL(url).host])
   expect([other.code, other.err]).toEqual([2, expect.stringContaining('is in use')])
   service.kill('SIGTERM')

@@ -7,7 +7,7 @@ import { reserve } from '../../src/cli/listen.ts'
 import { cliFolder } from '../support/processes/cli-process.ts'
 import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
 
-/** A port on which no process listens. */
+/** A port that nobody listens on. */
 const freePort = (): number => {
   const held = reserve({ host: '127.0.0.1', port: 0 }, () => new Response(''))
   held.release()

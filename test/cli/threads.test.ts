@@ -85,7 +85,7 @@ test.each(THREADS)(
       ...['--node', node.url],
     ])
     const url = await service.firstLine
-    // Equal requests would share one call to the node.
+    // Equal requests would share a call to the node.
     const running = Array.from({ length: COUNT }, (_, at) =>
       ask(`${url}/rpc/getAccount/a${at}/true?apikey=${key}`),
     )

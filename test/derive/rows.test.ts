@@ -98,7 +98,7 @@ describe('rows', () => {
       failed('vote_producer.iost/vote', ['bob0000', 'carol00', '1']),
     ])
     expect(rowsOf(chain, 1).map(({ from, to, places }) => [from, to, places.length])).toEqual([
-      // The publisher is in the list, too.
+      // The lists of the publisher count, too.
       ['bob0000', 'carol00', 9],
       ['alice00', 'token.iost', 7],
       ['alice00', 'token.iost', 7],
