@@ -7,7 +7,7 @@ import type { PlainChain, PlainRow } from '#test/support/oracle/plain-records.ts
 import type { Service } from '#test/support/processes/service.ts'
 import { allRows, dataOf, field, requirePage } from './answers.ts'
 
-/** How thoroughly pages are read. Requests cost a thousand times more on one store than on the other. */
+/** The thoroughness of reading pages. Requests cost a thousand times more on one store than on the other. */
 export type Thoroughness = {
   /** Longer lists are only read completely with larger pages, and sampled with pages of 1 and 7. */
   readonly everySizeUpTo: number

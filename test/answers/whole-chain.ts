@@ -14,7 +14,7 @@ import { stateSuite } from './state.ts'
 
 type Opened = { readonly store: Store; destroy(): Promise<void> }
 
-/** How much is checked. A request to a server costs a hundred times as much as one to a file. */
+/** The extent of the checks. A request to a server costs a hundred times as much as one to a file. */
 export type Extent = {
   /** Whether the chain is loaded from an archive. If absent, it is loaded over HTTP from a node. */
   readonly isArchived?: boolean

@@ -11,7 +11,10 @@ import type { Place } from './transaction-hash.ts'
 import type { World } from './world.ts'
 
 const HASH = 32
-/** The end of the chain is hashed up to this height. The hash of a higher end is not answered. */
+/**
+ * At most this many further blocks are hashed to answer the end of the chain. The hash of a higher end is not
+ * answered.
+ */
 const NEAR = 200_000
 /** Blocks and transactions are only found by hash among this many blocks. */
 const FOUND_AMONG = 100_000

@@ -6,10 +6,7 @@ const GAS_DECIMALS = 100
 
 const PLAIN = /^[ -~\n]*$/
 
-/**
- * JSON of a text in ASCII only. A single character outside Latin-1 would double the size of every answer with
- * it.
- */
+/** JSON of a text in ASCII only. A single other character would double the size of every answer with it. */
 export const quoted = (value: string): string => {
   const json = JSON.stringify(value)
   return PLAIN.test(json)

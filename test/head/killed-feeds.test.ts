@@ -10,17 +10,17 @@ import { createForks, type ForkBlock, type ForkNode, type Forks, serveForks } fr
 import { type HeadReader, headReader } from './head-reader.ts'
 import { aboveOf } from './lines.ts'
 
-/** Blocks below which nothing forks. */
+/** The last block below which nothing forks. */
 const BASE = 40
 const ROUNDS = 4
 
-/** A service that is killed, and what loads beside it. */
+/** A service that is killed, and its loader. */
 type Killed = {
   readonly key: string
   ask(path: string, init?: RequestInit): Promise<Response>
-  /** How often a process was killed. */
+  /** The number of kills of the service. */
   kills(): number
-  /** Kills the service; it comes again. */
+  /** Kills the service and starts it again. */
   kill(): Promise<void>
   /** Whether as much was killed as is to be. */
   isEnough(): boolean
@@ -33,7 +33,7 @@ const keyFor = async (folder: CliFolder, store: readonly string[]): Promise<stri
   return out.trimEnd().split('\n').at(-1) ?? ''
 }
 
-/** A process that serves; after `kill` it is another one. */
+/** A serving process, which `kill` replaces with a new one. */
 const serving = async (folder: CliFolder, args: readonly string[]) => {
   const begin = async (): Promise<{ readonly process: Running; readonly url: string }> => {
     const process = folder.start([...args, '--listen', '127.0.0.1:0'])
@@ -53,7 +53,7 @@ const serving = async (folder: CliFolder, args: readonly string[]) => {
   }
 }
 
-/** One process on SQLite loads, follows the head and serves on two threads. */
+/** One process on SQLite loads, follows the head and serves with two threads. */
 const together = async (folder: CliFolder, node: ForkNode): Promise<Killed> => {
   const key = await keyFor(folder, [])
   const service = await serving(folder, ['up', '--node', node.url, '--threads', '2'])
@@ -104,7 +104,10 @@ const apart = async (folder: CliFolder, node: ForkNode, random: () => number): P
   }
 }
 
-/** The chain goes on: some blocks, often on another branch from above the irreversible one, which then goes on, too. */
+/**
+ * The chain grows by some blocks, often on another branch from above the irreversible block, which rises,
+ * too.
+ */
 const goOn = (forks: Forks, node: ForkNode, random: () => number): void => {
   const { head, lib } = node.stand
   const above = aboveOf(head, lib)
@@ -115,7 +118,7 @@ const goOn = (forks: Forks, node: ForkNode, random: () => number): void => {
   node.stand = { head: tip, lib: lib + Math.floor(random() * (tip.made.height - lib)) }
 }
 
-/** Waits until a reader has what the node has. */
+/** Waits until a reader has the rows of the node's branch. */
 const settled = async ({ list, rows, packed, done }: HeadReader, forks: Forks, node: ForkNode) => {
   const { head, lib } = node.stand
   const line = aboveOf(head, forks.base.made.height).toReversed()
@@ -126,7 +129,7 @@ const settled = async ({ list, rows, packed, done }: HeadReader, forks: Forks, n
   await Promise.race([until(isSo, 20), done])
 }
 
-/** Waits until the service answers with all blocks below which nothing forks. */
+/** Waits until the service answers with all blocks up to the base of the forks. */
 const loaded = async ({ ask, key }: Killed): Promise<void> => {
   await until(async () => {
     const response = await ask(`/api/base/get-block-list?size=1&apikey=${key}`)
@@ -141,7 +144,7 @@ const PLACES = [
 ] as const
 
 test.each(PLACES)(
-  'feeds: a service that is killed under them %s, loses and doubles no row, whatever branch its node is on then',
+  'feeds: after kills of the service %s, readers lose and repeat no row, whatever branch its node is on then',
   async (_, open) => {
     const seed = seedOf(5)
     const random = seeded(seed)
@@ -171,7 +174,7 @@ test.each(PLACES)(
     )
     await Promise.all(readers.map(({ open }) => open))
     for (let round = 1; round <= ROUNDS || !service.isEnough(); round += 1) {
-      // In the middle of what this round brings.
+      // The kill happens during the events of this round.
       if (round % 2 === 0) killAt = events + 1 + Math.floor(random() * 60)
       goOn(forks, node, random)
       for (const reader of readers) await settled(reader, forks, node)
