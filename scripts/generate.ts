@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { FOLDER, mappingFiles } from './mappings.ts'
 import { tables, withTable } from './tables.ts'
 
-/** Writes every generated file anew: `scripts/bun scripts/generate.ts`. */
+/** Writes every generated file again: `scripts/bun scripts/generate.ts`. */
 const root = resolve(import.meta.dir, '..')
 let count = 0
 await rm(join(root, FOLDER), { recursive: true, force: true })

@@ -7,10 +7,13 @@ import {
   shapeOf,
 } from '#store/elastic/schema/mappings.ts'
 
-/** Where settings and mapping of every index stand, so that a change of theirs is seen in review; nothing else is there. */
+/**
+ * Folder with the settings and mapping of every index, so that changes are seen in review. It contains
+ * nothing else.
+ */
 export const FOLDER = 'indices/mappings'
 
-/** The files of that folder: path from the project's root → text. */
+/** The files of that folder: text by path from the project's root. */
 export const mappingFiles = (): ReadonlyMap<string, string> => {
   const shapes: readonly (readonly [name: string, shape: IndexShape])[] = [
     ...[...historyIndices, ...stateIndices].map(index => [index.name, shapeOf(index)] as const),

@@ -5,8 +5,8 @@ import { PackageURL } from 'packageurl-js'
 import parse from 'spdx-expression-parse'
 
 /**
- * Writes the bill of materials of the program as CycloneDX 1.6, JSON: `scripts/bun scripts/sbom.ts METAFILE OUT`.
- * Named are the packages whose modules are in the program, as METAFILE of `bun build` lists them, and Bun itself.
+ * Writes the bill of materials of the program as CycloneDX 1.6, JSON: `scripts/bun scripts/sbom.ts METAFILE
+ * OUT`. It lists Bun and the packages whose modules are in the program, according to METAFILE of `bun build`.
  */
 const root = resolve(import.meta.dir, '..')
 

@@ -2,9 +2,9 @@ import { actions } from '#actions/registry.ts'
 import { parametersOf } from '#actions/request/query.ts'
 import { environmentName, settingNames, settings } from '#cli/settings.ts'
 
-/** A table in a document that is made from a registry; it stands between two comments with its name. */
+/** A table in a document that is generated from a registry; it is between two comments with its name. */
 type Table = {
-  /** Path from the project's root. */
+  /** Path of the document from the project's root. */
   readonly document: string
   readonly name: string
   /** The heading, then the rows, each with its cells. */
@@ -44,7 +44,10 @@ export const tables: readonly Table[] = [
 const textOf = ([heading = [], ...rows]: readonly (readonly string[])[]): string =>
   [heading, heading.map(() => '---'), ...rows].map(row => `| ${row.join(' | ')} |`).join('\n')
 
-/** The document's text with the table made anew. Throws when the comments around it are missing. */
+/**
+ * The text of a document with its table generated again. Throws when the comments around the table are
+ * missing.
+ */
 export const withTable = ({ document, name, rows }: Table, text: string): string => {
   const [begin, end] = [`<!-- ${name}: made by scripts/generate.ts -->\n`, `<!-- /${name} -->`]
   const [from, to] = [text.indexOf(begin), text.indexOf(end)]

@@ -4,30 +4,30 @@ import { createScreen, droppedLines, lineWriter } from '#cli/stderr.ts'
 import { stopSignal } from '#cli/stop.ts'
 import { version } from '../package.json'
 
-/** Commit the program was built from, by `scripts/build`; empty or absent where that is not known. */
+/** Commit that the program was built from, set by `scripts/build`; empty or absent if unknown. */
 declare const BUILD_COMMIT: string | undefined
 const commit = typeof BUILD_COMMIT === 'string' ? BUILD_COMMIT : ''
 
 const { stderr, stdout } = process
 
-/** A reader of the log that has stalled keeps the process no longer than this at its end, in milliseconds. */
+/** Time in milliseconds for which a stalled reader of the log may delay the exit of the process. */
 const LAST_LINES_MS = 1_000
 const log = lineWriter((text, done) => stderr.write(text, done), {
   dropped: droppedLines,
 })
 
-// What the loop has no turn left for, where a process ends in the midst of it.
+// Writes the remaining log lines when the process exits before the event loop can.
 process.on('exit', () => {
   const rest = log.takeRest()
   if (rest === '') return
   try {
     writeSync(stderr.fd, rest)
   } catch {
-    // Nobody reads it.
+    // Nobody reads stderr any more.
   }
 })
 
-// Whoever read our output has gone (`iostlens indices print | head`): not a fault.
+// The reader of our output has closed the pipe (`iostlens indices print | head`): not an error.
 stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
 
 const code = await run(process.argv.slice(2), {
@@ -37,7 +37,7 @@ const code = await run(process.argv.slice(2), {
   screen: createScreen({
     write: log.write,
     isTerminal: stderr.isTTY === true,
-    // 0 where a terminal does not say how wide it is.
+    // A terminal that does not know its width reports 0.
     columns: () => stderr.columns || 80,
   }),
   droppedLines: log.dropped,
@@ -47,6 +47,6 @@ const code = await run(process.argv.slice(2), {
   writingProgram: new URL('./writing-thread.ts', import.meta.url),
 })
 
-// Connections kept alive must not keep the process; what was written to a pipe must arrive first.
+// Kept-alive connections must not delay the exit, and text written to a pipe must arrive first.
 await log.written(Bun.sleep(LAST_LINES_MS))
 stdout.write('', () => process.exit(code))

@@ -13,7 +13,7 @@ export type Asking = {
 
 const HEADING = ['what', 'of', ...FIGURES, 'p50 ÷ F1', '÷ F2', '÷ first', '/s of F2'] as const
 
-/** Each kind of request to all sides in turns with the floors, under several numbers of clients. */
+/** Sends each kind of request to all sides in turns with the floors, with several numbers of clients. */
 export const answersText = async (bench: Bench, asking: Asking): Promise<string> => {
   const { store, sides, kinds, floors } = asking
   const parts: string[] = []
@@ -42,7 +42,7 @@ export const answersText = async (bench: Bench, asking: Asking): Promise<string>
         ]
       })
       const what = `${store}, ${kind.name}, ${clientsText(clients)}`
-      // The first side reads every answer with one thread.
+      // The first side serves with one thread and computes every answer.
       judge(bench, what, { kind, clients, f1, f2, pages: own.filter((_, at) => at % sides.length === 0) })
       parts.push(`${what}:`, table(HEADING, rows))
     }
@@ -55,7 +55,7 @@ type Judged = {
   readonly clients: number
   readonly f1: Figures | undefined
   readonly f2: Figures | undefined
-  /** Of one side: first, middle, last and random pages, or what else is asked for. */
+  /** Figures of one side: first, middle, last and random pages, or the other queries of the kind. */
   readonly pages: readonly Figures[]
 }
 

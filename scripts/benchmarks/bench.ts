@@ -4,37 +4,37 @@ import type { Elastic } from './elastic.ts'
 import type { Client } from './lean-client.ts'
 import type { Verdict } from './verdicts.ts'
 
-/** What every section works with. */
+/** The environment of every section. */
 export type Bench = {
   readonly elastic: Elastic
-  /** What the names of all indices begin with; they are removed at the end, whatever happens. */
+  /** Prefix of all index names; these indices are always removed at the end. */
   readonly prefix: string
   /** Folder of this run. */
   readonly work: string
-  /** Asks the services. */
+  /** Client that measures the services. */
   readonly client: Client
-  /** Seconds of each of its turns. */
+  /** Seconds of each turn of the client. */
   readonly seconds: number
-  /** Answers after which a turn asks no more; undefined: it asks as long as it lasts. */
+  /** Maximum number of answers in a turn; undefined: no limit. */
   readonly most: number | undefined
-  /** How often each side of a ratio has its turn. */
+  /** Number of turns for each side of a ratio. */
   readonly rounds: number
-  /** Process of Elasticsearch, when it runs on this machine. */
+  /** Process id of Elasticsearch, if it runs on this machine. */
   readonly elasticPid: number | undefined
-  /** Says how a promise was kept; all of them are shown at the end. */
+  /** Records how far a promise was kept; all verdicts are shown at the end. */
   readonly judge: (verdict: Verdict) => void
 }
 
-/** Elasticsearch first: the floors of all pages are made of rows that were loaded into it. */
+/** Elasticsearch comes first: the floors of all pages consist of rows loaded into it. */
 export const STORES = ['Elasticsearch', 'SQLite'] as const
 export type StoreName = (typeof STORES)[number]
 
-/** A store of this run. */
+/** A store created by this run. */
 export type Place = {
   readonly kind: StoreName
-  /** As the binary takes it. */
+  /** Value of `--store`. */
   readonly store: string
-  /** File, or prefix of the indices. */
+  /** Path of the file, or prefix of the indices. */
   readonly path: string
 }
 

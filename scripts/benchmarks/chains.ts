@@ -1,42 +1,47 @@
 import { join } from 'node:path'
 import { ROOT, serving } from './processes.ts'
 
-/** A chain that is loaded and asked about. */
+/** A chain that is loaded and queried. */
 export type Chain = {
-  /** What its stores are called. */
+  /** Name of the chain, used in the names of its stores. */
   readonly name: 'sparse' | 'busy' | 'recorded'
   readonly title: string
   /** Account with a long list of rows. */
   readonly hub: string
   /** Token with many holders. */
   readonly token: string
-  /** The share of a raw bulk's rate that loading is to reach, percent. */
+  /** Required rate of loading in percent of the rate of a raw bulk. */
   readonly leastOfRaw: number
-  /** Starts a node that has it. */
+  /** Starts a node that serves the chain. */
   readonly start: (folder: string) => Promise<ChainNode>
 }
 
 export type ChainNode = {
   readonly url: string
-  /** Blocks up to here are loaded before anything is measured. */
+  /** Height up to which blocks are loaded before the measurement begins. */
   readonly warm: number
   readonly last: number
   readonly stop: () => Promise<void>
 }
 
-/** Figures of so few blocks say nothing: whoever asks for them looks whether everything can be measured. */
+/** Whether a run only tests that everything can be measured: the figures of fewer blocks are meaningless. */
 export const isTrial = (blocks: number): boolean => blocks < 1_000
 
-/** Blocks after the making of a generated world that are loaded before the measured ones, and how large the world is. */
+/**
+ * Size of a generated world, and the number of blocks loaded after its creation and before the measured ones.
+ */
 const worldOf = (name: 'sparse' | 'busy', blocks: number) => {
   if (isTrial(blocks)) return { warm: 20, holders: 200, voters: 100 }
   const holders = name === 'sparse' ? 2_000 : Math.min(50_000, Math.max(2_000, blocks * 2))
   return { warm: 200, holders, voters: 500 }
 }
-/** Blocks after which all that moved has come back; few, so that each thing is asked for again and again. */
+/**
+ * Length of a cycle in blocks, after which everything that moved is back. It is short, so that the same
+ * objects are read repeatedly.
+ */
 const CYCLE = 8_192
 
-/** A chain of `test/generator` with so many blocks after its beginning. */
+/** A chain of `test/generator` with `blocks` blocks after its start. */
 export const generated = (name: 'sparse' | 'busy', blocks: number): Chain => ({
   name,
   title: name === 'sparse' ? 'near-empty blocks' : 'busy blocks',
@@ -51,7 +56,8 @@ export const generated = (name: 'sparse' | 'busy', blocks: number): Chain => ({
         join(ROOT, 'scripts/generate-chain'),
         ...['--profile', name, ...size, '--blocks', `${last}`],
       ])
-    // The world's making takes the same number of blocks whatever the chain's length, and the node says it.
+    // Creating the world takes the same number of blocks for any length of the chain, and the node prints
+    // that number.
     const first = await start(1)
     const warm = Number(/first cycle: (\d+)/.exec(first.said)?.[1] ?? 0) + more
     await first.stop()

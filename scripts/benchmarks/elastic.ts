@@ -1,13 +1,13 @@
 import { untilTaken } from './until-taken.ts'
 
-/** Bytes of one bulk, and how many are sent at once: what the loader's own sender does. */
+/** Size of one bulk request in bytes, and the number of requests in flight, as in the loader. */
 const BYTES = 4_000_000
 const SENDERS = 3
 
 /** The plain client of a benchmark: Bun's fetch, which keeps connections alive. */
 export type Elastic = {
   readonly url: string
-  /** The answer as text, whatever it is; throws on a status that is no success. */
+  /** Resolves with the body of the response as text; throws unless the status is a success. */
   readonly send: (method: string, path: string, body?: string) => Promise<string>
   readonly json: <T>(method: string, path: string, body?: object) => Promise<T>
 }
@@ -39,7 +39,10 @@ export const elasticAt = (url: string): Elastic => {
   }
 }
 
-/** Sends bulk bodies, several at once, and makes `indices` searchable; seconds from the first to the refresh. */
+/**
+ * Sends bulk bodies, several at once, and refreshes `indices`; resolves with the seconds from the first
+ * request to the refresh.
+ */
 export const sendBodies = async (
   elastic: Elastic,
   bodies: Iterable<string>,
@@ -73,15 +76,15 @@ export function* bodiesOf(
   if (body !== '') yield body
 }
 
-/** Removes every index of a prefix. */
+/** Deletes every index with a prefix. */
 export const removeIndices = async (elastic: Elastic, prefix: string): Promise<void> => {
   const names = Object.keys(await elastic.json<object>('GET', `/${prefix}*`))
-  // A request's first line holds 4 KiB.
+  // The request line may have at most 4 KiB.
   for (let at = 0; at < names.length; at += 40)
     await elastic.send('DELETE', `/${names.slice(at, at + 40).join(',')}`)
 }
 
-/** What the primary copies of indices take on disk. */
+/** Size of the primary shards of indices on disk. */
 export const bytesOf = async (elastic: Elastic, indices: string): Promise<number> => {
   type Stats = {
     readonly _all: { readonly primaries: { readonly store: { readonly size_in_bytes: number } } }

@@ -8,7 +8,7 @@ import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { systemClock } from '#time/clock.ts'
 import { fixed, interleaved, table, whole } from './measure.ts'
 
-/** Pages that most people open, and those that cost most, of the recorded chain. */
+/** Pages of the recorded chain: those opened most often, and those that cost most. */
 const PATHS = [
   '/',
   '/blocks',
@@ -22,12 +22,15 @@ const PATHS = [
   '/wealth',
   '/statistics',
 ] as const
-/** Of each page, and of its actions. */
+/** Number of calls of each page and of its actions. */
 const CALLS = 200
 
 const HEADING = ['page', 'actions', 'bytes', 'gzip', 'p50 ms', 'p99 ms', 'its actions, p50 ms', '÷ actions']
 
-/** What pages take in the process beside the actions that they are made of, on a SQLite file with the recorded chain. */
+/**
+ * Cost of pages in the process compared with the actions from which they are made, on an SQLite file with the
+ * recorded chain.
+ */
 export const explorerTable = async (file: string): Promise<string> => {
   const store = openSqlite({ path: file, readonly: true })
   const none = { get: () => undefined }
@@ -87,7 +90,7 @@ const askedFor = (path: string) => ({
   query: new URLSearchParams(),
 })
 
-/** The calls that a page says it is made of. */
+/** The calls listed on a page as its sources. */
 const callsIn = (text: string): readonly { readonly action: Action; readonly given: CallParameters }[] =>
   [...text.matchAll(/href="[./]*api\/\?([^"]*)"/g)].flatMap(([, query = '']) => {
     const {

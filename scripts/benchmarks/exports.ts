@@ -4,14 +4,14 @@ import { fixed, table, whole } from './measure.ts'
 import { cpuOf } from './processes.ts'
 import { pathOf, type Side } from './sides.ts'
 
-/** Rows a second that a list is to be sent with, from each store. */
+/** Required rows per second of an export, by store. */
 const LEAST: Readonly<Record<StoreName, number>> = { SQLite: 100_000, Elasticsearch: 40_000 }
-/** MB by which an export may let the service grow. */
+/** Maximum growth of the service's memory during an export, in MB. */
 const MOST_GROWTH = 40
 
 const HEADING = ['list', 'rows', 'MB', 's', 'rows/s', 'a CPU second', 'grown by MB'] as const
 
-/** Long lists sent whole: rows a second, CPU, and memory while they are sent. */
+/** Exports of long lists: rows per second, CPU, and memory during the export. */
 export const exportsText = async (
   bench: Bench,
   { store, side, chain }: { readonly store: StoreName; readonly side: Side; readonly chain: Chain },
@@ -27,7 +27,7 @@ export const exportsText = async (
     for await (const part of answer.body ?? []) bytes += part.length
     const rows = Number(answer.headers.get('x-total-count'))
     const seconds = (performance.now() - start) / 1_000
-    // One more look at what is left.
+    // Waits for one more sample of the memory that stays in use.
     await Bun.sleep(600)
     const cpu = ((await cpuOf(pid)) ?? 0) - before
     const memory = side.memory.slice(from)

@@ -4,16 +4,15 @@ import type { Bench } from './bench.ts'
 import { bodiesOf, sendBodies } from './elastic.ts'
 import type { Asked } from './in-turns.ts'
 
-/** Rows of a page, here and in everything that is compared with it. */
+/** Rows per page, here and in all requests compared with the floors. */
 export const SIZE = 20
-/** Other rows beside them, so that the term is looked for among some. */
+/** Number of other rows, so that the search for the term has to skip some. */
 const OTHERS = 10_000
 
 /**
- * What no service on Elasticsearch can be faster than: F1, a search that finds nothing; F2, a full page of equal rows
- * found by a term that only they carry, nothing sorted, scored or counted. They are asked of an index of their own, which
- * has rows of a loaded store.
- *
+ * Lower bounds for any service on Elasticsearch. F1: a search without hits. F2: a full page of equal rows,
+ * found by a term that only they have, without sorting, scoring or counting. The searches use an index of
+ * their own with rows of a loaded store.
  * @param loaded prefix of that store's indices
  */
 export const floors = async ({ elastic, prefix }: Bench, loaded: string): Promise<readonly Asked[]> => {

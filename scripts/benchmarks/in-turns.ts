@@ -2,10 +2,12 @@ import type { Client, Load, Target } from './lean-client.ts'
 import { fixed, whole } from './measure.ts'
 import { cpuOf } from './processes.ts'
 
-/** What a lean client asks, and the process whose CPU it takes; absent: that of Elasticsearch alone. */
+/** Requests of the client, and the process whose CPU is measured; absent: only Elasticsearch is. */
 export type Asked = { readonly name: string; readonly target: Target; readonly pid?: number }
 
-/** Figures of one of them under one load; CPU in milliseconds a request, user and system; undefined: not known. */
+/**
+ * Figures of one target under one load; CPU in milliseconds per request, user and system; undefined: unknown.
+ */
 export type Figures = Load & {
   readonly name: string
   readonly serviceCpu: number | undefined
@@ -15,18 +17,19 @@ export type Figures = Load & {
 export type Turns = {
   readonly client: Client
   readonly clients: number
-  /** Of each turn. */
+  /** Seconds of each turn. */
   readonly seconds: number
-  /** Answers after which a turn asks no more; absent: none. */
+  /** Maximum number of answers in a turn; absent: no limit. */
   readonly most?: number | undefined
-  /** How often each has its turn. */
+  /** Number of turns of each target. */
   readonly rounds: number
   readonly elasticPid: number | undefined
 }
 
 /**
- * All of them in turns, each round in the opposite order of the last, so that what drifts on the machine meets all alike.
- * Of each the round with the most requests a second counts: other work on the machine only slows down.
+ * Measures all targets in turns, each round in the opposite order of the last, so that slow changes of the
+ * machine affect all alike. For each, the round with the most requests per second counts: other work on the
+ * machine can only slow requests down.
  */
 export const inTurns = async (all: readonly Asked[], turns: Turns): Promise<readonly Figures[]> => {
   const best = new Map<Asked, Figures>()
@@ -39,10 +42,13 @@ export const inTurns = async (all: readonly Asked[], turns: Turns): Promise<read
   return all.flatMap(asked => best.get(asked) ?? [])
 }
 
-/** How often a turn is repeated before its failed requests are the report's. */
+/** Maximum number of tries of a turn; after the last one, failed requests are reported. */
 const TRIES = 5
 
-/** A busy machine's service refuses some requests: such a turn is no figure, so it is repeated. */
+/**
+ * Runs a turn, and repeats it if requests failed: on a busy machine a service refuses some, and such a turn
+ * gives no figures.
+ */
 const once = async (asked: Asked, turns: Turns): Promise<Figures> => {
   for (let tries = 1; ; tries++) {
     const figures = await turnOf(asked, turns)
@@ -65,7 +71,7 @@ const turnOf = async ({ name, target, pid }: Asked, turns: Turns): Promise<Figur
   return { ...load, name, serviceCpu: perRequest(0), elasticCpu: perRequest(1) }
 }
 
-/** Heads of what `figureCells` gives. */
+/** Headings of the cells of `figureCells`. */
 export const FIGURES = ['p50 ms', 'p99 ms', '/s', 'CPU ms', 'of Elasticsearch'] as const
 export const figureCells = (figures: Figures): readonly string[] => [
   fixed(figures.p50, 3),

@@ -2,27 +2,30 @@ import type { Chain } from './chains.ts'
 import { SIZE } from './floors.ts'
 import { askSide, type Side } from './sides.ts'
 
-/** A kind of request, at several places of what it reads. */
+/** A kind of request, at several positions in its data. */
 export type Kind = {
   readonly name: string
-  /** Numbers of clients that ask at once. */
+  /** Numbers of concurrent clients. */
   readonly clients: readonly number[]
-  /** Queries by what they ask for. */
+  /** Queries by the position or part that they read. */
   readonly queries: Readonly<Record<string, readonly string[]>>
 }
 
-/** Different requests of a kind; more would only fill the client's memory. */
+/** Maximum number of different requests of a kind; more would only fill the client's memory. */
 const MOST = 1_000
 
-/** A prime: its multiples go through all numbers below `count` once, in no order, whatever the count. */
+/** A prime, so that its multiples visit all numbers below `count` exactly once, in a scattered order. */
 const STRIDE = 7_368_787
-/** The n-th of `count` things in an order that looks like chance and repeats none. */
+/** The n-th of `count` items in a scattered order without repetition. */
 const scattered = (n: number, count: number): number => (n * STRIDE + 12_345) % count
 
 type Paged = { readonly data: { readonly total: number } }
 type Transactions = { readonly data: { readonly transactions: readonly { readonly tx_hash: string }[] } }
 
-/** Pages of long lists and of a ranking, and transactions by hash; a quick look is at random pages of the first list. */
+/**
+ * Pages of long lists and of a ranking, and transactions by hash. A quick run reads only random pages, and
+ * fewer lists.
+ */
 export const kindsFor = async (
   side: Side,
   { hub, token }: Chain,
@@ -58,7 +61,7 @@ export const kindsFor = async (
   ]
 }
 
-/** Transactions of all parts of the chain, each asked once. */
+/** Hashes of transactions from all parts of the chain, each used once. */
 const hashQueries = async (side: Side): Promise<readonly string[]> => {
   const list = 'module=base&action=get-transaction-list'
   const { total } = (JSON.parse(await askSide(side, `${list}&size=1`)) as Paged).data

@@ -1,28 +1,28 @@
 import { join } from 'node:path'
 import { outputOf, ROOT } from './processes.ts'
 
-/** One kind of request, sent again and again. */
+/** A kind of request that is sent repeatedly. */
 export type Target = {
   /** `http://HOST:PORT` */
   readonly url: string
-  /** Paths with their queries, taken in turns. */
+  /** Paths with their queries, sent in rotation. */
   readonly paths: readonly string[]
   /** Body of a POST; absent: a GET. */
   readonly body?: string
 }
 
-/** What clients of one target saw. */
+/** Measurements of the clients of one target. */
 export type Load = {
   readonly requests: number
   readonly perSecond: number
-  /** Milliseconds. */
+  /** Median in milliseconds; `p99` too. */
   readonly p50: number
   readonly p99: number
-  /** Answers that were not 2xx, and requests without an answer. */
+  /** Number of answers other than 2xx, and of requests without an answer. */
   readonly failed: number
 }
 
-/** Sends requests to a target for a while, as many at once as there are clients. */
+/** Sends requests to a target for some time, with as many in flight as there are clients. */
 export type Client = {
   readonly load: (target: Target, options: LoadOptions) => Promise<Load>
 }
@@ -30,11 +30,13 @@ export type Client = {
 export type LoadOptions = {
   readonly clients: number
   readonly seconds: number
-  /** Answers after which no more is asked, although the seconds are not over: rates are then no figures. */
+  /** Maximum number of answers, after which the load ends early; the rates are then meaningless. */
   readonly most?: number | undefined
 }
 
-/** wrk, which takes some 10 µs of CPU a request, so that what is measured is the service. */
+/**
+ * wrk as the client: it takes some 10 µs of CPU per request, so that the figures are those of the service.
+ */
 export const leanClient = async (folder: string): Promise<Client> => {
   const wrk = (await outputOf(folder, [join(ROOT, 'scripts/system-program'), 'wrk', 'wrk'])).trim()
   let runs = 0
@@ -51,10 +53,13 @@ export const leanClient = async (folder: string): Promise<Client> => {
   }
 }
 
-/** wrk counts an answer that takes longer as failed; after its own two seconds it would on a busy machine. */
+/** wrk counts slower answers as failed. Its default of two seconds is too short on a busy machine. */
 const TIMEOUT = '60s'
 
-/** Text of Lua. wrk sleeps for all of its seconds, which only a signal cuts short: it then ends as it does after them. */
+/**
+ * Lua code that ends wrk after some answers. wrk otherwise sleeps for its full time; only a signal ends that
+ * sleep, after which it reports as usual.
+ */
 const endAfter = (answers: number): string => `
 local ffi = require("ffi")
 ffi.cdef("int getpid(void); int kill(int process, int signal);")
@@ -67,7 +72,7 @@ response = function()
   ffi.C.kill(ffi.C.getpid(), SIGINT)
 end`
 
-/** Text of Lua; the paths have no quotes nor backslashes. */
+/** Lua code of the requests and the report. The paths contain no quotes and no backslashes. */
 const wrkScript = ({ paths, body }: Target, most: number | undefined): string => `
 local paths = { ${paths.map(path => JSON.stringify(path)).join(', ')} }
 local at = 0

@@ -4,10 +4,12 @@ import { fixed, table, whole } from './measure.ts'
 import { type Cost, cpuOf, running } from './processes.ts'
 import { rawElastic, rawSqlite } from './raw-bulk.ts'
 
-/** What loading the measured blocks of a chain cost. */
+/** The cost of loading the measured blocks of a chain. */
 export type Load = Cost & { readonly nodeCpu: number; readonly elasticCpu: number | undefined }
 
-/** Loads a chain from a node in a process of its own; what is measured begins after the node's `warm` blocks. */
+/**
+ * Loads a chain from a node in a process of its own; the measurement begins after the node's `warm` blocks.
+ */
 export const loadChain = async (
   bench: Bench,
   { place, node, binary }: { readonly place: Place; readonly node: ChainNode; readonly binary: string },
@@ -25,7 +27,7 @@ export const loadChain = async (
   }
 }
 
-/** CPU seconds that a generated chain's node has taken so far; 0 for a recorded one's. */
+/** CPU seconds used so far by the node of a generated chain; 0 for a recorded chain. */
 const nodeCpu = async ({ url }: ChainNode): Promise<number> => {
   const answer = await fetch(`${url}/cpu`)
   if (!answer.ok) return 0
@@ -38,7 +40,7 @@ const RATES = [
   ...['Elasticsearch', 'MB at most'],
 ]
 
-/** Loading, beside a raw bulk of the very documents that were loaded. */
+/** Compares loading with a raw bulk of the same documents. */
 export const loadingText = async (
   bench: Bench,
   chain: Chain,

@@ -16,7 +16,10 @@ type Nodes = {
   >
 }
 
-/** Where this is measured: one line for the head of the report, and the process of Elasticsearch when it is here. */
+/**
+ * The machine of the measurement: a line for the head of the report, and the process id of Elasticsearch if
+ * it runs here.
+ */
 export const machine = async (elastic: Elastic) => {
   const { nodes } = await elastic.json<Nodes>('GET', '/_nodes/process,jvm')
   const [node] = Object.values(nodes)

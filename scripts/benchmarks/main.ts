@@ -19,8 +19,9 @@ import { type Build, buildOf, forget, type Side, startSides, THIS } from './side
 import { type Verdict, verdictTable } from './verdicts.ts'
 
 /**
- * The report of `scripts/bench`, Markdown on stdout: `main.ts --work FOLDER …`, with ELASTICSEARCH_URL. Absolute figures
- * are this machine's; what counts are the ratios, for both sides of each are measured in turns in this run.
+ * The report of `scripts/bench`, Markdown on stdout: `main.ts --work FOLDER …`, with ELASTICSEARCH_URL.
+ * Absolute figures depend on this machine. The ratios do not: both sides of each are measured in turns in
+ * this run.
  */
 
 const BLOCKS = 20_000
@@ -63,7 +64,7 @@ const bench: Bench = {
 
 const say = (text: string): void => console.log(`${text}\n`)
 
-/** One that fails says why and makes the end's code 1; the others are measured all the same. */
+/** Runs a section. A failed section prints the reason and sets exit code 1; the other sections still run. */
 const section = async (title: string, run: () => Promise<string>): Promise<void> => {
   const text = await run().catch((error: unknown) => {
     process.exitCode = 1
@@ -73,7 +74,7 @@ const section = async (title: string, run: () => Promise<string>): Promise<void>
   say(`## ${title}\n\n${text}\n\n${loadLine()}`)
 }
 
-/** Loads a chain with each build, tells what that cost this one, and serves what was loaded. */
+/** Loads a chain with each build, reports the cost for this build, and serves the loaded data. */
 const loadAll = async (chain: Chain, kind: StoreName, builds: readonly Build[]) => {
   const node = await chain.start(work)
   const loaded: { readonly build: Build; readonly place: Place }[] = []
@@ -88,7 +89,7 @@ const loadAll = async (chain: Chain, kind: StoreName, builds: readonly Build[]) 
   return loaded
 }
 
-/** Of rows that were loaded into Elasticsearch, which is therefore the first store. */
+/** Floors of rows loaded into Elasticsearch, which is therefore the first store. */
 let floor: readonly Asked[] = []
 
 const onStore = async (chain: Chain, kind: StoreName, builds: readonly Build[]): Promise<void> => {

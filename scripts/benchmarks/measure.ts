@@ -1,17 +1,17 @@
-/** Times of many calls, milliseconds. */
+/** Durations of many calls, in milliseconds. */
 export type Times = Shares & { readonly perSecond: number }
-/** Half of the times, and 99 of a hundred, are no longer. */
+/** Median and 99th percentile. */
 export type Shares = { readonly p50: number; readonly p99: number }
 
-/** Something to be called again and again; `n` is 0, 1, 2 …, never the same twice. */
+/** A call to repeat; `n` is 0, 1, 2 …, never the same twice. */
 export type Ask = { readonly name: string; readonly ask: (n: number) => Promise<unknown> }
 
-/** Turns that each ask gets: what drifts meanwhile meets all of them. */
+/** Number of turns of each ask, so that slow changes of the machine affect all of them. */
 const ROUNDS = 10
 
 /**
- * Times of each ask, `calls` of each with `clients` at once. They take turns, after a tenth of it unmeasured, so that
- * ratios between them are of one and the same time.
+ * Measures each ask with `calls` calls, `clients` at a time. The asks take turns, after an unmeasured tenth
+ * of the calls, so that ratios between them are of the same time.
  */
 export const interleaved = async (
   asks: readonly Ask[],
@@ -47,7 +47,7 @@ export const sharesOf = (times: readonly number[]): Shares => {
   return { p50: share(0.5), p99: share(0.99) }
 }
 
-/** Rows under a heading as a Markdown table, columns aligned. */
+/** Formats rows under a heading as a Markdown table with aligned columns. */
 export const table = (heading: readonly string[], rows: readonly (readonly string[])[]): string => {
   const all = [heading, ...rows]
   const widths = heading.map((_, column) => Math.max(3, ...all.map(row => row[column]?.length ?? 0)))

@@ -7,19 +7,19 @@ const environment = { PATH: process.env['PATH'] ?? '', IOSTLENS_LOG_LEVEL: 'warn
 
 export type Running = {
   readonly url: string
-  /** What it has said until then. */
+  /** Output up to the start of serving. */
   readonly said: string
   readonly pid: number
   readonly startedMs: number
   readonly stop: () => Promise<void>
 }
 
-/** Whatever ends the benchmark ends what it started. */
+/** Child processes, which are killed when the benchmark ends for any reason. */
 const started = new Set<Bun.Subprocess>()
 process.on('exit', () => {
   for (const child of started) child.kill('SIGKILL')
 })
-/** Ends what still runs: nobody must write to indices that are being removed. */
+/** Ends all running child processes: no process may write to indices while they are removed. */
 export const endAll = async (): Promise<void> => {
   for (const child of started) child.kill('SIGKILL')
   await Promise.all([...started].map(({ exited }) => exited))
@@ -31,7 +31,7 @@ const spawn = (command: readonly string[], folder: string) => {
   return child
 }
 
-/** A command whose log is looked at while it runs. */
+/** Starts a command whose log is read while it runs. */
 export const watched = (folder: string, command: readonly string[]) => {
   const options = { cwd: folder, env: environment, stdout: 'ignore', stderr: 'pipe' } as const
   const child = Bun.spawn([...command], options)
@@ -46,12 +46,12 @@ export const watched = (folder: string, command: readonly string[]) => {
   }
   return {
     pid: child.pid,
-    /** Resident memory so far, MB. */
+    /** Samples of resident memory so far, MB. */
     memory: memory.samples,
     lines: lines(),
-    /** Asks it to stop, as an operator does. */
+    /** Asks the command to stop, as an operator would. */
     end: (): void => child.kill('SIGTERM'),
-    /** Throws, with the last line of the log, when its code is not 0. */
+    /** Throws, with the last line of the log, when the exit code is not 0. */
     ended: child.exited.then(code => {
       started.delete(child)
       memory.stop()
@@ -60,7 +60,7 @@ export const watched = (folder: string, command: readonly string[]) => {
   }
 }
 
-/** A command that serves until it is stopped; ready when it has said where. */
+/** Starts a command that serves until it is stopped; resolves when it has printed its address. */
 export const serving = async (folder: string, command: readonly string[]): Promise<Running> => {
   const start = performance.now()
   const child = spawn(command, folder)
@@ -85,7 +85,10 @@ export const serving = async (folder: string, command: readonly string[]): Promi
   }
 }
 
-/** A command that says a line when it is ready, and one for each line that it is told. */
+/**
+ * Starts a command that prints a line when it is ready, and then answers each line of its stdin with one
+ * line.
+ */
 export const talking = async (command: readonly string[]) => {
   const child = Bun.spawn([...command], { stdin: 'pipe', stdout: 'pipe', stderr: 'inherit' })
   started.add(child)
@@ -120,17 +123,17 @@ const linesOf = async function* (stream: ReadableStream<Uint8Array>): AsyncGener
   }
 }
 
-/** What a command has cost from its start to its end. */
+/** The cost of a command from start to end. */
 export type Cost = {
   readonly seconds: number
   readonly cpu: number
-  /** Resident memory through the run, MB, evenly spread. */
+  /** Samples of resident memory during the run, MB, evenly spread. */
   readonly memory: readonly number[]
-  /** Its stdout. */
+  /** Output on stdout. */
   readonly out: string
 }
 
-/** Runs a command to its end; throws when that is not code 0. */
+/** Runs a command to its end; throws when the exit code is not 0. */
 export const running = async (folder: string, command: readonly string[]): Promise<Cost> => {
   const start = performance.now()
   const child = spawn(command, folder)
@@ -147,14 +150,14 @@ export const running = async (folder: string, command: readonly string[]): Promi
   }
 }
 
-/** Stdout of a command; throws when it does not end with code 0. */
+/** Output of a command on stdout; throws when the exit code is not 0. */
 export const outputOf = async (folder: string, command: readonly string[]): Promise<string> =>
   (await running(folder, command)).out
 
-/** Twice a second is enough for what is to stay flat over minutes. */
+/** Interval of memory samples: twice a second is enough for a value that should stay constant for minutes. */
 const SAMPLE_MS = 500
 
-/** Looks at a process's resident memory until it is stopped; MB. */
+/** Samples the resident memory of a process until `stop`, in MB. */
 export const memoryOf = (pid: number) => {
   const samples: number[] = []
   const look = async (): Promise<void> => {
@@ -162,7 +165,7 @@ export const memoryOf = (pid: number) => {
       .text()
       .catch(() => '')
     const kib = Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0)
-    // Before it has become the program it is to be, it is all but empty.
+    // Before `exec`, the child process has almost no memory of its own.
     if (kib > 10_000) samples.push(kib / 1_024)
   }
   void look()
@@ -176,10 +179,10 @@ export const memoryOf = (pid: number) => {
   }
 }
 
-/** Clock ticks of a second in /proc/PID/stat (`getconf CLK_TCK`; 100 on Linux). */
+/** Clock ticks per second in /proc/PID/stat (`getconf CLK_TCK`; 100 on Linux). */
 const TICKS = 100
 
-/** CPU seconds a process has taken so far; undefined: none of this machine. */
+/** CPU seconds used by a process so far; undefined: not a process of this machine. */
 export const cpuOf = async (pid: number | undefined): Promise<number | undefined> => {
   if (pid === undefined) return undefined
   const stat = await Bun.file(`/proc/${pid}/stat`)
@@ -189,7 +192,7 @@ export const cpuOf = async (pid: number | undefined): Promise<number | undefined
   return fields === undefined ? undefined : (Number(fields[11]) + Number(fields[12])) / TICKS
 }
 
-/** A key without limits that matter here. */
+/** Creates an API key with limits too high to matter here. */
 export const unlimitedKey = async (folder: string, store: string, binary = BINARY): Promise<string> => {
   const limits = ['--per-second', '1000000', '--per-day', '1000000000']
   const { out } = await running(folder, [binary, 'keys', 'add', 'benchmark', '--store', store, ...limits])

@@ -4,13 +4,16 @@ import { openElastic } from '#store/elastic/open-elastic.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { bodiesOf, type Elastic, sendBodies } from './elastic.ts'
 
-/** What a raw bulk took: only the writing counts, documents are made ready before. */
+/** The cost of a raw bulk. Only writing is measured; documents are prepared before. */
 export type Raw = { readonly seconds: number; readonly documents: number }
 
-/** Rows of one transaction, as a loader's batches have about. */
+/** Rows per transaction, about as many as in a loader's batches. */
 const ROWS = 20_000
 
-/** Copies the history after `height` into a new file with the same tables. State does not say when it was written: left out. */
+/**
+ * Copies the history after `height` into a new file with the same tables. State is left out, because it does
+ * not record when it was written.
+ */
 export const rawSqlite = async (loaded: string, copy: string, height: number): Promise<Raw> => {
   const empty = openSqlite({ path: copy })
   await empty.create()
@@ -33,7 +36,10 @@ export const rawSqlite = async (loaded: string, copy: string, height: number): P
     })()
     seconds += (performance.now() - start) / 1_000
   }
-  /** In pieces, so that a file of any size can be copied; written in turns as a loader does. */
+  /**
+   * Copies a table in pieces, each in one transaction as a loader's batches, so that a file of any size can
+   * be copied.
+   */
   const copyRows = (name: string, column: string, after: bigint): number => {
     const columns = columnsOf(from, name)
     const read = from.prepare(
@@ -66,11 +72,11 @@ export const rawSqlite = async (loaded: string, copy: string, height: number): P
   return { seconds, documents }
 }
 
-/** Columns that are stored: those that follow from others are not in the list. */
+/** The stored columns of a table; generated columns are not listed. */
 const columnsOf = (db: Database, table: string): readonly string[] =>
   (db.query(`SELECT name FROM pragma_table_info('${table}')`).values() as string[][]).flat()
 
-/** Places of the rows after one, in pieces, in the order of their rows. */
+/** Reads the places of the rows after a given one, in pieces, in the order of their rows. */
 const placesAfter = (from: Database, after: bigint, each: (rows: readonly unknown[][]) => void): void => {
   const read = from.prepare(
     `SELECT "_row", "places" FROM "records" WHERE "_row" > ? ORDER BY "_row" LIMIT ${ROWS}`,
@@ -92,7 +98,7 @@ const placesAfter = (from: Database, after: bigint, each: (rows: readonly unknow
 type Hit = { readonly _index: string; readonly _id: string; readonly _source: object }
 type Scrolled = { readonly _scroll_id: string; readonly hits: { readonly hits: readonly Hit[] } }
 
-/** Bodies made ready at once: some 100 MB. */
+/** Number of bodies prepared at once: some 100 MB. */
 const READY = 24
 
 /** Sends every document written after a height to new indices with the same mappings, ids and bulk size. */

@@ -3,27 +3,30 @@ import { join } from 'node:path'
 import type { Place } from './bench.ts'
 import { BINARY, memoryOf, outputOf, type Running, serving, unlimitedKey } from './processes.ts'
 
-/** A build that is measured. */
+/** A build to measure. */
 export type Build = {
-  /** As tables name it. */
+  /** Name in the tables. */
   readonly name: string
-  /** The compiled file. */
+  /** Path of the compiled file. */
   readonly binary: string
 }
 
-/** A build that serves one loaded store. */
+/** A build that serves a loaded store. */
 export type Side = {
   readonly name: string
   readonly service: Running
   readonly key: string
-  /** Resident memory since it listens, MB. */
+  /** Samples of resident memory since it has been listening, MB. */
   readonly memory: readonly number[]
   readonly stop: () => Promise<void>
 }
 
 export const THIS: Build = { name: 'this', binary: BINARY }
 
-/** Serves a store with a build and one thread; `more`: also with one for each core, and with one and kept answers. */
+/**
+ * Starts a build on a store with one thread. With `more`, also starts it with a thread per core, and with one
+ * thread and cached answers.
+ */
 export const startSides = async (
   folder: string,
   { name, binary }: Build,
@@ -52,7 +55,7 @@ export const startSides = async (
   ]
 }
 
-/** Answer of an action as text; throws unless it is 200. `query` as it stands behind the key. */
+/** Answer of an action as text; throws unless the status is 200. `query` follows the key in the URL. */
 export const askSide = async (side: Side, query: string): Promise<string> => {
   const answer = await fetch(side.service.url + pathOf(side, query))
   const text = await answer.text()
@@ -62,7 +65,7 @@ export const askSide = async (side: Side, query: string): Promise<string> => {
 
 export const pathOf = ({ key }: Side, query: string): string => `/api/?apikey=${key}&${query}`
 
-/** A commit, built in a checkout of its own; `forget` removes that. */
+/** Builds a commit in a checkout of its own; `forget` removes the checkout. */
 export const buildOf = async (root: string, commit: string, folder: string): Promise<Build> => {
   const checkout = join(folder, 'against')
   await outputOf(root, ['git', 'worktree', 'add', '--force', '--detach', checkout, commit])

@@ -1,6 +1,6 @@
 import { fixed, table } from './measure.ts'
 
-/** A promise about speed or memory, and what was measured of it. */
+/** A promise about speed or memory, and its measurement. */
 export type Verdict = {
   readonly promise: string
   readonly most?: number
@@ -9,7 +9,10 @@ export type Verdict = {
   readonly measured: number
 }
 
-/** All promises in one table, by what this run says. Of a run of another size or beside other work it says little. */
+/**
+ * All promises in one table with the measurements of this run. They mean little for a run of another size or
+ * beside other work.
+ */
 export const verdictTable = (verdicts: readonly Verdict[]): string =>
   table(
     ['promise', 'bound', 'measured', 'kept'],

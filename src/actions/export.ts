@@ -25,6 +25,8 @@ export type Export = {
   readonly total: number | undefined
   /** Columns and lines in the form of an accounting program; undefined: rows have their own fields. */
   readonly book?: Book | undefined
+  /** Fields of its answer beside the rows, such as the point of the past that it is of. */
+  readonly beside?: object | undefined
   /** Names of the fields of a row, in order; undefined: rows are single values. */
   readonly columns: readonly string[] | undefined
   /**
@@ -98,11 +100,13 @@ const readWhole = async (
   { list, ...ways }: Ways & { readonly list: string },
 ): Promise<Opened> => {
   const { data, at } = await answer(deps, call, ways)
-  const rows = (data as Readonly<Record<string, readonly unknown[]>>)[list] ?? []
+  const { [list]: listed, page, size, total, ...beside } = data as Readonly<Record<string, unknown>>
+  const rows = (listed ?? []) as readonly unknown[]
   const listing: Listing = {
     total: rows.length,
     docs: async (_view, offset, limit) => rows.slice(offset, offset + limit),
     rows: async (_view, docs) => ({ rows: docs }),
+    beside,
   }
   const columns = columnsIn(data)
   return { ...openedOf(listing, at, work => work(NO_VIEW)), ...(columns === undefined ? {} : { columns }) }
@@ -161,6 +165,7 @@ const openedOf = (listing: Listing, at: Published, read: Read): Opened => ({
   at,
   total: listing.total,
   book: listing.book,
+  beside: listing.beside,
   rows: begin => rowsOf(listing, read, begin),
   close: () => undefined,
 })

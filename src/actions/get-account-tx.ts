@@ -30,7 +30,7 @@ import { listedRecords } from './shape/rows.ts'
 /** Filters on an account's rows. */
 const recordFilters = {
   direction: direction({
-    en: 'Return only rows that moved a token to the account (in) or from it (out). What an account moves to itself is neither.',
+    en: 'Return only rows that moved a token to the account (in) or from it (out). A movement from an account to itself is neither.',
     zh: '只返回转入该账户（in）或从该账户转出（out）代币的记录。账户转给自己的不属于任何一种。',
   }),
   counterparty: counterparty({

@@ -34,7 +34,7 @@ const { seq, ...fields } = {
     '交易哈希；解冻与出块奖励时为 null。',
   ),
   action: text(
-    'What caused the change: transfer, transferFreeze, issue, destroy; contribute (the reward for a block); ram (used or given back); release (a frozen amount came due).',
+    'Cause of the change: transfer, transferFreeze, issue, destroy; contribute (the reward for a block); ram (used or given back); release (a frozen amount came due).',
     '变动来源：transfer、transferFreeze、issue、destroy；contribute（出块奖励）；ram（占用或退还 RAM）；release（冻结金额到期）。',
   ),
   counterparty: textOrNull('The other party; null where there is none.', '对方；没有时为 null。'),

@@ -12,8 +12,8 @@ import { listOfRows, shape, text } from './shape/results.ts'
 
 const { seq, ...fields } = {
   ...changeFields,
-  from: text('Who sent it; empty for its issue.', '转出方；发行时为空。'),
-  to: text('Who received it.', '转入方。'),
+  from: text('Sender; empty for the issue.', '转出方；发行时为空。'),
+  to: text('Recipient.', '转入方。'),
 }
 const title = { en: 'Movements of this page.', zh: '转移列表。' }
 

@@ -22,9 +22,9 @@ const { seq, ...fields } = {
     'exchangeIOST: the producer exchanged contribute for IOST. candidateWithdraw: it withdrew its half of a candidate bonus, and its voters were given the other half. topupVoterBonus: somebody added an amount for its voters. voterWithdraw: a voter withdrew what came from this producer.',
     'exchangeIOST：生产者将 contribute 兑换为 IOST。candidateWithdraw：生产者领取候选人奖励中属于自己的一半，另一半归其投票者。topupVoterBonus：有人为其投票者追加奖励。voterWithdraw：某投票者领取来自该生产者的奖励。',
   ),
-  producer_amount: exact('What the producer itself was paid, in IOST.', '生产者本身得到的数量（IOST）。'),
-  added_for_voters: exact('What was added for its voters, in IOST.', '为其投票者增加的数量（IOST）。'),
-  taken_by_voters: exact('What a voter withdrew, in IOST.', '投票者从中领取的数量（IOST）。'),
+  producer_amount: exact('Amount paid to the producer itself, in IOST.', '生产者本身得到的数量（IOST）。'),
+  added_for_voters: exact('Amount added for its voters, in IOST.', '为其投票者增加的数量（IOST）。'),
+  taken_by_voters: exact('Amount withdrawn by a voter, in IOST.', '投票者从中领取的数量（IOST）。'),
 }
 const title = { en: 'Changes of this page.', zh: '变动列表。' }
 

@@ -7,12 +7,16 @@ import { wholeOf } from './list/paging.ts'
 import { owner } from './request/parameter-types.ts'
 import { checkPoint, point } from './request/point.ts'
 import { type HeldTokenRow, heldTokenFields, heldTokenRows } from './shape/held-tokens.ts'
+import { pointFields, pointShown } from './shape/point.ts'
 import { listOfRows, shape } from './shape/results.ts'
 
 const { frozen_list: _, ...usual } = heldTokenFields
 
 const listFor = <P extends TProperties>(row: P) =>
-  listOfRows('tokens', shape(row), { en: 'Tokens.', zh: '代币列表。' })
+  shape({
+    ...listOfRows('tokens', shape(row), { en: 'Tokens.', zh: '代币列表。' }).properties,
+    ...pointFields,
+  })
 
 /** The tokens that an owner has. */
 export const getTokenList = defineAction({
@@ -31,7 +35,8 @@ export const getTokenList = defineAction({
   run: async (context, { account, ...asked }) => {
     const [name, then] = await Promise.all([ownerOf(context, account), momentOf(context, asked)])
     const rows = await heldTokenRows(context.view, await heldTokens(context.view, name, then))
-    return wholeOf('tokens', context.compat === 'iostabc' ? rows.map(withoutList) : rows)
+    const shown = context.compat === 'iostabc' ? rows.map(withoutList) : rows
+    return { ...wholeOf('tokens', shown), ...pointShown(then) }
   },
   isOfStore: true,
   fails: ['not_found', 'loading'],

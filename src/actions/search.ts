@@ -9,7 +9,7 @@ import { shown } from './request/refusals.ts'
 import { described, flag, listOfRows, shape, text } from './shape/results.ts'
 
 const row = shape({
-  type: described(Type.Union(TYPES.map(type => Type.Literal(type))), 'What it is.', '类型。'),
+  type: described(Type.Union(TYPES.map(type => Type.Literal(type))), 'Kind of the match.', '类型。'),
   id: text(
     'Name of the account, token, producer or NFT collection, id of the contract, number of the block, or hash of the transaction.',
     '账户、代币、生产者或 NFT 合集的名称，合约 ID，区块高度，或交易哈希。',

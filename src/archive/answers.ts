@@ -6,12 +6,15 @@ import type { Archive } from './reader.ts'
 /** A call of a node's RPC. */
 export type ArchiveCall = { readonly path: string; readonly body?: string }
 
-/** What a node answers to it: JSON as bytes. */
+/** The node's response to such a call: its HTTP status and its JSON body as bytes. */
 export type ArchiveAnswer = { readonly status: 200 | 400; readonly body: Uint8Array<ArrayBuffer> }
 
 const found = (text: string): ArchiveAnswer => ({ status: 200, body: new Uint8Array(Buffer.from(text)) })
 
-/** A refusal in a node's form; codes as go-iost uses them: 2 what it does not have, 12 a call that it does not know. */
+/**
+ * An error response in a node's form, with go-iost's codes: 2 for an object that was not found, 12 for an
+ * unknown call.
+ */
 const refused = (code: 2 | 12, message: string): ArchiveAnswer => ({
   status: 400,
   body: new Uint8Array(Buffer.from(JSON.stringify({ code, message }))),
@@ -20,9 +23,10 @@ const refused = (code: 2 | 12, message: string): ArchiveAnswer => ({
 const NOT_FOUND = refused(2, 'block not found')
 
 /**
- * Answers the calls of a node that are about its irreversible blocks, in a node's own form: so whatever is proved of a
- * node's blocks is proved of these, and what is refused there is refused here. Calls about state are not known to it.
- * Throws Failure 'damaged' with the name of a file that is not as it was written.
+ * Answers those calls of a node's RPC that concern irreversible blocks, in the form of a node. Blocks of an
+ * archive therefore pass the same proofs and fail the same checks as blocks of a node. Calls about state are
+ * refused as unknown. Throws Failure 'damaged' with the name of the file that has changed since it was
+ * written.
  */
 export const archiveAnswers =
   (archive: Archive) =>
@@ -84,7 +88,7 @@ const chainInfo = ({ manifest }: Archive): string => {
   })
 }
 
-/** The part of a range that the archive has. */
+/** The blocks of a range that the archive contains. */
 const within = async (archive: Archive, from: number, to: number): Promise<readonly BlockLines[]> => {
   const first = archive.manifest.files[0]?.from ?? 0
   const [low, high] = [Math.max(from, first), Math.min(to, archive.manifest.height)]
@@ -122,7 +126,7 @@ const blockAnswer = (lines: BlockLines, complete: boolean): string => {
   return `{"status":"IRREVERSIBLE","block":${block},${rest}}}`
 }
 
-/** The code that the last block with it placed, as a node has it. */
+/** The code of a contract from the last block that deployed it, in a node's form. */
 const contract = async (archive: Archive, id: string): Promise<ArchiveAnswer> => {
   const file = archive.manifest.files.findLast(({ contracts }) => contracts.some(([known]) => known === id))
   const height = file?.contracts.findLast(([known]) => known === id)?.[1]

@@ -1,4 +1,4 @@
-/** The `Authorization` header for the user and password in a URL; no header where it has none. */
+/** The `Authorization` header for the user and password in a URL; no header when the URL has neither. */
 export const authorizationIn = ({ username, password }: URL): Readonly<Record<string, string>> => {
   if (username === '' && password === '') return {}
   const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`

@@ -4,11 +4,12 @@ import { headHash, infoForms, origInfoOf, type RawHead } from '#chain/head.ts'
 import { Failure } from '#failure/failure.ts'
 
 /**
- * A block in an archive: lines of text in a fixed order and form, so that the same block always makes the same bytes.
- * The first line is the head as getBlockHeaderByRange gives it, the second one the transactions as getBlockTxsByContract
- * gives them. Lines that few blocks have follow, each after a sign: `r` the answer of getRawBlockByNumber in base64, since
- * it may be no UTF-8, `c` one of getContract, `i` and `o` the `info` and `orig_info` of getBlockByNumber where they do not
- * follow from the head.
+ * A block in an archive: lines of text in a fixed order and form, so that the same block always makes the
+ * same bytes. The first line is the header as getBlockHeaderByRange returns it, the second the transactions
+ * as getBlockTxsByContract returns them. Optional lines follow, each with a one-letter prefix. `r` is the
+ * response of getRawBlockByNumber in base64, since it may not be valid UTF-8. `c` is a response of
+ * getContract. `i` and `o` are the `info` and `orig_info` of getBlockByNumber when they do not follow from
+ * the header.
  */
 export type BlockLines = {
   readonly height: number
@@ -17,22 +18,22 @@ export type BlockLines = {
   readonly more: readonly string[]
 }
 
-/** What is archived of a block. */
+/** The content of a block that an archive stores. */
 export type ArchivedBlock = {
   readonly block: Block
-  /** Signature of its head as nodes give it, `{algorithm, sig, pubKey}`; undefined: none. */
+  /** Signature of the block's header as nodes return it, `{algorithm, sig, pubKey}`; undefined: none. */
   readonly sign: unknown
-  /** The node's raw block, where proving the block needs it. */
+  /** The node's raw block; present when the proof of the block needs it. */
   readonly raw?: Uint8Array | undefined
   readonly code: readonly ContractCode[]
 }
 
 const base64 = (hash: string): string => Buffer.from(decodeBase58(hash)).toString('base64')
 
-/** What stands for a signature that is not kept. */
+/** Placeholder for a signature that is not stored. */
 export const NO_SIGN = { algorithm: 0, sig: '', pubKey: '' }
 
-/** The lines of a block. Throws Failure 'bad_block' when its head does not have its hash. */
+/** The lines of a block. Throws Failure 'bad_block' when the hash of its header is not the block's hash. */
 export const linesOf = ({ block, sign = NO_SIGN, raw, code }: ArchivedBlock): BlockLines => {
   const { height, version, witness, time } = block
   const info = Buffer.from(infoOf(block))
@@ -60,7 +61,10 @@ export const linesOf = ({ block, sign = NO_SIGN, raw, code }: ArchivedBlock): Bl
   }
 }
 
-/** The text of `info` in a block's head: of the forms that nodes show alike, the one with which the head has its hash. */
+/**
+ * The text of `info` in the block's header. Nodes return several forms of it alike; this is the form that
+ * gives the block's hash.
+ */
 const infoOf = (block: Block): string => {
   const head: Omit<RawHead, 'sign' | 'info'> = {
     version: BigInt(block.version),
@@ -81,7 +85,10 @@ const infoOf = (block: Block): string => {
 export const textOf = (blocks: readonly BlockLines[]): string =>
   blocks.map(({ head, transactions, more }) => `${[head, transactions, ...more].join('\n')}\n`).join('')
 
-/** The blocks of a chunk's text, the first of which has the height `from`; undefined: it is not such a text. */
+/**
+ * The blocks in the text of a chunk whose first block is at height `from`; undefined when the text is
+ * malformed.
+ */
 export const readLines = (text: string, from: number): readonly BlockLines[] | undefined => {
   const lines = text.split('\n')
   if (lines.pop() !== '') return undefined
@@ -97,14 +104,14 @@ export const readLines = (text: string, from: number): readonly BlockLines[] | u
   return blocks
 }
 
-/** A line behind the first two, without its sign; undefined: the block has none of this kind. */
+/** The optional line with a prefix, without that prefix; undefined when the block has none. */
 export const lineOf = ({ more }: BlockLines, sign: 'r' | 'c' | 'i' | 'o'): string | undefined =>
   more.find(line => line.startsWith(sign))?.slice(1)
 
-/** The code of the contracts that a block places. */
+/** The code of the contracts that a block deploys. */
 export const codeIn = ({ more }: BlockLines): readonly ContractCode[] =>
   more.flatMap(line => (line.startsWith('c') ? [JSON.parse(line.slice(1)) as ContractCode] : []))
 
-/** Whether getBlockByNumber shows more of the block than its head and transactions say. */
+/** Whether the answer of getBlockByNumber has fields that do not follow from the header and transactions. */
 export const isShownOtherwise = (lines: BlockLines): boolean =>
   lineOf(lines, 'i') !== undefined || lineOf(lines, 'o') !== undefined

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { chunksIn, chunkText, MOST_TEXT_BYTES } from './chunk.ts'
 import { FORMAT, type Manifest, manifestText, readManifest, sha256 } from './manifest.ts'
 
-/** A chunk of these bytes as the table of a file names it. */
+/** A chunk of these bytes, as listed in the table of a file. */
 const chunkOf = (bytes: Uint8Array) => ({
   ...{ from: 0, to: 9, offset: 18 },
   ...{ bytes: bytes.byteLength, sha256: sha256(bytes) },

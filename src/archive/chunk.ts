@@ -3,42 +3,52 @@ import { zstdDecompress } from 'node:zlib'
 import { Failure } from '#failure/failure.ts'
 import { isWholeNumber, jsonIn, sha256 } from './manifest.ts'
 
-/** A file of an archive is this text, its chunks, the table of chunks as JSON, and the length of the table in 8 digits. */
+/**
+ * Start of every archive file. The chunks follow, then the table of chunks as JSON, then the length of that
+ * table in 8 digits.
+ */
 export const MAGIC = 'iostlens-blocks-1\n'
 
-/** Digits at the end of a file that tell the length of the table before them. */
+/** Digits at the end of a file that give the length of the table before them. */
 export const LENGTH_DIGITS = 8
 
-/** One compressed run of blocks in a file. */
+/** A compressed run of consecutive blocks in a file. */
 export type Chunk = {
   /** Heights of its first and last block. */
   readonly from: number
   readonly to: number
-  /** Where it begins in the file, and its length. */
+  /** Its offset and length in the file, in bytes. */
   readonly offset: number
   readonly bytes: number
   readonly sha256: string
 }
 
-/** A chunk has at most this number of blocks: what nodes give in one answer (go-iost rpc: ranges of 101). */
+/**
+ * Maximum number of blocks in a chunk, so that a chunk fits in one answer of a node (go-iost rpc: ranges of
+ * 101).
+ */
 export const CHUNK_BLOCKS = 100
 
-/** From this number of characters on a chunk is full: an answer made of it stays well below the limit of answers. */
+/**
+ * A chunk with this number of characters takes no more blocks: an answer made from it stays well below the
+ * size limit.
+ */
 export const CHUNK_CHARACTERS = 4 * 1024 * 1024
 
-/** Of zstd: higher levels save a few per cent and take many times as long. */
+/** Level of zstd: higher levels save a few per cent and take many times as long. */
 const LEVEL = 9
 
 /**
- * Most bytes of a chunk's text. An archive may come from anybody, and a few bytes can decompress to any number. What is read
- * has less: its transactions fit in the limit of a node's answers (32 MiB), and so does a raw block, before it is base64.
+ * Maximum length of a chunk's text in bytes. An archive may come from an untrusted source, and a few bytes
+ * can decompress to any size. A valid chunk is shorter: its transactions fit within the limit of a node's
+ * answers (32 MiB), and so does a raw block before it is encoded in base64.
  */
 export const MOST_TEXT_BYTES = 128 * 1024 * 1024
 
 export const compressed = (text: string): Promise<Uint8Array> =>
   Bun.zstdCompress(Buffer.from(text), { level: LEVEL })
 
-/** The text of a chunk. Throws Failure 'damaged' when its bytes are not those that were written. */
+/** The text of a chunk. Throws Failure 'damaged' when the bytes differ from those that were written. */
 export const chunkText = async (bytes: Uint8Array, chunk: Chunk, where: string): Promise<string> => {
   const what = `its blocks ${chunk.from} to ${chunk.to}`
   if (bytes.byteLength !== chunk.bytes || sha256(bytes) !== chunk.sha256)
@@ -55,7 +65,7 @@ const decompressed = promisify(zstdDecompress)
 /** The end of a file: the table of its chunks. */
 export const tableText = (chunks: readonly Chunk[]): string => JSON.stringify(chunks)
 
-/** The chunks of such a table. Throws Failure 'damaged' for any other text. */
+/** The chunks that such a table lists. Throws Failure 'damaged' for any other text. */
 export const chunksIn = (table: string, where: string): readonly Chunk[] => {
   const chunks = jsonIn(table)
   if (Array.isArray(chunks) && chunks.every(isChunk)) return chunks

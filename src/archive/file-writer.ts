@@ -5,18 +5,18 @@ import { type BlockLines, codeIn, textOf } from './block-lines.ts'
 import { type Chunk, compressed, LENGTH_DIGITS, MAGIC, tableText } from './chunk.ts'
 import { type ArchiveFile, sha256 } from './manifest.ts'
 
-/** Ending of files that are being written; what a killed process left of them is removed by the next one. */
+/** Suffix of files that are being written. The next run removes any that a killed process left behind. */
 export const PART = '.part'
 
-/** A file of an archive in the making. It has its name from `end` on, when all of it is on the disk. */
+/** An archive file that is being written. It gets its final name in `end`, when all of it is on the disk. */
 export type FileWriter = {
   add(lines: readonly BlockLines[]): Promise<void>
-  /** `to`, `hash`: height and hash of its last block. */
+  /** `to`, `hash`: height and hash of the last block. */
   end(to: number, hash: string): Promise<ArchiveFile>
   abandon(): Promise<void>
 }
 
-/** Begins the file whose first block has the height `from`. */
+/** Creates the file whose first block is at height `from`. */
 export const fileWriter = async (folder: string, from: number): Promise<FileWriter> => {
   const path = join(folder, `${from}${PART}`)
   const file = await open(path, 'w')
@@ -65,5 +65,5 @@ export const fileWriter = async (folder: string, from: number): Promise<FileWrit
   }
 }
 
-/** Names of files in the order of their blocks: at two blocks a second ten digits last for 150 years. */
+/** File names sort in the order of their blocks: at two blocks a second, ten digits last for 150 years. */
 const digits = (height: number): string => String(height).padStart(10, '0')

@@ -3,7 +3,7 @@ import { folderAt } from './folder.ts'
 
 const PART = new Uint8Array(1024 * 1024)
 
-/** A server whose answers, with this status, never end. */
+/** A server that responds with this status and a body that never ends. */
 const endless = (status: number) => {
   const cancelled = Promise.withResolvers<void>()
   const server = Bun.serve({
@@ -29,6 +29,40 @@ test('folderAt: a server that gives more than the bytes that were asked for is r
       message: `Archive file ${server.url}a.blocks: the server gives more than the 10 bytes from byte 0 on.`,
     })
     await cancelled
+  } finally {
+    await server.stop(true)
+  }
+})
+
+test.each([401, 403])(
+  'folderAt: a server that denies a file with %d is not said to have none',
+  async status => {
+    const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response(null, { status }) })
+    try {
+      const { text, bytes } = folderAt(server.url.href)
+      const says = (file: string) => ({
+        kind: 'usage',
+        message: `${server.url.href}${file}: the server answers with status ${status}.`,
+        help: expect.stringContaining('user and password'),
+      })
+      expect(await text('manifest.json').catch(error => error)).toMatchObject(says('manifest.json'))
+      expect(await bytes('a.blocks', 0, 1).catch(error => error)).toMatchObject(says('a.blocks'))
+    } finally {
+      await server.stop(true)
+    }
+  },
+)
+
+test('folderAt: only a file that is not there is said to be none', async () => {
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch: ({ url }) => new Response(null, { status: url.endsWith('/gone') ? 410 : 400 }),
+  })
+  try {
+    const { text } = folderAt(server.url.href)
+    expect(String(await text('gone').catch(error => error))).toContain('it has no gone')
+    expect(String(await text('other').catch(error => error))).toContain('answers with status 400')
   } finally {
     await server.stop(true)
   }

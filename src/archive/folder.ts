@@ -4,17 +4,23 @@ import { Failure } from '#failure/failure.ts'
 import { authorizationIn } from './authorization.ts'
 import { damagedFile } from './chunk.ts'
 
-/** The files of an archive, wherever they are. */
+/** Read access to the files of an archive, local or remote. */
 export type Folder = {
-  /** A path, or a URL without user and password: for messages. */
+  /** A path, or a URL without user and password, for messages. */
   readonly name: string
-  /** A whole file as text. Throws Failure 'usage' when there is none, 'unavailable' when it is out of reach. */
+  /**
+   * The text of a whole file. Throws Failure 'usage' when it does not exist, 'unavailable' when it is out of
+   * reach.
+   */
   text(file: string): Promise<string>
-  /** Bytes `from` … `to` − 1 of a file. Throws Failure 'damaged' when it has fewer, or does not exist, 'unavailable'. */
+  /**
+   * Bytes `from` … `to` − 1 of a file. Throws Failure 'damaged' when the file is shorter or does not exist,
+   * 'unavailable' when it is out of reach.
+   */
   bytes(file: string, from: number, to: number): Promise<Uint8Array>
 }
 
-/** Folder of an archive: a path, or an http(s) URL whose server knows ranges of bytes. */
+/** The folder of an archive: a path, or an http(s) URL whose server supports range requests. */
 export const folderAt = (location: string): Folder =>
   /^https?:\/\//.test(location) ? remoteFolder(location) : localFolder(location)
 
@@ -40,7 +46,8 @@ const localFolder = (path: string): Folder => ({
   },
 })
 
-const isMissing = (cause: unknown): boolean => {
+/** Whether there is no such file, not even its folder. */
+export const isMissing = (cause: unknown): boolean => {
   const { code } = cause as { readonly code?: unknown }
   return code === 'ENOENT' || code === 'ENOTDIR'
 }
@@ -60,10 +67,21 @@ const unreadable = (where: string, cause: unknown): Failure =>
     },
   )
 
-/** For one part of a file of some megabytes. */
+/** Some servers answer 401 or 403 for a file that they do not have. */
+const denied = (where: string, status: number): Failure =>
+  new Failure('usage', `${where}: the server answers with status ${status}.`, {
+    help: 'Check that the file is there, and the user and password in the address (https://USER:PASSWORD@HOST/PATH).',
+  })
+
+const isGone = ({ status }: Response): boolean => status === 404 || status === 410
+
+/** Timeout for reading one part of a file, some megabytes. */
 const TIMEOUT_MS = 60_000
 
-/** Most bytes of a whole file: a manifest of 50,000 files, as an archive of mainnet would have, takes some 25 MB. */
+/**
+ * Maximum size of a file that is read whole: a manifest of 50,000 files, as an archive of mainnet would have,
+ * takes some 25 MB.
+ */
 const MOST_FILE_BYTES = 256 * 1024 * 1024
 
 const remoteFolder = (location: string): Folder => {
@@ -72,7 +90,7 @@ const remoteFolder = (location: string): Folder => {
   url.username = ''
   url.password = ''
   const name = url.href.replace(/\/$/, '')
-  /** Texts by their files, which are looked at again and again and seldom change. */
+  /** Texts of files with their ETags: these files are requested often and seldom change. */
   const known = new Map<string, { readonly etag: string; readonly text: string }>()
   const ask = async (file: string, more: Readonly<Record<string, string>> = {}): Promise<Response> => {
     const where = `${name}/${file}`
@@ -83,6 +101,7 @@ const remoteFolder = (location: string): Folder => {
       })
       if (response.status >= 500 || response.status === 429)
         throw new Failure('unavailable', `${where}: the server answers with status ${response.status}.`)
+      if (response.status === 401 || response.status === 403) throw denied(where, response.status)
       return response
     } catch (cause) {
       throw cause instanceof Failure ? cause : unreadable(where, cause)
@@ -94,8 +113,10 @@ const remoteFolder = (location: string): Folder => {
       const before = known.get(file)
       const response = await ask(file, before === undefined ? {} : { 'if-none-match': before.etag })
       if (before !== undefined && response.status === 304) return before.text
-      if (response.status !== 200) throw noArchive(name, file, response.status)
       const where = `${name}/${file}`
+      if (isGone(response)) throw noArchive(name, file, response.status)
+      if (response.status !== 200)
+        throw new Failure('usage', `${where}: the server answers with status ${response.status}.`)
       const body = await bodyOf(response, MOST_FILE_BYTES, where)
       if (body === undefined) throw damagedFile(where, `it has more than ${MOST_FILE_BYTES} bytes`)
       const text = body.toString()
@@ -106,7 +127,7 @@ const remoteFolder = (location: string): Folder => {
     bytes: async (file, from, to) => {
       const where = `${name}/${file}`
       const response = await ask(file, { range: `bytes=${from}-${to - 1}` })
-      if (response.status === 404 || response.status === 410) throw damagedFile(where, 'it is missing')
+      if (isGone(response)) throw damagedFile(where, 'it is missing')
       if (response.status === 416) throw damagedFile(where, `it ends before byte ${to}`)
       if (response.status !== 206)
         throw new Failure(
@@ -125,7 +146,10 @@ const remoteFolder = (location: string): Folder => {
   }
 }
 
-/** The body of a response. undefined: it has more than `most` bytes, and was read no further. Throws 'unavailable'. */
+/**
+ * The body of a response; undefined when it has more than `most` bytes, and the rest is not read. Throws
+ * 'unavailable'.
+ */
 const bodyOf = async (response: Response, most: number, where: string): Promise<Buffer | undefined> => {
   const parts: Uint8Array[] = []
   let bytes = 0

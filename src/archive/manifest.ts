@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto'
 import { PROOF_LEVELS, type ProofLevel } from '#chain/proof.ts'
 import { Failure } from '#failure/failure.ts'
 
-/** Name of the file that lists all others of an archive. */
+/** The file that lists all other files of an archive. */
 export const MANIFEST = 'manifest.json'
 
-/** Raised when a program of an earlier version could not read what is written. */
+/** Version of the format; raised when older programs could no longer read new archives. */
 export const FORMAT = 1
 
-/** One file of an archive. Hashes are SHA-256 in hexadecimal digits. */
+/** One file of an archive. Hashes are SHA-256 in hexadecimal. */
 export type ArchiveFile = {
   readonly name: string
   /** Heights of its first and last block. */
@@ -18,34 +18,40 @@ export type ArchiveFile = {
   readonly hash: string
   readonly bytes: number
   readonly sha256: string
-  /** Of its blocks before they are compressed: compressors differ, so two files of the same blocks may. */
+  /**
+   * Length and hash of its blocks before compression. Compressors differ, so files with the same blocks may
+   * differ in bytes.
+   */
   readonly content_bytes: number
   readonly content_sha256: string
-  /** Of the table at its end, which has the hash of each of its chunks. */
+  /** Hash of the table at its end, which contains the hash of each chunk. */
   readonly table_sha256: string
-  /** System contracts whose code it has, each with the height of the block that placed it. */
+  /** System contracts whose code the file contains, each with the height of the block that deployed it. */
   readonly contracts: readonly (readonly [id: string, height: number])[]
 }
 
-/** What an archive says of itself. Files follow each other without a gap. */
+/** Description of an archive. Its files follow each other without a gap. */
 export type Manifest = {
   readonly format: typeof FORMAT
   readonly chain_id: number
   readonly net_name: string
   /** Hash of block 0. */
   readonly genesis_hash: string
-  /** How far its blocks can be proved: `linked` where it has no signatures. */
+  /** Proof that the blocks allow: `linked` when they have no signatures. */
   readonly proof: Exclude<ProofLevel, 'whole'>
-  /** A file ends at the latest before a multiple of this. */
+  /** Maximum number of blocks in a file. Every file ends before a multiple of it, or earlier. */
   readonly blocks_per_file: number
-  /** Last block; its time in nanoseconds since 1970, as text. */
+  /** Height and hash of the last block, and its time in nanoseconds since 1970 as text. */
   readonly height: number
   readonly hash: string
   readonly time: string
   readonly files: readonly ArchiveFile[]
 }
 
-/** The text of a manifest: JSON whose last member is the hash of all before it, so that any changed byte is noticed. */
+/**
+ * The text of a manifest: JSON whose last member is the hash of everything before it, so that any changed
+ * byte is detected.
+ */
 export const manifestText = (manifest: Manifest): string => {
   const body = JSON.stringify(manifest, null, 1).slice(0, -2)
   return `${body},\n "sha256": "${sha256(body)}"\n}\n`
@@ -53,7 +59,10 @@ export const manifestText = (manifest: Manifest): string => {
 
 export const sha256 = (bytes: string | Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 
-/** Reads a manifest. Throws Failure 'damaged' when it is not what `manifestText` wrote, 'usage' for another format. */
+/**
+ * Reads a manifest. Throws Failure 'damaged' when it differs from the output of `manifestText`, 'usage' for
+ * another format.
+ */
 export const readManifest = (text: string, where: string): Manifest => {
   const damaged = (reason: string): Failure =>
     new Failure('damaged', `${where}: ${reason}.`, {
@@ -77,7 +86,7 @@ export const readManifest = (text: string, where: string): Manifest => {
   return manifest
 }
 
-/** The value of a JSON text; undefined: it is no JSON. */
+/** The value of a JSON text; undefined: the text is not JSON. */
 export const jsonIn = (text: string): unknown => {
   try {
     return JSON.parse(text)
@@ -86,7 +95,7 @@ export const jsonIn = (text: string): unknown => {
   }
 }
 
-/** What makes a manifest impossible, although its hash is right; undefined: nothing. */
+/** The inconsistency in a manifest whose hash is correct; undefined: none. */
 const faultOf = ({ files, proof, height, hash }: Manifest): string | undefined => {
   if (!Array.isArray(files) || files.length === 0) return 'it names no files'
   if (!files.every(isFile)) return 'it does not describe each of its files'
@@ -103,7 +112,7 @@ const faultOf = ({ files, proof, height, hash }: Manifest): string | undefined =
 
 export const isWholeNumber = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0
 
-/** Whether a file in a manifest has all that is read of it. */
+/** Whether an entry of a manifest has all fields of a file that are used. */
 const isFile = (value: unknown): boolean => {
   const file = (value ?? {}) as Record<keyof ArchiveFile, unknown>
   const { name, hash, sha256: whole, content_sha256, table_sha256, contracts } = file

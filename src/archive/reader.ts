@@ -4,9 +4,14 @@ import { type Chunk, chunksIn, chunkText, damagedFile, LENGTH_DIGITS } from './c
 import { type Folder, folderAt } from './folder.ts'
 import { type ArchiveFile, MANIFEST, type Manifest, readManifest, sha256 } from './manifest.ts'
 
-/** Chunks kept as text: answers for ranges ask for each twice, and several ranges are on their way. */
+/**
+ * Number of chunks cached as text: answers for ranges read each chunk twice, and several ranges are read at a
+ * time.
+ */
 const KEPT_CHUNKS = 12
-/** A chain is read in order: the file that ends, and the next one. */
+/**
+ * Number of tables cached: blocks are read in order, so only the current file and the next one are needed.
+ */
 const KEPT_TABLES = 4
 
 export type Archive = {
@@ -14,11 +19,14 @@ export type Archive = {
   readonly folder: Folder
   /** Lines of the blocks `from` … `to`. Throws Failure 'damaged' with the file's name. */
   blocks(from: number, to: number): Promise<readonly BlockLines[]>
-  /** The chunk that has a block, and its file; undefined: the archive does not have the block. */
+  /** The chunk that contains a block, and its file; undefined: the archive does not contain the block. */
   chunkAt(height: number): Promise<{ readonly file: ArchiveFile; readonly chunk: Chunk } | undefined>
-  /** Path or URL of the file that has a block. */
+  /** Path or URL of the file that contains a block. */
   fileOf(height: number): string | undefined
-  /** The archive as it is now: this one, or one with more files. Throws Failure 'damaged' when these are not there any more. */
+  /**
+   * The archive as it is now: unchanged, or with more files. Throws Failure 'damaged' when a file listed
+   * before has changed or is gone.
+   */
   grown(): Promise<Archive>
 }
 
@@ -73,7 +81,7 @@ const archiveIn = (folder: Folder, text: string): Archive => {
   return archive
 }
 
-/** What is written of an archive is never changed: whoever reads it may have blocks of it already. */
+/** Files of an archive never change: a reader may already have loaded blocks from them. */
 const requireSameFiles = (folder: Folder, now: Manifest, before: Manifest): void => {
   for (const [at, file] of before.files.entries())
     if (now.files[at]?.name !== file.name || now.files[at].sha256 !== file.sha256)
@@ -83,7 +91,7 @@ const requireSameFiles = (folder: Folder, now: Manifest, before: Manifest): void
       )
 }
 
-/** The file that has a block, by halving: an archive of mainnet has tens of thousands. */
+/** The file that contains a block, by binary search: an archive of mainnet has tens of thousands of files. */
 const fileWith = ({ files }: Manifest, height: number): ArchiveFile | undefined => {
   let [low, high] = [0, files.length]
   while (low < high) {
@@ -95,7 +103,7 @@ const fileWith = ({ files }: Manifest, height: number): ArchiveFile | undefined 
   return found !== undefined && found.from <= height ? found : undefined
 }
 
-/** Makes a value once for each key, and forgets the one that was made first when there are more than `most`. */
+/** Caches one value per key; beyond `most` values it drops the oldest one. */
 const rememberedFor = <T>(most: number) => {
   const known = new Map<string, Promise<T>>()
   return (key: string, make: () => Promise<T>): Promise<T> => {
@@ -103,7 +111,7 @@ const rememberedFor = <T>(most: number) => {
     if (old !== undefined) return old
     const made = make()
     known.set(key, made)
-    // What failed is tried again by the next call.
+    // A failed value is made again by the next call.
     made.catch(() => known.delete(key))
     const [first] = known.keys()
     if (known.size > most && first !== undefined) known.delete(first)

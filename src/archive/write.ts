@@ -8,35 +8,37 @@ import { Failure } from '#failure/failure.ts'
 import { type ArchivedBlock, type BlockLines, linesOf, NO_SIGN } from './block-lines.ts'
 import { CHUNK_BLOCKS, CHUNK_CHARACTERS } from './chunk.ts'
 import { type FileWriter, fileWriter, PART } from './file-writer.ts'
+import { isMissing } from './folder.ts'
 import { FORMAT, MANIFEST, type Manifest, manifestText, readManifest } from './manifest.ts'
 
-/** What an archive is of, and how it is divided. */
+/** Identity of an archive's chain, and the division into files. */
 export type ArchiveOf = Pick<Manifest, 'chain_id' | 'net_name' | 'genesis_hash' | 'proof' | 'blocks_per_file'>
 
-/** What is to be written. */
+/** The blocks to write. */
 export type Writing = {
-  /** The blocks from a height on. */
-  readonly source: (from: number) => AsyncIterable<ArchivedBlock>
+  /** The blocks from a height on, in order. `parent`: hash of the block before; undefined for the first one of an archive. */
+  readonly source: (from: number, parent: string | undefined) => AsyncIterable<ArchivedBlock>
   /** First block of a new archive. */
   readonly from: number
-  /** Last block; its file may be shorter than others. */
+  /** The last block. Its file may be shorter than the others. */
   readonly to: number
-  /** Called with each file that was added and the height of its last block. */
+  /** Called after each added file with its name and the height of its last block. */
   readonly onWritten: (written: { readonly name: string; readonly height: number }) => void
 }
 
 /**
- * Writes blocks into an archive, behind those that it has. A file gets its name, and the manifest its line, when the file
- * is whole on the disk, so a process may be killed at any time. Two writers of the same blocks write the same content.
- * Throws Failure 'conflict' when the archive is of another chain or divided in another way, 'damaged' when its manifest is.
- * Resolves with the manifest; undefined: no file is complete.
+ * Appends blocks to an archive. A file gets its name, and the manifest its entry, only when the whole file is
+ * on the disk, so the process may be killed at any time. Two writers of the same blocks write the same
+ * content. Throws Failure 'conflict' when the archive is of another chain or divided in another way,
+ * 'damaged' when its manifest is, 'usage' when the folder cannot be made. Resolves with the manifest, or
+ * undefined when no file is complete.
  */
 export const writeArchive = async (
   folder: string,
   of: ArchiveOf,
   { source, from, to, onWritten }: Writing,
 ): Promise<Manifest | undefined> => {
-  await mkdir(folder, { recursive: true })
+  await makeFolder(folder)
   await removeParts(folder)
   let manifest = await manifestIn(folder)
   if (manifest !== undefined) requireSame(folder, manifest, of)
@@ -44,7 +46,7 @@ export const writeArchive = async (
   if (first > to) return manifest
   let file: FileWriter | undefined
   try {
-    for await (const { lines, last, endsFile } of chunksOf(source(first), of, to)) {
+    for await (const { lines, last, endsFile } of chunksOf(source(first, manifest?.hash), of, to)) {
       file ??= await fileWriter(folder, lines[0]?.height ?? first)
       await file.add(lines)
       if (!endsFile) continue
@@ -52,7 +54,8 @@ export const writeArchive = async (
       file = undefined
       const { height, hash } = last
       const files = [...(manifest?.files ?? []), written]
-      // The name that it began with stays: it is not known to whoever writes stored blocks without a node.
+      // The first name is kept: a writer of stored blocks without a node does not know the name of the
+      // network.
       const net_name = manifest?.net_name || of.net_name
       manifest = { ...of, net_name, format: FORMAT, height, hash, time: String(last.time), files }
       await replace(join(folder, MANIFEST), manifestText(manifest))
@@ -64,13 +67,31 @@ export const writeArchive = async (
   return manifest
 }
 
-/** The manifest of the archive in a folder; undefined: there is none. Throws as `readManifest`. */
+const makeFolder = async (folder: string): Promise<void> => {
+  try {
+    await mkdir(folder, { recursive: true })
+  } catch (cause) {
+    throw new Failure('usage', `${folder} cannot be made a folder: ${(cause as Error).message}.`, {
+      help: 'Name a folder for the archive, new or existing, that may be written.',
+      cause,
+    })
+  }
+}
+
+/**
+ * Number of blocks in a complete file of the archive in a folder; undefined when it has none. Throws as
+ * `readManifest`.
+ */
+export const blocksPerFileIn = async (folder: string): Promise<number | undefined> =>
+  (await manifestIn(folder))?.blocks_per_file
+
+/** The manifest of the archive in a folder; undefined when it has none. Throws as `readManifest`. */
 const manifestIn = async (folder: string): Promise<Manifest | undefined> => {
   const path = join(folder, MANIFEST)
   try {
     return readManifest(await readFile(path, 'utf8'), path)
   } catch (error) {
-    if ((error as { readonly code?: unknown }).code === 'ENOENT') return undefined
+    if (isMissing(error)) return undefined
     throw error
   }
 }
@@ -79,7 +100,7 @@ const requireSame = (folder: string, known: Manifest, of: ArchiveOf): void => {
   for (const name of ['chain_id', 'genesis_hash', 'proof', 'blocks_per_file'] as const)
     if (known[name] !== of[name])
       throw new Failure('conflict', `The archive in ${folder} has ${name} ${known[name]}, not ${of[name]}.`, {
-        help: 'Write this chain into another folder, or set the same node and level of proof as before.',
+        help: 'Write this chain into another folder, or set the same node, --prove and --blocks-per-file as before.',
       })
 }
 
@@ -94,8 +115,9 @@ type ChunkOfBlocks = {
 }
 
 /**
- * Blocks in runs that are compressed together. Where a run ends depends on its blocks alone, so that the same blocks make
- * the same files; the last block of a run has its signature, which proves all before it.
+ * Splits blocks into runs that are compressed together. The end of a run depends only on its blocks, so that
+ * the same blocks make the same files. The last block of a run keeps its signature, which proves all blocks
+ * before it.
  */
 const chunksOf = async function* (
   blocks: AsyncIterable<ArchivedBlock>,
@@ -121,8 +143,8 @@ const chunksOf = async function* (
 }
 
 /**
- * One signature proves all blocks before it: that of the last one is kept, and those of blocks that change whose signatures
- * count. Throws as `requireSigned`.
+ * Drops the signatures that the proof does not need. One signature proves all blocks before it, so the last
+ * block keeps its own. Blocks that change the producers keep theirs too. Throws as `requireSigned`.
  */
 const withNeededSignatures = (
   run: readonly ArchivedBlock[],
@@ -136,7 +158,10 @@ const withNeededSignatures = (
   })
 }
 
-/** Throws Failure 'bad_block' unless the block has a valid signature: nobody could load what is written without it. */
+/**
+ * Throws Failure 'bad_block' unless the block has a valid signature: an archive without it could not be
+ * loaded.
+ */
 const requireSigned = ({ block: { height, hash, witness }, sign = NO_SIGN }: ArchivedBlock): void => {
   const fault = height === 0 ? undefined : signatureFault(decodeBase58(hash), { witness, sign })
   if (fault === undefined) return
@@ -146,7 +171,7 @@ const requireSigned = ({ block: { height, hash, witness }, sign = NO_SIGN }: Arc
   })
 }
 
-/** Puts a text in the place of a file in one step. */
+/** Replaces the text of a file atomically. */
 const replace = async (path: string, text: string): Promise<void> => {
   const part = `${path}${PART}`
   const file = await open(part, 'w')

@@ -11,31 +11,32 @@ import { isAbsurd } from './record.ts'
 type Parts = {
   readonly store: Pick<Store, 'name' | 'published' | 'identity'>
   readonly writer: Writer
-  /** Absent: the stored blocks themselves are believed. */
+  /** Absent: the stored blocks are trusted. */
   readonly node?: Node
-  /** How far the node's block is to be proved; absent: as far as the store says that its own was. */
+  /** Proof required of the node's block; absent: the level that the store has recorded for its own block. */
   readonly prove?: ProofLevel
   readonly clock: Pick<Clock, 'now'>
 }
 
-/** Where a store ends once it agrees with its node. */
+/** The end of a store after it was aligned with its node. */
 export type Aligned = {
   /**
-   * `right`: nothing was wrong. `settled`: only the record of its end was wrong. `back`: batches were undone. `closed`:
-   * state must be derived again up to the end, and then the store be settled; until then it cannot be read.
+   * `right`: nothing was wrong. `settled`: only the record of the end was wrong. `back`: batches were undone.
+   * `closed`: the state must be derived again up to the end, after which the store must be settled; until
+   * then it cannot be read.
    */
   readonly way: 'right' | 'settled' | 'back' | 'closed'
   readonly end: Published
   readonly identity: Identity
-  /** Where it ended before, when that is known. */
+  /** Height of the end before the repair, if known. */
   readonly from?: number
 }
 
 /**
- * Brings a store that is locked for a repair to the last block that it and the node have in common. The end of the
- * store is the one that most of its records name, whatever is published. Blocks are compared by hash, the last common
- * one is found by bisection, and the undo data of the last batches leads back to it. The end is a block of the node
- * that passed the proofs of loading.
+ * Sets the end of a store that is locked for a repair to the last block that it and the node have in common.
+ * The height named by most of its records counts as the end, whatever is published. Blocks are compared by
+ * hash, and the last common one is found by bisection. The undo data of the last batches is then applied down
+ * to it. The new end is a block of the node that passed the proofs of loading.
  */
 export const align = async (parts: Parts, signal: AbortSignal): Promise<Aligned> => {
   const { writer, node } = parts
@@ -61,7 +62,7 @@ export const align = async (parts: Parts, signal: AbortSignal): Promise<Aligned>
   return (await back(parts, identity, { last, end })) ?? (await closed(writer, identity, end))
 }
 
-/** The height that more places name than any other does, and two at least. */
+/** The height named by more records than any other, and by at least two. */
 const mostSaid = (endings: readonly number[]): number | undefined => {
   const counts = new Map<number, number>()
   for (const height of endings) counts.set(height, (counts.get(height) ?? 0) + 1)
@@ -70,7 +71,8 @@ const mostSaid = (endings: readonly number[]): number | undefined => {
 }
 
 /**
- * Which chain it is by its genesis block, not by the store's record; throws 'conflict' if it is not the node's chain.
+ * Identifies the chain by its genesis block, not by the store's record. Throws 'conflict' if the node is of
+ * another chain.
  */
 const identityOf = async ({ store, writer, node }: Parts, signal: AbortSignal): Promise<Identity> => {
   const said = await store.identity()
@@ -90,7 +92,7 @@ const identityOf = async ({ store, writer, node }: Parts, signal: AbortSignal): 
   return { ...said, chainId, genesis }
 }
 
-/** The node's last irreversible block, which it must have. */
+/** The node's last irreversible block; the node must have that block. */
 const libOf = async (node: Node, signal: AbortSignal): Promise<number> => {
   const { libBlock } = await node.chainInfo(signal)
   if ((await node.blockHash(libBlock, signal)) !== undefined) return libBlock
@@ -118,10 +120,10 @@ const lastCommon = async (
   })
 }
 
-/** The height of the last common block, and the node's last irreversible one. */
+/** The height of the last common block, and of the node's last irreversible one. */
 type EndPlace = { readonly height: number; readonly lib: number }
 
-/** The record of a block as the end: the node's own block, proved like any that is loaded. */
+/** The record of a block as the end of the store. It is the node's own block, proved like any loaded one. */
 const endAt = async (parts: Parts, place: EndPlace, signal: AbortSignal): Promise<Published> => {
   const end = await blockAsEnd(parts, place, signal)
   const { proved } = parts.writer.checkpoint ?? {}
@@ -167,7 +169,7 @@ const settled = async (
   return { way: 'settled', end, identity }
 }
 
-/** undefined: what is kept does not lead so far. */
+/** Undoes batches down to the end; undefined when the undo data does not reach that far. */
 const back = async (
   { writer, store, clock }: Parts,
   identity: Identity,
@@ -175,7 +177,7 @@ const back = async (
 ): Promise<Aligned | undefined> => {
   const { checkpoint } = writer
   const stored = await writer.blockAt(last)
-  // Batches are taken back from where the last one ended.
+  // Batches are undone from the end of the last one.
   if (stored !== undefined && checkpoint?.height !== last) {
     const { hash, time } = stored
     await writer.settle({ identity, end: { ...end, height: last, hash, time }, open: false })

@@ -28,45 +28,47 @@ import { type NodeSides, OtherHeight } from './storage-rows.ts'
 
 export type AuditParts = {
   readonly store: Store
-  /** Empty: everything is derived into it. */
+  /** An empty store, into which everything is derived. */
   readonly scratch: Store
-  /** Gives the blocks that are stored wrong, and a sample; its storage is compared. */
+  /** Supplies a sample and the blocks that are wrong in the store. Its storage is compared too. */
   readonly node?: Node
-  /** How far the node's blocks are to be proved; absent: each as far as the store says that it was when it was loaded. */
+  /** Proof required of the node's blocks; absent: for each block, the level recorded when it was loaded. */
   readonly prove?: ProofLevel
-  /** Puts right what differs; absent: nothing is written. */
+  /** Corrects differences; absent: nothing is written. */
   readonly writer?: Pick<Writer, 'rewrite' | 'settle'>
   readonly clock: Pick<Clock, 'now'>
 }
 
-/** Progress: `stage` names what is being checked. */
+/** Progress of an audit; `stage` names the data being checked. */
 export type AuditProgress = { readonly stage: string; readonly done: number; readonly of?: number }
 
 export type AuditOptions = {
-  /** Blocks compared with the node's, evenly spread. */
+  /** Number of blocks compared with the node's, evenly spread. */
   readonly sample: number
   readonly signal: AbortSignal
   readonly onFinding: (finding: Finding) => void
   readonly onProgress: (looked: AuditProgress) => void
-  /** Absent: the memory of the process is kept flat. */
+  /** Collects garbage between documents; absent: a collector that keeps memory use flat. */
   readonly collect?: Collect
 }
 
 export type Audited = {
   readonly at: Published
-  /** Parts that could not be checked, and why. */
+  /** Parts that could not be checked, with the reasons. */
   readonly notes: readonly string[]
-  /** False: the stored blocks are not enough to derive from; only blocks and transactions were checked. */
+  /**
+   * False: the state could not be derived from the stored blocks; only blocks and transactions were checked.
+   */
   readonly complete: boolean
 }
 
-/** Blocks a loader may get ahead while the last ones are derived. */
+/** Number of blocks by which a loader may advance while the last ones are derived. */
 const NEAR = 5_000
 
 /**
- * Derives everything again from the stored blocks and transactions, each checked like one from a node, and compares
- * every document and every row at one published height. Uses bounded memory; the scratch store takes about as much
- * space as the embedded store of the same chain.
+ * Derives everything again from the stored blocks and transactions, each checked like one from a node.
+ * Compares every document and every row at one published height. Memory use is bounded; the scratch store
+ * takes about as much space as the embedded store of the same chain.
  */
 export const audit = async (parts: AuditParts, given: AuditOptions): Promise<Audited> => {
   const options = { collect: collector(), ...given }
@@ -144,7 +146,7 @@ const auditOver = async (
   }
 }
 
-/** Why the stored blocks do not lead so far; undefined: they do. */
+/** Derives the stored blocks up to `at`. Resolves with the failure that prevented it, or undefined. */
 const filled = async (
   scratch: Scratch,
   at: Published,
@@ -159,7 +161,7 @@ const filled = async (
   }
 }
 
-/** Names every block that prevents deriving again. */
+/** Reports every block from which deriving is impossible. */
 const damaged = async (
   source: Source,
   { at, failed }: { readonly at: Published; readonly failed: Failure },
@@ -222,7 +224,7 @@ const compareAll = async (
   }
 }
 
-/** Counts up, keeps memory flat, and ends the work when it is asked to stop. */
+/** Reports progress, keeps memory use flat, and throws when `signal` aborts. */
 const counting = (
   stage: string,
   { onProgress, signal, collect }: Required<AuditOptions>,
@@ -236,7 +238,7 @@ const counting = (
   }
 }
 
-/** Compares with the node's storage; documents that were corrected meanwhile are read again. */
+/** Compares with the node's storage; documents corrected in the meantime are read again. */
 const compareWithNode = async (
   { store, writer, node }: AuditParts,
   stored: Audit,
@@ -277,14 +279,14 @@ const compareStorage = async (
   }
 }
 
-/** undefined: that is no reason to go on without them. */
+/** The reason to go on without the comparison; undefined: the error is no such reason. */
 const whyNotCompared = (
   error: unknown,
   { node, stored }: { readonly node: Node; readonly stored: Audit },
 ): string | undefined => {
   if (error instanceof OtherHeight)
     return `The node returns the state of block ${error.height} only, but block ${stored.at.height} is published`
-  // An archive of blocks knows no state.
+  // An archive of blocks has no state.
   const isUnknown = error instanceof Refused && error.code === NO_SUCH_CALL
   return isUnknown ? `${node.name} does not return the state of contracts` : undefined
 }

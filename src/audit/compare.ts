@@ -7,20 +7,21 @@ import { ABSENT, type Finding, PRESENT } from './finding.ts'
 
 export type Sides = {
   readonly stored: Audit
-  /** The same height, derived again. */
+  /** The data of the same height, derived again. */
   readonly expected: Audit
   /** The store behind `expected`. */
   readonly scratch: Pick<Store, 'read'>
   readonly found: (finding: Finding) => void
-  /** Gets the correction of each difference. */
+  /** Receives the correction of each difference. */
   readonly corrections: Corrections
   /** Number of documents checked. */
   readonly onProgress: (documents: number) => void
 }
 
 /**
- * Compares every document of an index, byte for byte: first what is stored, by pages, with what is expected of the same
- * ids; then, when less was met than there must be, what is expected with what is stored.
+ * Compares every document of an index, byte for byte. Stored documents are read by pages and compared with
+ * the expected ones of the same ids. If fewer were met than expected, the expected documents are then
+ * compared with the stored ones.
  */
 export const compareIndex = async (sides: Sides, index: AnyIndex): Promise<void> => {
   let met = 0

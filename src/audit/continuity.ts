@@ -3,30 +3,30 @@ import { blockId } from '#indices/position.ts'
 import { transactions } from '#indices/transaction.ts'
 import type { Published, Store } from '#store/port.ts'
 
-/** Blocks asked for at once. */
+/** Blocks per request. */
 const RUN = 200
-/** Transactions asked for at once. */
+/** Transactions per request. */
 const TRANSACTIONS = 500
-/** Runs that are read without `all`, the first and the last among them. */
+/** Number of runs that are read without `all`, the first and the last among them. */
 const RUNS = 25
-/** More than this is no longer read by anybody. */
+/** Limit of the problems reported: nobody reads more. */
 const MOST_PROBLEMS = 20
 
 export type Continuity = {
   /** Number of blocks checked. */
   readonly blocks: number
   readonly transactions: number
-  /** The problems found, at most 20; [] when everything that was checked is whole. */
+  /** The problems found, at most 20; empty when there are none. */
   readonly problems: readonly string[]
 }
 
 export type Checked = { readonly blocks: number; readonly of: number }
 
 /**
- * Whether the stored blocks follow each other without a gap and have their transactions: each block's height, its
- * parent's hash, its transactions by hash, and the published hash at the end. Looks at every block with `all`, else at
- * runs of 200 spread evenly with the first and the last among them. History never changes, so a loader may go on
- * meanwhile.
+ * Checks that the stored blocks follow each other without a gap and have their transactions: each block's
+ * height, its parent's hash, its transactions by hash, and the published hash at the end. With `all` it
+ * checks every block, otherwise runs of 200 spread evenly, the first and the last among them. Stored history
+ * never changes, so a loader may run at the same time.
  */
 export const continuity = async (
   store: Pick<Store, 'read'>,
@@ -70,7 +70,7 @@ export const continuity = async (
 
 type Run = { readonly from: number; readonly to: number }
 
-/** Runs of heights 0 … `height`, ascending, none twice. */
+/** Disjoint ranges of heights within 0 … `height`, ascending. */
 export const runsFor = (height: number, all: boolean): readonly Run[] => {
   const count = Math.ceil((height + 1) / RUN)
   const chosen = new Set<number>()
@@ -88,10 +88,10 @@ const getBlocks = (
   return store.read(view => view.getMany(blocks, ids), { signal, damaged: true })
 }
 
-/** The claims of other documents about a block; undefined: none. */
+/** The values that other documents give for a block; undefined: none do. */
 type Expected = {
   readonly height: number
-  /** The hash of the block before. */
+  /** The hash of the parent block. */
   readonly parent: string | undefined
   readonly hash: string | undefined
 }

@@ -8,14 +8,14 @@ export type Corrections = {
   put(put: Put): Promise<void>
   remove(remove: Remove): Promise<void>
   unplace(place: bigint): Promise<void>
-  /** Writes the rest. */
+  /** Writes the remaining corrections. */
   end(): Promise<void>
 }
 
-/** Documents written at once: rows may be some KB, transactions more. */
+/** Documents per write: rows may be some KB, transactions more. */
 const AT_ONCE = 500
 
-/** `writer` undefined: nothing is written. */
+/** Corrections written by `writer`; undefined: nothing is written. */
 export const correctionsOf = (writer: Pick<Writer, 'rewrite'> | undefined): Corrections => {
   let put: Put[] = []
   let remove: Remove[] = []

@@ -1,18 +1,19 @@
-/** Tells texts that were met before from those that were not: 16 to 32 bytes for each, however long it is. */
+/** A set of texts that only tells new ones from known ones: 16 to 32 bytes per text, whatever its length. */
 export type Distinct = {
-  /** Whether it is met for the first time. */
+  /** Adds a text; true when it was not in the set. */
   add(text: string): boolean
 }
 
 const BEGIN = 1 << 10
 
 /**
- * Keeps 64 bits of each text: of ten million, the chance that any two share theirs is below one in a hundred thousand.
+ * Stores 64 bits of each text's hash: among ten million, the chance of a collision is below one in a hundred
+ * thousand.
  */
 export const distinct = (): Distinct => {
   let slots = new BigUint64Array(BEGIN)
   let count = 0
-  /** Its place, or the free place for it; 0 marks a free place. */
+  /** Index of the hash, or of the free slot for it; 0 marks a free slot. */
   const slotOf = (hash: bigint): number => {
     let at = Number(hash % BigInt(slots.length))
     while (slots[at] !== 0n && slots[at] !== hash) at = (at + 1) % slots.length

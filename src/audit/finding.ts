@@ -1,31 +1,31 @@
-/** One thing that is not as it should be. */
+/** A difference between the stored and the expected data. */
 export type Finding = {
-  /** Index, or `published`. */
+  /** Name of the index, or `published`. */
   readonly index: string
   readonly id: string
-  /** Field, `row N` of a list, or `document` when all of it is missing or too much. */
+  /** Field, `row N` of a list, or `document` when all of it is missing or superfluous. */
   readonly field: string
   readonly stored: string
   readonly expected: string
-  /** The source of what is expected: the replay of what is stored, or the node. */
+  /** Source of the expected value: the replay of the stored blocks, or the node. */
   readonly by: 'replay' | 'node'
 }
 
-/** All findings: a bounded number of each kind, and how many there are. */
+/** The findings: a bounded number of each kind, and the counts of all. */
 export type Findings = {
   add(finding: Finding): void
-  /** The first ones of each kind, in the order found. */
+  /** The first findings of each kind, in the order found. */
   readonly shown: readonly Finding[]
-  /** `index field` → how many. */
+  /** Number of findings by `index field`. */
   readonly totals: ReadonlyMap<string, number>
   readonly count: number
-  /** How many of them a replay cannot correct: only the node has these values. */
+  /** Number of findings that a replay cannot correct, because only the node has the values. */
   readonly beyondRepair: number
 }
 
-/** Further ones of a kind are only counted. */
+/** Findings shown of each kind; further ones are only counted. */
 const SHOWN = 20
-/** Letters of a value. */
+/** Maximum number of characters shown of a value. */
 const LETTERS = 160
 
 export const findings = (shownOfKind = SHOWN): Findings => {
@@ -53,7 +53,7 @@ export const findings = (shownOfKind = SHOWN): Findings => {
   }
 }
 
-/** Rows of all lists are one kind. */
+/** The kind of a finding. Rows of all lists are one kind. */
 const kindOf = ({ index, field }: Finding): string => `${index} ${field.replace(/^row \d+$/, 'row')}`
 
 /** `index id field: stored … expected …`. */

@@ -1,7 +1,7 @@
 /**
- * The last height for which `holds` is true, given that it is true for all heights below; −1: none. `top`: the last
- * height to check; undefined: no limit. Checks the end first, then ever larger steps before it, then bisects, so that
- * an end that is near costs little.
+ * The last height for which `holds` is true, given that it is then true for all heights below; −1: none.
+ * `top` is the last height to check; undefined: no limit. Checks the end first, then steps back in growing
+ * steps, then bisects, so that a result near the end costs little.
  */
 export const lastWhere = async (
   top: number | undefined,
@@ -18,7 +18,7 @@ export const lastWhere = async (
 }
 
 type Holds = (height: number) => Promise<boolean>
-/** A height for which it is true, or −1, and a later one for which it is not. */
+/** A height for which `holds` is true, or −1, and a later one for which it is false. */
 type Bounds = readonly [good: number, bad: number]
 
 const firstSteps = async (holds: Holds): Promise<Bounds> => {

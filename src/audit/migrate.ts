@@ -10,9 +10,9 @@ import { storedNode } from './stored-node.ts'
 
 export type DeriveParts = {
   readonly store: Store
-  /** Where the blocks come from; absent: from what is stored. */
+  /** Source of the blocks; absent: the stored ones. */
   readonly node?: Node
-  /** Empty; for the audit. */
+  /** An empty store for the audit. */
   readonly scratch: Store
   readonly clock: Clock
 }
@@ -20,14 +20,14 @@ export type DeriveParts = {
 export type DeriveOptions = {
   readonly load: Pick<LoadOptions, 'signal' | 'onProgress' | 'log'>
   readonly audit: AuditOptions
-  /** Whether what was built may replace what is served. */
+  /** Whether the derived data may replace the served data. */
   readonly isWhole: (audited: Audited) => boolean
 }
 
 /**
- * Derives everything again beside the served data, audits the result and replaces the served data with it. A loader may
- * run until then; the blocks that it adds meanwhile are derived at the end. If it is killed at any moment, the next run
- * continues. False: the result is not whole and replaces nothing.
+ * Derives everything again beside the served data, audits the result and replaces the served data with it. A
+ * loader may run until then; the blocks that it adds in the meantime are derived at the end. After a kill at
+ * any moment, the next run continues. Resolves with false when the result is not whole and replaces nothing.
  */
 export const migrateByDeriving = async (parts: DeriveParts, options: DeriveOptions): Promise<boolean> => {
   const { store, node, scratch, clock } = parts
@@ -49,7 +49,7 @@ export const migrateByDeriving = async (parts: DeriveParts, options: DeriveOptio
   }
 }
 
-/** Loads what is beside up to what is served, or further where a node has more. */
+/** Loads the new data up to the end of the served data, or further if a node has more. */
 const fill = async (
   { store, node, clock }: DeriveParts,
   beside: Store,

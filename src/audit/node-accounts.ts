@@ -23,7 +23,9 @@ type Account = {
   readonly groups: Readonly<Record<string, Holder>>
 }
 
-/** Every account of auth.iost: that it is stored, with its permissions and groups, and that there are no others. */
+/**
+ * Checks that every account of auth.iost is stored with its permissions and groups, and that no others are.
+ */
 export const compareAccounts = async (sides: NodeSides): Promise<void> => {
   let there = 0
   for await (const page of storageRows(sides, AUTH, 'auth-')) {
@@ -53,7 +55,7 @@ export const compareAccounts = async (sides: NodeSides): Promise<void> => {
   await compareCount(sides, { index: accounts, id: 'all', counts: () => true }, there)
 }
 
-/** As they are stored: by name, weights and thresholds as text. */
+/** The fields in their stored form: sorted by name, weights and thresholds as text. */
 const fieldsOf = ({ permissions, groups }: Account) => ({
   permissions: writeJson(
     byName(permissions).map(({ name, groups: names, items, threshold }) => ({

@@ -9,8 +9,8 @@ import { type NodeSides, type Row, storageRows } from './storage-rows.ts'
 const TOKEN = 'token.iost'
 
 /**
- * Compares every balance and frozen amount with the rows of token.iost: `TB<owner>-<token>` has the available amount
- * without frozen amounts that came due and were not merged yet, `TF<owner>-<token>` the frozen ones.
+ * Compares every balance and frozen amount with the rows of token.iost. `TB<owner>-<token>` has the available
+ * amount without frozen amounts that are due but not merged yet, `TF<owner>-<token>` has the frozen amounts.
  */
 export const compareBalances = async (sides: NodeSides): Promise<void> => {
   const due = new Map<string, bigint>()
@@ -37,13 +37,13 @@ export const compareBalances = async (sides: NodeSides): Promise<void> => {
     })
     await compare(amounts)
   }
-  // Nothing but what came due.
+  // The remaining balances have only amounts that came due.
   await compare([...due])
   const counts = ({ doc }: Found<typeof balances>) => doc !== undefined && doc.amount > 0n
   await compareCount(sides, { index: balances, id: 'above zero', counts }, positive)
 }
 
-/** Rows of a (token, owner); the others list an owner's tokens. Owners have no hyphen. */
+/** The rows of a (token, owner); other rows list an owner's tokens. Owners have no hyphen. */
 const balanceRows = (page: readonly Row[]): readonly Row[] =>
   page.flatMap(([key, value]) => {
     const hyphen = key.indexOf('-')
@@ -72,7 +72,7 @@ const compareFrozen = async (
   }
 }
 
-/** JSON text of base64 of JSON: `[{"Amount":…,"Ftime":…}]`. */
+/** Decodes a value that is JSON text of base64 of JSON: `[{"Amount":…,"Ftime":…}]`. */
 const frozenIn = (value: string): readonly Frozen[] => {
   const list = parseExact(Buffer.from(JSON.parse(value) as string, 'base64').toString())
   return ((list as readonly { readonly Amount: unknown; readonly Ftime: unknown }[] | null) ?? []).map(
@@ -87,7 +87,7 @@ const integer = (value: unknown): string => {
   return text
 }
 
-/** A field of a balance that is stored otherwise than the node has it. */
+/** A field of a balance that differs from the node's value. */
 type Difference = {
   readonly id: string
   readonly field: string

@@ -2,10 +2,10 @@ import { Failure } from '#failure/failure.ts'
 import type { Node } from '#node/port.ts'
 import type { Identity, Published } from '#store/port.ts'
 
-/** What a node serves. */
+/** Identity of the chain that a node serves. */
 type Served = { readonly chainId: number; readonly genesis: string | undefined }
 
-/** Throws 'conflict' for a node of another chain than the stored one. */
+/** Throws 'conflict' when the node is of another chain than the stored one. */
 export const requireStored = ({ chainId, genesis }: Served, stored: Identity): void => {
   if (chainId === stored.chainId && genesis === stored.genesis) return
   throw new Failure(
@@ -16,8 +16,8 @@ export const requireStored = ({ chainId, genesis }: Served, stored: Identity): v
 }
 
 /**
- * Returns the node's last irreversible block. Throws 'conflict' for a node of another chain than the stored one, 'unavailable'
- * for one that is behind the published height.
+ * Returns the node's last irreversible block. Throws 'conflict' when the node is of another chain than the
+ * stored one, 'unavailable' when it is behind the published height.
  */
 export const requireSameChain = async (
   node: Node,

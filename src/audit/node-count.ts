@@ -2,15 +2,15 @@ import type { StateIndex } from '#indices/registry.ts'
 import type { Found } from '#store/port.ts'
 import type { NodeSides } from './storage-rows.ts'
 
-/** Documents that have a row in the node's storage. */
+/** Stored documents that have a row in the node's storage. */
 export type Counted<I extends StateIndex> = {
   readonly index: I
-  /** Says in a finding which ones they are. */
+  /** Describes these documents in a finding. */
   readonly id: string
   readonly counts: (found: Found<I>) => boolean
 }
 
-/** Compares how many documents are stored with how many rows the node has. */
+/** Compares the number of stored documents with the number of the node's rows. */
 export const compareCount = async <I extends StateIndex>(
   sides: NodeSides,
   { index, id, counts }: Counted<I>,

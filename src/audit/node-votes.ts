@@ -8,11 +8,14 @@ import { compareCount } from './node-count.ts'
 import { type NodeSides, storageRows } from './storage-rows.ts'
 
 const VOTE = 'vote.iost'
-/** Votes for producers are the first vote of vote.iost (made in genesis): `u_1-<voter>` → {producer: [votes, …]}. */
+/**
+ * Rows of votes for producers, the first vote of vote.iost (made in genesis): `u_1-<voter>` → {producer:
+ * [votes, …]}.
+ */
 const PRODUCERS = 'u_1-'
 const DECIMALS = 8
 
-/** Every vote for a producer against the node's, and that there are no others. */
+/** Compares every vote for a producer with the node's, and checks that no others are stored. */
 export const compareVotes = async (sides: NodeSides): Promise<void> => {
   let positive = 0
   for await (const page of storageRows(sides, VOTE, PRODUCERS)) {
@@ -42,7 +45,7 @@ export const compareVotes = async (sides: NodeSides): Promise<void> => {
   await compareCount(sides, { index: votes, id: 'above zero', counts }, positive)
 }
 
-/** Producers can be called `12345` or `__proto__`: keys are taken from the text. */
+/** Producers may be named `12345` or `__proto__`, so the keys are read from the text, not from an object. */
 const votesIn = (value: string): readonly (readonly [producer: string, units: bigint])[] =>
   [...memberSpans(value)].map(([producer, [from, to]]) => {
     const [amount] = JSON.parse(value.slice(from, to)) as readonly unknown[]

@@ -8,18 +8,21 @@ import type { TransactionDoc } from '#indices/transaction.ts'
 
 export type Rebuilt = {
   readonly block: Block
-  /** False: all of it except the receipts, some of which lost bytes that cannot be recovered from stored data. */
+  /**
+   * False: all is proved except the receipts, some of which lost bytes that cannot be recovered from stored
+   * data.
+   */
   readonly proved: boolean
 }
 
 type Expected = { readonly height: number; readonly parentHash: string | undefined }
 
 /**
- * A block out of what is stored of it, checked as one that comes from a node: its parent, its number of transactions,
- * the merkle roots of their hashes and receipts, its own hash. `docs` are in the order of `transactionIdsOf`.
- * A receipt that is stored with lost bytes was proved by its raw form when it was loaded, which is not stored: where the
- * root does not tell what was lost, the receipts of that block are not proved again. Throws Failure 'bad_block' with the
- * reason.
+ * Rebuilds a block from its stored documents and checks it like one from a node: its parent, its number of
+ * transactions, the merkle roots of their hashes and receipts, its own hash. `docs` are in the order of
+ * `transactionIdsOf`. A receipt that is stored with lost bytes was proved by its raw form when it was loaded;
+ * the raw form is not stored. When the root does not determine the lost bytes, the receipts of that block are
+ * not proved again. Throws Failure 'bad_block' with the reason.
  */
 export const rebuildBlock = (
   doc: BlockDoc,
@@ -50,7 +53,9 @@ export const rebuildBlock = (
   }
 }
 
-/** Throws Failure 'bad_block' for what no lost bytes excuse. */
+/**
+ * Whether the receipts are proved too. Throws Failure 'bad_block' for faults that lost bytes do not explain.
+ */
 const isProved = (block: Block, { height, parentHash }: Expected): boolean => {
   const lossy = lossyReceipts(block)
   const restored = lossy.flatMap(index => {

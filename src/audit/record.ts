@@ -7,8 +7,8 @@ import type { Settled } from '#store/restored.ts'
 import type { Finding } from './finding.ts'
 
 /**
- * No chain makes blocks so fast, and no node is so far ahead of what is loaded: a last irreversible block beyond is
- * nonsense. A second has two blocks (chain/iost 1.1).
+ * Limits of a plausible last irreversible block: no chain produces blocks so fast, and no node is so far
+ * ahead of the loaded blocks. IOST produces two blocks per second (chain/iost 1.1).
  */
 const FASTEST = { perSecond: 100, beside: 1_000_000 }
 
@@ -17,7 +17,7 @@ export const isAbsurd = ({ height, time, lib }: Published, nowMs: number): boole
   lib >
     height + FASTEST.beside + FASTEST.perSecond * Math.max(0, nowMs / 1_000 - Number(time / 1_000_000_000n))
 
-/** The stored data, the same height derived again, and the chain that the store names. */
+/** The stored data, the same height derived again, and the chain named by the store. */
 type Recorded = {
   readonly stored: Pick<Audit, 'at'>
   readonly expected: Audit
@@ -25,8 +25,8 @@ type Recorded = {
 }
 
 /**
- * Compares the store's record of itself with the blocks: where it ends, and which chain it is. Returns the correct
- * record; undefined: it is correct already.
+ * Compares the store's record of its end and chain with the blocks. Returns the correct record, or undefined
+ * when the stored one is correct.
  */
 export const compareRecord = async (
   { stored: { at: stored }, expected, identity }: Recorded,
@@ -48,7 +48,7 @@ export const compareRecord = async (
   const genesis = (await expected.getMany(blocks, [blockId(0)]))[0]?.hash ?? identity.genesis
   tell({ ...genesisBlock, field: 'hash' }, identity.genesis, genesis)
   const [first] = await expected.getMany(transactions, [transactionId(0, 0)])
-  // Every transaction says its chain.
+  // Every transaction contains its chain id.
   const chainId = first === undefined ? identity.chainId : decodeTransaction(first.body).chainId
   tell({ ...genesisBlock, field: 'chain_id' }, identity.chainId, chainId)
   return isRight

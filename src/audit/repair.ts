@@ -10,20 +10,20 @@ type Parts = {
   readonly store: Store
   readonly writer: Writer
   readonly node?: Node
-  /** How far the node's blocks are to be proved; absent: as far as the store says that its own were. */
+  /** Proof required of the node's blocks; absent: the level that the store has recorded for its own. */
   readonly prove?: ProofLevel
-  /** The state of the record of the store's end, before it was taken over. */
+  /** The state of the record of the store's end before the takeover. */
   readonly restored?: Restored
   readonly clock: Pick<Clock, 'now'>
 }
 
-/** `audited` absent: the end was corrected, the rest was not checked. */
+/** The result of a repair. `audited` absent: the end was corrected, the rest was not checked. */
 export type Repaired = { readonly aligned: Aligned; readonly audited?: Audited }
 
 /**
- * Repairs a store: first its end, and nothing more if batches were undone or only the record of the end was wrong;
- * otherwise all documents, by `auditAll`. A store that was closed for the repair is opened again if everything could be
- * derived again.
+ * Repairs a store. It corrects the end first and stops there if batches were undone or only the record of the
+ * end was wrong. Otherwise it checks all documents with `auditAll`. A store that was closed for the repair is
+ * reopened if everything could be derived again.
  */
 export const repair = async (
   parts: Parts,

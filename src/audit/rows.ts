@@ -4,17 +4,17 @@ import type { Placed } from '#store/port.ts'
 import type { Sides } from './compare.ts'
 import { ABSENT } from './finding.ts'
 
-/** Places compared at once. */
+/** Places per page. */
 const PAGE = 2_500
-/** Places that are answered at once; more than the page has are too many anyway. */
+/** Places per answer; a page with more than this has too many rows in any case. */
 const LIMIT = 5_000
 const FIRST = -(2n ** 63n)
 const LAST = 2n ** 63n - 1n
 const ORDINALS = 2n ** 32n
 
 /**
- * Whether every list has its rows: at each of its places 1 … count exactly the row that belongs there, and no row
- * anywhere else. Goes over all places in order, page by page.
+ * Checks that each of the places 1 … count of every list has exactly the row that belongs there, and that no
+ * row is elsewhere. Reads all places in order, page by page.
  */
 export const compareRows = async (sides: Sides): Promise<void> => {
   for (let after = FIRST; after < LAST; ) {
@@ -25,7 +25,7 @@ export const compareRows = async (sides: Sides): Promise<void> => {
   }
 }
 
-/** A page on both sides, shorter where much more is stored than should be. */
+/** The next page of both sides. It is shorter where many more rows are stored than expected. */
 const nextPage = async ({ stored, expected }: Sides, after: bigint) => {
   const wanted = (await expected.placed({ after, until: LAST, limit: PAGE })).slice(0, PAGE + 1)
   const isLast = wanted.length <= PAGE
@@ -35,7 +35,7 @@ const nextPage = async ({ stored, expected }: Sides, after: bigint) => {
     const there = await stored.placed({ after, until, limit: LIMIT })
     if (there.length <= LIMIT) return { expected: page, stored: there, until }
     if (length > 1) continue
-    // Too many for one answer: rows beyond it are not reported missing.
+    // The answer is cut at its limit: expected rows beyond it are not reported missing.
     const came = new Set(there.map(({ place }) => place))
     return { expected: page.filter(({ place }) => came.has(place)), stored: there, until }
   }
@@ -69,13 +69,13 @@ const comparePage = async (
   }
 }
 
-/** The row that belongs there, with all its places. */
+/** Stores the expected row again, with all its places. */
 const putRow = async ({ scratch, corrections }: Sides, id: string): Promise<void> => {
   const doc = await scratch.read(view => view.get(records, id))
   if (doc !== undefined) await corrections.put({ index: records, doc })
 }
 
-/** Keys of lists by their numbers. */
+/** Keys of lists by their number. */
 const namesOf = async (
   { expected }: Sides,
   numbers: ReadonlySet<number>,

@@ -9,18 +9,18 @@ import type { Identity, Published, Store, Writer } from '#store/port.ts'
 import { systemClock } from '#time/clock.ts'
 import { type Source, storedBlocks } from './source.ts'
 
-/** A store that is filled from the blocks of another one. */
+/** A temporary store that is filled from the blocks of another one. */
 export type Scratch = {
-  /** Last block derived; undefined: none yet. */
+  /** The last derived block; undefined: none yet. */
   readonly end: Published | undefined
   /** Derives up to `at`. A block that cannot be derived throws Failure 'bad_block' or 'defect'. */
   fill(at: Published, onHeight: (height: number) => void): Promise<void>
   close(): Promise<void>
 }
 
-/** Where the blocks of a scratch store come from. */
+/** The source of the blocks of a scratch store. */
 type Origin = {
-  /** The store whose blocks they are: lists say in which of its partitions their rows begin. */
+  /** The store being audited. Lists record the partitions of that store in which their rows begin. */
   readonly audited: Pick<Store, 'partitions'>
   readonly source: Source
   readonly identity: Identity
@@ -63,10 +63,10 @@ export const openScratch = async (
   }
 }
 
-/** First heights of the partitions of a store that keeps history in one piece. */
+/** First heights of the partitions of a store that is not partitioned. */
 const ONE_PIECE: readonly number[] = [0]
 
-/** Lists name the partitions of the audited store; the scratch store itself has one. */
+/** Lists name the partitions of the audited store; the scratch store itself has only one. */
 const partitionsOf = (writer: Writer): Partitioning & { follow(firsts: readonly number[]): void } => {
   let firsts = ONE_PIECE
   let next = (writer.checkpoint?.height ?? -1) + 1

@@ -12,29 +12,31 @@ import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
 import { type Rebuilt, rebuildBlock } from './rebuild.ts'
 
-/** Blocks read at once. */
+/** Blocks per read. */
 const RUN = 100
-/** Transactions read at once. */
+/** Transactions per read. */
 const TRANSACTIONS = 500
 
 export type Source = {
-  /** `audit` absent: a store of another version, read as far as that goes. */
+  /** Without `audit`, the store is of another version, and is read as far as this version can. */
   readonly store: Pick<Store, 'read'> & Partial<Pick<Store, 'audit'>>
-  /** Gives the block instead of the store when the stored one is wrong, and when `sampled` says so. */
+  /** Supplies a block when the stored one is wrong or `sampled` is true for it. */
   readonly node: Node | undefined
-  /** The node's last irreversible block, as far as is known. */
+  /** The node's last irreversible block, if known. */
   readonly lib?: number | undefined
-  /** How far the node's block of a height must be proved; absent: as the node was made for. */
+  /** Proof required of the node's block at a height; absent: the level for which the node was created. */
   readonly levelAt?: (height: number) => ProofLevel
   readonly sampled: (height: number) => boolean
   readonly signal: AbortSignal
-  /** Called for a block whose receipts are unproved: they lost bytes, and there is no node to ask. */
+  /**
+   * Called for a block whose receipts cannot be proved: they lost bytes, and there is no node to supply them.
+   */
   readonly onUnproved?: (height: number) => void
 }
 
 /**
- * Stored blocks `from` … `to` as a node would give them, in order and each checked, run by run. A block that is wrong
- * is replaced by the node's; without a node, 'bad_block' is thrown with the reason.
+ * Stored blocks `from` … `to` in a node's form, in order and each checked, run by run. A wrong block is
+ * replaced by the node's; without a node, 'bad_block' is thrown with the reason.
  */
 export const storedBlocks = async function* (
   source: Source,
@@ -55,7 +57,9 @@ export const storedBlocks = async function* (
   }
 }
 
-/** Every stored block up to `to` that is wrong, and why; each is checked against the stored one before it. */
+/**
+ * Every wrong stored block up to `to`, with the reason. Each is checked against the stored block before it.
+ */
 export const damagedBlocks = async function* (
   source: Source,
   to: number,
@@ -83,7 +87,10 @@ const reasonOf = (rebuild: () => Rebuilt): string | undefined => {
   }
 }
 
-/** The next block: its height, the hash of the one before (undefined: any), and whether no stored one follows it. */
+/**
+ * The next block: its height, the expected parent hash (undefined: any), and whether it is the last one of
+ * the range.
+ */
 type Next = { readonly height: number; readonly parent: string | undefined; readonly isLast: boolean }
 
 type Rebuild = (height: number, parent: string | undefined) => Rebuilt
@@ -123,7 +130,7 @@ const blockAt = async (source: Source, next: Next, rebuild: Rebuild): Promise<Lo
   }
 }
 
-/** The node's own block cannot be proved, which says nothing of the stored one. */
+/** Proof of the node's own block failed, which says nothing about the stored one. */
 export class BadNodeBlock extends Failure {}
 
 const nodeBlock = async (
@@ -136,14 +143,14 @@ const nodeBlock = async (
     to: height,
     signal,
     ...(parent === undefined ? {} : { parent }),
-    // The stored block behind it names any other.
+    // Other blocks are confirmed by the parent hash in the stored block after them.
     ...(isLast && lib !== undefined ? { lib } : {}),
     ...(levelAt === undefined ? {} : { prove: levelAt(height) }),
   }
   try {
     for await (const loaded of node.blocks(range)) return loaded
   } catch (error) {
-    // A block with another parent shows that the stored ones are another branch's.
+    // A block with another parent shows that the stored blocks are of another branch.
     if (!(error instanceof Failure) || error.kind !== 'bad_block' || error.details['rule'] === PARENT_HASH)
       throw error
     const { message, help, details } = error
@@ -156,7 +163,10 @@ const nodeBlock = async (
   throw new Failure('unavailable', `The node ${node.name} did not give block ${height}.`)
 }
 
-/** Some ABIs are not in the chain: they come from the node, else those that are stored are taken for right. */
+/**
+ * The code of the contracts whose ABIs are not in the chain. It comes from the node; without a node, the
+ * stored ABIs are trusted.
+ */
 const codeOf = async (source: Source, block: Block): Promise<readonly ContractCode[]> => {
   const { node, signal } = source
   const code: ContractCode[] = []
@@ -175,7 +185,9 @@ const codeOf = async (source: Source, block: Block): Promise<readonly ContractCo
   return code
 }
 
-/** Read as it is: a reader like the service's would wait for what another program wrote. */
+/**
+ * Reads the contract without the checks of a serving reader, which would wait for data of another version.
+ */
 const storedContract = async ({ store, signal }: Source, id: string) => {
   if (store.audit === undefined)
     return await store.read(view => view.get(contracts, id), { signal, damaged: true }).catch(unreadable)
@@ -187,7 +199,7 @@ const storedContract = async ({ store, signal }: Source, id: string) => {
   }
 }
 
-/** A document that cannot be read is as good as none. */
+/** A document that cannot be read counts as missing. */
 const unreadable = (error: unknown): undefined => {
   if (error instanceof Failure && error.kind === 'damaged') return undefined
   throw error

@@ -3,7 +3,7 @@ import type { Audit, Published } from '#store/port.ts'
 import { distinct } from './distinct.ts'
 import type { Finding } from './finding.ts'
 
-/** The node's storage against what is stored, at one height. */
+/** The node's storage and the stored data, at one height. */
 export type NodeSides = {
   readonly node: Node
   readonly stored: Audit
@@ -12,7 +12,7 @@ export type NodeSides = {
   readonly signal: AbortSignal
 }
 
-/** Thrown when the node's last irreversible block is not, or no longer, the published one. */
+/** Thrown when the node's last irreversible block is not, or is no longer, the published one. */
 export class OtherHeight extends Error {
   readonly height: number
   constructor(height: number) {
@@ -24,9 +24,9 @@ export class OtherHeight extends Error {
 export type Row = readonly [key: string, value: string]
 
 /**
- * All rows of a contract's maps that begin with `prefix`, without it, page by page; throws `OtherHeight`. A node may give
- * a key again, in the same page or in a later one, beside the first one of each page, which is the last of the page
- * before: each counts once.
+ * All rows of a contract's maps that begin with `prefix`, without the prefix, page by page. A node may repeat
+ * a key in the same page or a later one; the first key of each page repeats the last one of the page before.
+ * Each key is returned once. Throws `OtherHeight`.
  */
 export const storageRows = async function* (
   { node, stored, signal }: Pick<NodeSides, 'node' | 'stored' | 'signal'>,
@@ -41,7 +41,7 @@ export const storageRows = async function* (
     const rows = page.rows.filter(([key]) => met.add(key))
     if (rows.length > 0) yield rows.map(([key, value]) => [key.slice(prefix.length), value] as const)
     const furthest = [...page.rows.map(([key]) => key), from ?? ''].sort().at(-1)
-    // A page that leads no further would be given for ever.
+    // A page that does not advance would be returned forever.
     if (page.rows.length < STORAGE_PAGE || furthest === from) return
     from = furthest
   }

@@ -6,8 +6,8 @@ import type { Identity, Published } from '#store/port.ts'
 import { type Source, storedBlocks } from './source.ts'
 
 /**
- * The blocks of a store as a node of their chain gives them, up to a published height; each is checked by its parent,
- * its merkle roots and its own hash.
+ * A node that serves the stored blocks up to a published height. Each block is checked by its parent, its
+ * merkle roots and its own hash.
  */
 export const storedNode = (
   source: Omit<Source, 'node' | 'sampled'>,
@@ -34,7 +34,7 @@ export const storedNode = (
       const all = { ...source, node: undefined, sampled: () => false }
       for await (const run of storedBlocks(all, { from, to, parent })) yield* run
     } catch (error) {
-      // 'defect': another version's tables, which this one cannot read.
+      // 'defect' comes from tables of another version, which this one cannot read.
       if (!(error instanceof Failure) || (error.kind !== 'bad_block' && error.kind !== 'defect')) throw error
       throw new Failure('bad_block', error.message, {
         help: 'The stored blocks are damaged, so nothing can be derived from them. Set a node with --node.',

@@ -1,6 +1,9 @@
 import { Failure } from '#failure/failure.ts'
 
-/** token.iost from 1.0.2 on (chain rule): digits, at most one point with digits on both sides, no sign, no exponent. */
+/**
+ * Amounts of token.iost since 1.0.2 (chain rule): digits, at most one point with digits on both sides, no
+ * sign, no exponent.
+ */
 const AMOUNT = /^(?:[0-9]+\.)?[0-9]+$/
 const AS_READ = /^(?:--)*([0-9]+)(?:\.([0-9]*))?/
 
@@ -8,8 +11,8 @@ const unitsFrom = (whole: string, fraction: string, decimals: number): bigint =>
   BigInt(whole + fraction.slice(0, decimals).padEnd(decimals, '0'))
 
 /**
- * A decimal text in the token's smallest unit, excess decimals cut: ("1234.56789", 4) → 12345678n.
- * undefined: the text is no amount.
+ * Converts a decimal text to the token's smallest unit and truncates excess decimals: ("1234.56789", 4) →
+ * 12345678n. undefined: the text is not an amount.
  */
 export const unitsOf = (text: string, decimals: number): bigint | undefined => {
   if (!AMOUNT.test(text)) return undefined
@@ -19,7 +22,7 @@ export const unitsOf = (text: string, decimals: number): bigint | undefined => {
     : unitsFrom(text.slice(0, point), text.slice(point + 1), decimals)
 }
 
-/** `unitsOf` of a text that must be an amount. Throws Failure 'bad_block'. */
+/** `unitsOf` for a text that must be an amount. Throws Failure 'bad_block'. */
 export const toUnits = (text: string, decimals: number): bigint => {
   const units = unitsOf(text, decimals)
   if (units === undefined)
@@ -31,10 +34,10 @@ export const toUnits = (text: string, decimals: number): bigint => {
 }
 
 /**
- * `unitsOf`, and texts that the node's own reading takes, too (go-iost `common/decimal.go` NewDecimalFromString): token.iost 1.0.0
- * and gas.iost write the caller's own text into the receipt. The node stops reading at the last decimal, needs no digit behind the
- * point, and takes two minus signs for none: ("1.20294517598E7", 8) → 120294517n, ("--5.", 8) → 500000000n. undefined: the text is no
- * amount.
+ * `unitsOf` that also accepts the texts that the node's parser accepts (go-iost `common/decimal.go`
+ * NewDecimalFromString): token.iost 1.0.0 and gas.iost write the caller's own text into the receipt. The
+ * parser stops at the last decimal, needs no digit after the point, and ignores pairs of minus signs:
+ * ("1.20294517598E7", 8) → 120294517n, ("--5.", 8) → 500000000n. undefined: the text is not an amount.
  */
 export const unitsAsRead = (text: string, decimals: number): bigint | undefined => {
   const units = unitsOf(text, decimals)
@@ -52,19 +55,19 @@ export const fromUnits = (units: bigint, decimals: number): string => {
   return fraction === '' ? `${sign}${whole}` : `${sign}${whole}.${fraction}`
 }
 
-/** A decimal text as a whole number of units, and how many decimals they are of. */
+/** A decimal text as a whole number of units, and the number of its decimals. */
 const partsOf = (text: string): { readonly units: bigint; readonly scale: number } => {
   const point = text.indexOf('.')
   return { units: BigInt(text.replace('.', '')), scale: point < 0 ? 0 : text.length - point - 1 }
 }
 
-/** The product of two decimal texts, all digits kept: ("1.5", "0.0051") → "0.00765". */
+/** The exact product of two decimal texts: ("1.5", "0.0051") → "0.00765". */
 export const product = (a: string, b: string): string => {
   const [one, other] = [partsOf(a), partsOf(b)]
   return fromUnits(one.units * other.units, one.scale + other.scale)
 }
 
-/** The sum of two decimal texts, all digits kept. */
+/** The exact sum of two decimal texts. */
 export const sum = (a: string, b: string): string => {
   const [one, other] = [partsOf(a), partsOf(b)]
   const scale = Math.max(one.scale, other.scale)

@@ -2,19 +2,20 @@ import type { Block, Receipt, Transaction } from './block.ts'
 import { applies } from './effects.ts'
 import { compactJson, memberSpans } from './json-text.ts'
 
-/** Whether the transaction at a place, position `tx` of block `height`, is its block's base transaction, which is kept with the block. */
+/** Whether position `tx` of block `height` is the base transaction's, which is stored with the block. */
 export const isBasePlace = ({ height, tx }: { readonly height: number; readonly tx: number }): boolean =>
   height > 0 && tx === 0
 
-/** Whether a transaction is the first one of a block, which the chain itself makes. */
+/** Whether a transaction is the base transaction of its block, which the chain itself makes. */
 export const isBase = (block: Block, position: number): boolean =>
   block.height > 0 && position === 0 && block.transactions[0]?.publisher === 'base.iost'
 
 /**
- * Base transactions (publisher `base.iost`, the first of every block but genesis) follow one template (chain rule:
- * 4,851 of 4,851 recorded ones). What is stored of them is what differs, 172,800 times a day, so the keys are short:
- * `c` chain id, `w` key of the parent's witness, `g` the parent's gas × 100, `f` third element of `parent` when true,
- * `t` receiver and `a` amount of the contribute, `x` receipts before it. Hash and time are the block's.
+ * Base transactions (publisher `base.iost`, the first of every block but genesis) follow one template (chain
+ * rule: 4,851 of 4,851 recorded ones). Only the differences are stored, 172,800 times a day, so the keys are
+ * short: `c` chain id, `w` key of the parent's witness, `g` the parent's gas × 100, `f` third element of
+ * `parent` when true, `t` receiver and `a` amount of the contribute, `x` receipts before it. Hash and time
+ * come from the block.
  */
 export type Difference = {
   readonly c: number
@@ -28,11 +29,11 @@ export type Difference = {
 
 /** The base transaction in a block's document. */
 export type BaseBlock = {
-  /** What `fromBaseTransaction` gave; absent: the block has none (genesis). */
+  /** The result of `fromBaseTransaction`; absent: the block has no base transaction (genesis). */
   readonly base?: string
   /** Hashes of the block's transactions joined by one space; the first one is the base transaction's. */
   readonly tx_hashes: string
-  /** Of the block, nanoseconds since 1970. */
+  /** Time of the block, nanoseconds since 1970. */
   readonly time: bigint
 }
 type Own = { readonly hash: string; readonly time: bigint }
@@ -41,30 +42,33 @@ const PARENT = /^\[\{"parent":\["([^"\\]*)", "([0-9]+)", (true|false)\]\}\]$/
 const CONTRIBUTE = /^\["contribute","([^"\\]*)","([0-9.]+)"\]$/
 
 /**
- * The stored form of the base transaction of a block of this time, as JSON text; one that does not follow the template is
- * kept whole (`body`).
+ * The stored form of the base transaction in a block of this time, as JSON text. A transaction that does not
+ * follow the template is stored whole (`body`).
  */
 export const fromBaseTransaction = (tx: Transaction, time: bigint): string => {
   const difference = differenceOf(tx, time)
   return difference === undefined ? `{"body":${tx.body}}` : textOf(difference)
 }
 
-/** What differs from the template in the base transaction of a block of this time; undefined: it does not follow the template. */
+/**
+ * The difference between the base transaction in a block of this time and the template; undefined: it does
+ * not follow the template.
+ */
 export const differenceOf = (tx: Transaction, time: bigint): Difference | undefined => {
   if (tx instanceof Templated && tx.time === time) return tx.difference
   const difference = readDifference(tx)
-  // Only a difference that gives the very same text back may stand for it.
+  // A difference is valid only if it reproduces the very same text.
   const isSame = difference !== undefined && bodyOf(difference, { hash: tx.hash, time }) === tx.body
   return isSame ? difference : undefined
 }
 
-/** The base transaction that has the difference, as if its text had been decoded. */
+/** The base transaction with this difference, as if its text had been decoded. */
 export const baseTransactionOf = (difference: Difference, own: Own): Transaction =>
   new Templated(difference, own)
 
 /**
- * The template as a decoded transaction. Its difference, which spares comparing it with the template again, is no property
- * of its own: it equals the transaction that is decoded from its text.
+ * The template as a decoded transaction. The difference saves another comparison with the template. It is a
+ * private field, so that the object equals a transaction decoded from its text.
  */
 class Templated implements Transaction {
   readonly #difference: Difference
@@ -108,7 +112,9 @@ class Templated implements Transaction {
   }
 }
 
-/** The node's object of a block's base transaction, compact and character by character; undefined when there is none. */
+/**
+ * The node's object of a block's base transaction, compact, otherwise unchanged; undefined: there is none.
+ */
 export const toBaseTransaction = ({ base, tx_hashes, time }: BaseBlock): string | undefined => {
   if (base === undefined) return undefined
   const body = memberSpans(base).get('body')
@@ -116,10 +122,10 @@ export const toBaseTransaction = ({ base, tx_hashes, time }: BaseBlock): string 
   return bodyOf(JSON.parse(base) as Difference, { hash: tx_hashes.split(' ', 1)[0] ?? '', time })
 }
 
-/** What a base transaction pays for the parent block: to whom, and the amount as decimal text. */
+/** A base transaction's payment for the parent block: the receiver, and the amount as decimal text. */
 export type Paid = { readonly to: string; readonly amount: string }
 
-/** The payment for the parent, of a block whose only content is the base transaction with it; undefined: the block has more, or less. */
+/** The payment for the parent if the block contains nothing else; undefined: the block has more, or less. */
 export const contributeIn = (block: Block): Paid | undefined => {
   const [tx] = block.transactions
   if (tx === undefined || block.transactions.length > 1 || !isBase(block, 0) || !applies(tx)) return undefined
@@ -152,10 +158,10 @@ const readDifference = (tx: Transaction): Difference | undefined => {
 
 const receiptOf = ({ funcName, content }: Receipt) => ({ func_name: funcName, content })
 
-/** Characters that JSON writes as they are, however deeply a text is nested in other JSON texts. */
+/** Characters that JSON writes unchanged, however deeply a text is nested in other JSON texts. */
 const PLAIN = /^[ !#-[\]-~]*$/
 
-/** A text inside the quotes of a JSON text. */
+/** Escapes a text for use inside the quotes of a JSON text. */
 const escaped = (text: string): string => (PLAIN.test(text) ? text : JSON.stringify(text).slice(1, -1))
 
 /** The data of the action, which names the parent. */
@@ -164,7 +170,10 @@ const parentText = ({ w, g, f }: Difference): string => `[{"parent":["${w}", "${
 /** The content of the last receipt, which pays for the parent. */
 const contributeText = ({ t, a }: Difference): string => `["contribute","${escaped(t)}","${escaped(a)}"]`
 
-/** The template, in the node's order of fields. Joined from strings: JSON.stringify of an object takes five times as long. */
+/**
+ * The text of the template, in the node's order of fields. It is joined from strings, since JSON.stringify of
+ * an object takes five times as long.
+ */
 const bodyOf = (difference: Difference, { hash, time }: Own): string => {
   const { c, x = [] } = difference
   const own = escaped(hash)
@@ -180,7 +189,7 @@ const bodyOf = (difference: Difference, { hash, time }: Own): string => {
   )
 }
 
-/** The difference as it is stored. */
+/** The stored text of the difference. */
 const textOf = ({ c, w, g, f, t, a, x }: Difference): string =>
   `{"c":${c},"w":"${escaped(w)}","g":"${escaped(g)}",${f === undefined ? '' : `"f":${f},`}"t":"${escaped(t)}",` +
   `"a":"${escaped(a)}"${x === undefined ? '' : `,"x":${JSON.stringify(x)}`}}`

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { base58Bytes, decodeBase58, encodeBase58 } from './base58.ts'
 
-/** From the Base58 draft of the IETF (draft-msporny-base58), and leading zeros. */
+/** Test vectors of the IETF's Base58 draft (draft-msporny-base58), and leading zeros. */
 const VECTORS: readonly (readonly [string, string])[] = [
   ['', ''],
   [Buffer.from('Hello World!').toString('hex'), '2NEpo7TZRRrLZSi2U'],
@@ -27,7 +27,7 @@ test('base58: identity for any bytes', () => {
   )
 })
 
-/** 32 bytes are written in another way than any other number; the extremes, each limb alone, and many leading zeros. */
+/** 32 bytes have their own encoder. Tested: the extremes, each limb alone, and many leading zeros. */
 const BITS = Array.from({ length: 256 }, (_, bit) => 1n << BigInt(bit))
 test('base58: 32 bytes are the same number with a zero byte before it', () => {
   const plain = (bytes: Uint8Array) => encodeBase58(Uint8Array.of(0, ...bytes)).slice(1)
@@ -53,7 +53,7 @@ test('base58: 32 bytes are the same number with a zero byte before it', () => {
   )
 })
 
-/** Texts of the lengths that 32 bytes have, and numbers that need 33 or fewer than 32. */
+/** Texts with the lengths of 32 bytes, among them numbers that need 33 or fewer than 32. */
 test('base58: identity for texts of 42 to 45 letters', () => {
   for (const letter of ['1', '2', 'J', 'z'])
     for (const length of [42, 43, 44, 45]) {

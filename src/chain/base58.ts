@@ -3,7 +3,7 @@ import { Failure } from '#failure/failure.ts'
 /** Bitcoin's alphabet, as go-iost uses it. */
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 const BASE = 58
-/** The pattern of one letter of it. */
+/** Regular expression for one letter of the alphabet. */
 export const BASE58_LETTER = '[1-9A-HJ-NP-Za-km-z]'
 const LETTERS = Uint8Array.from(ALPHABET, letter => letter.charCodeAt(0))
 const FIRST_LETTER = ALPHABET.charCodeAt(0)
@@ -21,8 +21,8 @@ const LEFT = Uint8Array.from(PAIRS, ([left]) => LETTERS[left] ?? 0)
 const RIGHT = Uint8Array.from(PAIRS, ([, right]) => LETTERS[right] ?? 0)
 
 /**
- * What one in a limb adds to each group, limb by limb. A sum over all limbs stays below 16 · 2^16 · 58^5 < 2^50, so it is
- * exact in a double, and only the sums have to be carried.
+ * Contribution of one unit in a limb to each group, limb by limb. A sum over all limbs stays below 16 · 2^16
+ * · 58^5 < 2^50. It is therefore exact in a double, and only the sums have to be carried.
  */
 const WEIGHTS = Float64Array.from({ length: LIMBS * GROUPS }, (_, at) => {
   const limb = Math.floor(at / GROUPS)
@@ -31,7 +31,10 @@ const WEIGHTS = Float64Array.from({ length: LIMBS * GROUPS }, (_, at) => {
   return Number((one / BigInt(GROUP) ** BigInt(GROUPS - 1 - group)) % BigInt(GROUP))
 })
 
-/** The same for reading: what one in a group adds to each limb. A sum stays below 9 · 58^5 · 2^16 < 2^50. */
+/**
+ * The same for reading: contribution of one unit in a group to each limb. A sum stays below 9 · 58^5 · 2^16 <
+ * 2^50.
+ */
 const LIMB = 2 ** 16
 const READ_WEIGHTS = Float64Array.from({ length: GROUPS * LIMBS }, (_, at) => {
   const group = Math.floor(at / LIMBS)
@@ -39,7 +42,7 @@ const READ_WEIGHTS = Float64Array.from({ length: GROUPS * LIMBS }, (_, at) => {
   const one = BigInt(GROUP) ** BigInt(GROUPS - 1 - group)
   return Number((one / BigInt(LIMB) ** BigInt(LIMBS - 1 - limb)) % BigInt(LIMB))
 })
-/** The highest limb that a group adds to. */
+/** The highest limb to which a group contributes. */
 const HIGHEST = Array.from({ length: GROUPS }, (_, group) => {
   const row = READ_WEIGHTS.subarray(group * LIMBS, (group + 1) * LIMBS)
   return row.findIndex(weight => weight > 0)
@@ -52,7 +55,7 @@ const limbs = new Float64Array(LIMBS)
 const groups = new Float64Array(GROUPS)
 const text = Buffer.alloc(GROUPS * LETTERS_OF_GROUP)
 
-/** Base58 of 32 bytes, ten times as fast as that of any number: hashes and keys are written by the hundred thousand. */
+/** Base58 of 32 bytes, ten times faster than of any number: hashes and keys come by the hundred thousand. */
 export const base58Of32 = (bytes: Uint8Array): string => {
   sumGroups(bytes)
   let carry = 0
@@ -61,7 +64,7 @@ export const base58Of32 = (bytes: Uint8Array): string => {
     carry = Math.floor(sum / GROUP)
     writeGroup(group * LETTERS_OF_GROUP, sum - carry * GROUP)
   }
-  // Leading ones are padding here; each leading zero byte is written as one.
+  // Leading `1` letters are padding here; each leading zero byte is written as one `1`.
   let start = 0
   while (text[start] === FIRST_LETTER) start += 1
   let zeros = 0
@@ -75,7 +78,7 @@ const sumGroups = (bytes: Uint8Array): void => {
   for (let limb = 0; limb < LIMBS; limb += 1) {
     const value = (bytes[2 * limb] ?? 0) * 256 + (bytes[2 * limb + 1] ?? 0)
     const row = limb * GROUPS
-    // The groups before are beyond what the limb reaches.
+    // The limb does not reach the groups before.
     for (let group = limb >> 1; group < GROUPS; group += 1)
       groups[group] = (groups[group] ?? 0) + value * (WEIGHTS[row + group] ?? 0)
   }
@@ -94,8 +97,9 @@ const writeGroup = (at: number, value: number): void => {
 }
 
 /**
- * The 32 bytes of a text of 43 or 44 letters, as nearly all of 32 bytes have, in half the time that any text takes.
- * undefined: another length, a letter that is not in the alphabet, a leading zero, or a number that is not of exactly 32 bytes.
+ * Decodes a text of 43 or 44 letters, the usual lengths of 32 bytes, in half the time of the general case.
+ * undefined: another length, a letter outside the alphabet, a leading zero, or a number that does not have
+ * exactly 32 bytes.
  */
 export const bytesOf32 = (letters: string): Uint8Array | undefined => {
   const missing = text.length - letters.length
@@ -131,17 +135,17 @@ const sumLimbs = (letters: string, missing: number): boolean => {
   return true
 }
 
-/** A number that is read is held in limbs of three bytes, so that a limb times four digits is exact in a double. */
+/** Numbers are read into limbs of three bytes, so that a limb times four digits is exact in a double. */
 const LIMB_BYTES = 3
 const WIDE_LIMB = 2 ** 24
-/** Digits taken at once. */
+/** Number of digits read at once. */
 const CHUNK = 4
 const POWERS = Array.from({ length: CHUNK + 1 }, (_, count) => 58 ** count)
-/** Digits written at once: 58^9 is the largest power of 58 under 2^53. */
+/** Number of digits written at once: 58^9 is the largest power of 58 under 2^53. */
 const WRITTEN = 9
 const WRITTEN_POWER = 58n ** BigInt(WRITTEN)
 
-/** Multiplies the lowest `used` limbs by `factor` and adds; returns how many limbs are in use then. */
+/** Multiplies the lowest `used` limbs by `factor` and adds `summand`; returns the limbs in use then. */
 // biome-ignore lint/complexity/useMaxParams: the innermost step of every hash that is read; a record would be one more object a call.
 const multiplyAdd = (limbs: number[], used: number, factor: number, summand: number): number => {
   let carry = summand
@@ -155,7 +159,7 @@ const multiplyAdd = (limbs: number[], used: number, factor: number, summand: num
   return used + 1
 }
 
-/** The bytes of a base58 text, each leading `1` one zero byte; undefined when a character is not of the alphabet. */
+/** The bytes of a base58 text; each leading `1` is a zero byte. undefined: letters outside the alphabet. */
 export const base58Bytes = (text: string): Uint8Array | undefined => bytesOf32(text) ?? bytesOfAny(text)
 
 const bytesOfAny = (text: string): Uint8Array | undefined => {
@@ -180,7 +184,7 @@ const bytesOfAny = (text: string): Uint8Array | undefined => {
   return bytesOf(limbs, zeros, digits)
 }
 
-/** The lowest `count` bytes of a number, highest first, behind that number of zero bytes. */
+/** The lowest `count` bytes of a number, highest first, after `zeros` zero bytes. */
 const bytesOf = (limbs: readonly number[], zeros: number, count: number): Uint8Array => {
   const bytes = new Uint8Array(zeros + count)
   let place = zeros + count
@@ -192,14 +196,14 @@ const bytesOf = (limbs: readonly number[], zeros: number, count: number): Uint8A
   return bytes
 }
 
-/** `base58Bytes` of a text that must be base58. Throws Failure 'bad_block'. */
+/** `base58Bytes` for a text that must be base58. Throws Failure 'bad_block'. */
 export const decodeBase58 = (text: string): Uint8Array => {
   const bytes = base58Bytes(text)
   if (bytes === undefined) throw new Failure('bad_block', `"${text.slice(0, 100)}" is not base58.`)
   return bytes
 }
 
-/** Base58 of bytes; "" of none. */
+/** Base58 of bytes; "" for no bytes. */
 export const encodeBase58 = (bytes: Uint8Array): string => {
   if (bytes.length === 32) return base58Of32(bytes)
   let zeros = 0
@@ -209,7 +213,7 @@ export const encodeBase58 = (bytes: Uint8Array): string => {
   while (value > 0n) {
     let digits = Number(value % WRITTEN_POWER)
     value /= WRITTEN_POWER
-    // A chunk is written whole, except the highest one: that one ends with its first digit.
+    // A chunk is written in full, except the highest one, which ends with its first digit.
     for (let place = 0; place < WRITTEN && (value > 0n || digits > 0); place += 1) {
       text = `${ALPHABET[digits % 58]}${text}`
       digits = Math.floor(digits / 58)

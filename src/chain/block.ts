@@ -1,8 +1,8 @@
 import type { Proof } from './proof.ts'
 
 /**
- * A block of the chain with everything in it, decoded from the node's words without loss. Heights and counts are
- * numbers, everything that may exceed 2^53 is bigint or the node's own text. (`decode.ts` makes these.)
+ * A block of the chain with all its contents, decoded from the node's JSON without loss (`decode.ts`).
+ * Heights and counts are numbers; values that may exceed 2^53 are bigint or the node's own text.
  */
 export type Block = {
   readonly height: number
@@ -12,7 +12,7 @@ export type Block = {
   readonly version: string
   readonly txMerkleHash: string
   readonly txReceiptMerkleHash: string
-  /** Public key (base58) that signed it, `0` for genesis. */
+  /** Public key (base58) of the signer; `0` for genesis. */
   readonly witness: string
   /** Nanoseconds since 1970. */
   readonly time: bigint
@@ -26,10 +26,10 @@ export type Block = {
 
 export type Transaction = {
   readonly hash: string
-  /** Nanoseconds; 0 in genesis. */
+  /** Nanoseconds since 1970; 0 in genesis. */
   readonly time: bigint
   readonly expiration: bigint
-  /** Decimal text, as the node's double prints. */
+  /** Decimal text, as the node prints its double. */
   readonly gasRatio: string
   readonly gasLimit: string
   readonly delay: bigint
@@ -37,7 +37,7 @@ export type Transaction = {
   readonly actions: readonly Action[]
   readonly signers: readonly string[]
   readonly publisher: string
-  /** Hash of the delayed transaction this one carries out, else `""`. */
+  /** Hash of the delayed transaction that this one executes, else `""`. */
   readonly referredTx: string
   readonly amountLimit: readonly { readonly token: string; readonly value: string }[]
   readonly receipt: TxReceipt
@@ -59,19 +59,19 @@ export type TxReceipt = {
   readonly ramUsage: readonly (readonly [payer: string, bytes: bigint])[]
   readonly statusCode: string
   readonly message: string
-  /** One per action on success. */
+  /** One per action if the transaction succeeded. */
   readonly returns: readonly string[]
   readonly receipts: readonly Receipt[]
 }
 
 export type Receipt = {
-  /** `<contract>/<abi>` of the contract that emitted it: the node puts the contract's id in front, so it can be trusted. */
+  /** `<contract>/<abi>` of the emitting contract; the node prefixes its id, so it can be trusted. */
   readonly funcName: string
   /** JSON text or any text. */
   readonly content: string
 }
 
-/** The part of a contract that only the node has (system contracts bring no ABI into the chain). */
+/** The part of a contract that only the node has: the chain has no ABI of system contracts. */
 export type ContractCode = {
   readonly id: string
   readonly language: string
@@ -83,11 +83,11 @@ export type ContractCode = {
   }[]
 }
 
-/** A block with what has to be asked beside it before it can be derived. */
+/** A block with the data that must be fetched with it before it can be derived. */
 export type LoadedBlock = {
   readonly block: Block
-  /** Contracts that are new or changed in this block and bring no ABI into the chain (`contractsToAskIn`). */
+  /** Contracts added or changed in this block whose ABI is not in the chain (`contractsToAskIn`). */
   readonly systemCode: readonly ContractCode[]
-  /** How far the block itself was proved; `systemCode` never is. */
+  /** The proof of the block itself; `systemCode` is never proved. */
   readonly proof: Proof
 }

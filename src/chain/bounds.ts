@@ -1,15 +1,15 @@
 /**
- * Upper bounds for a node's answers. The contents of a transaction are bounded by the chain's own rules; for the rest
- * the bound is far above anything that was seen, so that a lying node can fill neither memory nor store.
+ * Upper bounds for a node's answers. The chain's own rules limit the contents of a transaction. The other
+ * bounds are far above any value that was seen, so that a lying node can fill neither memory nor store.
  */
 
-/** Most characters of a text, or most entries of a list, and why that many. */
+/** Maximum number of characters in a text, or of entries in a list, and the reason for it. */
 export type Bound = { readonly most: number; readonly rule: string }
 
-/** A transaction of more bytes enters no block (go-iost core/tx), so no text and no list in it is longer. */
+/** A larger transaction enters no block (go-iost core/tx), so no text and no list in it is longer. */
 export const IN_TRANSACTION: Bound = { most: 65_536, rule: 'a transaction has at most 65,536 bytes' }
 
-/** Genesis is made from files, not sent: its actions bring the code of the chain's own contracts. */
+/** Genesis is made from files, not sent: its actions contain the code of the chain's own contracts. */
 export const IN_GENESIS: Bound = { most: 16_777_216, rule: 'nothing in genesis is longer' }
 
 /**
@@ -36,7 +36,7 @@ export const SIGNATURE: Bound = { most: 88, rule: 'no signature has more than 65
 /** `-9223372036854775808` */
 export const INT64: Bound = { most: 20, rule: '64 bits have at most 20 characters' }
 
-/** Names of a status: the longest of the chain has 18 characters. */
+/** Names of a status; the longest one in the chain has 18 characters. */
 export const WORD: Bound = { most: 64, rule: 'no status has a longer name' }
 
 /** `info` lists each transaction of a block at most once (go-iost before 2020), some six characters each. */
@@ -45,11 +45,11 @@ export const INFO: Bound = { most: 262_144, rule: 'no list of the transactions o
 /** Rows and values of a contract's storage; a value is one JSON text of a contract. */
 export const STORED: Bound = { most: 4_194_304, rule: 'no value of a contract is longer' }
 
-/** Cost of a transaction or a block as a number: the gas of a block is 8,000,000. */
+/** Maximum cost of a transaction or a block as a number: the gas of a block is 8,000,000. */
 export const MOST_GAS = 1e12
 
 /**
- * Brackets open at a time in an answer. Nodes nest theirs ten deep at most; texts of users stand in strings, where any
- * depth is legal.
+ * Maximum depth of brackets in an answer. Nodes nest at most ten deep; texts of users are in strings, where
+ * any depth is legal.
  */
 export const DEPTH: Bound = { most: 32, rule: 'no answer of a node is nested deeper' }

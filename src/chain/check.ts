@@ -15,34 +15,34 @@ const NOTHING = new Uint8Array()
 /** Publisher of the first transaction of every block but genesis. */
 const BASE_PUBLISHER = 'base.iost'
 
-/** `details.rule` of the Failure for a head that does not have the block's hash: the bytes of its `info` may be unknown. */
+/** `details.rule` of the Failure for a head without the block's hash; the bytes of `info` may be unknown. */
 export const OWN_HASH = 'own hash'
 
-/** `details.rule` of the Failure for a block that names another parent. */
+/** `details.rule` of the Failure for a block with a different parent. */
 export const PARENT_HASH = 'parent hash'
 
-/** What is known of a block besides the node's JSON. */
+/** Known facts about a block besides the node's JSON. */
 export type Known = {
-  /** Bytes of `info` in its head, when the raw head gave them; else they must be of a known form. */
+  /** Bytes of `info` in its head, from the raw head; otherwise they must have a known form. */
   readonly info?: Uint8Array
-  /** Receipts from the raw form, by position, whose bytes the node's JSON has lost; `later`: they are checked later. */
+  /** Raw receipts, by position, whose bytes the node's JSON has lost; `later`: they are checked later. */
   readonly receipts?: ReadonlyMap<number, TxReceipt> | 'later'
-  /** The head that the block's roots were taken from: its bytes are compared, not their texts. */
+  /** The head with the block's roots: its bytes are compared, not their texts. */
   readonly head?: Pick<RawHead, 'txMerkleHash' | 'txReceiptMerkleHash'>
 }
 
-/** Where a block belongs in its chain. */
+/** The place of a block in its chain. */
 export type Place = {
   /** The parent's hash; undefined: not known, or genesis. */
   readonly parentHash: string | undefined
-  /** The height that was asked for; absent: the block's own. */
+  /** The requested height; absent: the block's own. */
   readonly height?: number
 }
 
 /**
- * Whether a block is whole and follows its parent: height, parent hash, transaction count, its own hash from its head,
- * the merkle roots of its transactions and of their receipts, and its base transaction's own hash.
- * Throws Failure 'bad_block' with height and reason.
+ * Checks that a block is complete and follows its parent: height, parent hash, transaction count, its own
+ * hash from its head, the Merkle roots of its transactions and of their receipts, and its base transaction's
+ * own hash. Throws Failure 'bad_block' with height and reason.
  */
 export const checkBlock = (
   block: Block,
@@ -68,7 +68,10 @@ export const checkBlock = (
     })
 }
 
-/** The part of `checkBlock` that is left for a block whose hash was made from its raw head: what the head covers. */
+/**
+ * The checks of `checkBlock` that remain for a block whose hash was computed from its raw head: the data that
+ * the head covers.
+ */
 export const checkContents = (block: Block, known: Known = {}): void => {
   const hashes = transactionHashes(block, known)
   checkReceipts(block, hashes, known)
@@ -76,13 +79,13 @@ export const checkContents = (block: Block, known: Known = {}): void => {
   const [base] = block.transactions
   if (base?.publisher !== BASE_PUBLISHER)
     throw bad(block, `first transaction is published by "${base?.publisher ?? ''}", not by ${BASE_PUBLISHER}`)
-  // It has no signatures, so its text has its hash.
+  // The base transaction has no signatures, so its hash is that of its text.
   const hash = transactionHash(hashedPartOf(base))
   if (!isSame(hash, hashes[0] ?? NOTHING))
     throw bad(block, `base transaction ${base.hash} has a text with the hash ${encodeBase58(hash)}`)
 }
 
-/** Whether the hash is its head's: with the bytes of `info` when they are known, else with any that nodes show so. */
+/** Whether the hash is its head's: with the bytes of `info` if known, else with any that nodes show so. */
 const isHeadOf = (block: Block, info: Uint8Array | undefined): boolean => {
   const bytes = (text: string) => hashBytes(text) ?? new Uint8Array()
   const head = {
@@ -103,7 +106,7 @@ const isHeadOf = (block: Block, info: Uint8Array | undefined): boolean => {
 
 const isSame = (one: Uint8Array, other: Uint8Array): boolean => Buffer.compare(one, other) === 0
 
-/** Whether a root is the one of a block's head: `text` of the block, or the very bytes where they are known. */
+/** Whether a root is that of a block's head: `text` of the block, or the very bytes if they are known. */
 const isRoot = (root: Uint8Array, text: string, bytes: Uint8Array | undefined): boolean =>
   bytes === undefined ? encodeBase58(root) === text : isSame(root, bytes)
 
@@ -145,8 +148,8 @@ const checkReceipts = (block: Block, hashes: readonly Uint8Array[], { receipts: 
 }
 
 /**
- * The receipt at `index` with the bytes that were cut off its message. They are proved: with them the root of the receipts is
- * the head's. undefined: no such bytes were found.
+ * Restores the bytes that were cut off the message of the receipt at `index`. They are proved: with them the
+ * Merkle root of the receipts is that of the head. undefined: no such bytes were found.
  */
 export const restoredReceipt = (block: Block, index: number): TxReceipt | undefined => {
   const leaves = block.transactions.map(
@@ -160,11 +163,11 @@ export const restoredReceipt = (block: Block, index: number): TxReceipt | undefi
   return uncut(hash, tx.receipt, leaf => isSame(rootOnPath(path, leaf), root))
 }
 
-/** Positions of the receipts whose bytes the node's JSON may have lost. */
+/** Positions of the receipts that may have lost bytes in the node's JSON. */
 export const lossyReceipts = ({ transactions }: Block): readonly number[] =>
   transactions.flatMap(({ receipt }, index) => (mayHaveLost(receipt) ? [index] : []))
 
-/** The parent block as the base transaction describes it: its witness and Σ gas usage × 100. */
+/** The parent block as described by the base transaction: its witness and Σ gas usage × 100. */
 const parentOf = (block: Block): readonly unknown[] | undefined => {
   try {
     const [first] = JSON.parse(block.transactions[0]?.actions[0]?.data ?? '') as readonly {
@@ -177,7 +180,7 @@ const parentOf = (block: Block): readonly unknown[] | undefined => {
 }
 
 /**
- * Checks a block's base transaction against its parent: it names the parent's witness and its gas × 100.
+ * Checks a block's base transaction against its parent: it contains the parent's witness and gas × 100.
  * Throws Failure 'bad_block'.
  */
 export const checkBaseTransaction = (block: Block, parent: Block): void => {
@@ -192,9 +195,10 @@ export const checkBaseTransaction = (block: Block, parent: Block): void => {
 }
 
 /**
- * Checks a block of which there is nothing but one node's JSON: its head has its hash, and the roots in it are those of
- * its transactions and receipts. A message of one receipt that was cut inside a letter is excused where the root tells
- * what was cut; other lost bytes are not. `height` is the one that was asked for. Throws Failure 'bad_block'.
+ * Checks a block for which one node's JSON is the only source: its head has its hash, and the roots in it are
+ * those of its transactions and receipts. The message of one receipt may have been cut inside a character if
+ * the root identifies the missing bytes; other lost bytes are errors. `height` is the requested one. Throws
+ * Failure 'bad_block'.
  */
 export const checkAlone = (block: Block, height = block.height): void => {
   try {
@@ -207,13 +211,13 @@ export const checkAlone = (block: Block, height = block.height): void => {
   }
 }
 
-/** Whether every text of a block is proved by its hash already: the base transaction's is, it has no signatures. */
+/** Whether a block's hash proves all its texts: it has only the base transaction, without signatures. */
 export const isWholeByItself = ({ height, transactions }: Block): boolean =>
   height > 0 && transactions.length === 1
 
 /**
- * Whether the text of each transaction is the one its hash stands for, by the raw form, which has the signatures that the
- * hash covers. Throws Failure 'bad_block' with the transaction and its field.
+ * Checks that the text of each transaction matches its hash, by the raw form, which has the signatures that
+ * the hash covers. Throws Failure 'bad_block' with the transaction and its field.
  */
 export const checkWhole = (block: Block, raw: RawBlock): void => {
   if (raw.transactions.length !== block.transactions.length)

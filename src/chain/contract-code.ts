@@ -2,10 +2,10 @@ import type { ContractCode } from './block.ts'
 import { Exact, type ExactJson, parseExact } from './json.ts'
 import { type ProtobufField, protobufFields } from './protobuf.ts'
 
-/** What a contract states about itself, and its code. Its id is `""` in setCode: the chain gives it. */
+/** The metadata of a contract, and its code. Its id is `""` in setCode: the chain assigns it. */
 export type Deployed = ContractCode & { readonly code: string }
 
-/** Which argument of an action of system.iost is a contract. */
+/** Position of the contract among the arguments of an action of system.iost. */
 export const CONTRACT_AT: ReadonlyMap<string, number> = new Map([
   ['setCode', 0],
   ['updateCode', 0],
@@ -14,8 +14,8 @@ export const CONTRACT_AT: ReadonlyMap<string, number> = new Map([
 ])
 
 /**
- * Contract as an action's argument: JSON text, or base64 of protobuf (go-iost `vm/native/system.go` setCode). undefined:
- * neither (genesis texts from which the code was taken out).
+ * Parses a contract given as an action's argument: JSON text, or base64 of protobuf (go-iost
+ * `vm/native/system.go` setCode). undefined: neither (genesis texts from which the code was removed).
  */
 export const deployedFrom = (text: string): Deployed | undefined => {
   if (text === '') return undefined
@@ -45,7 +45,7 @@ const fromJson = (text: string): Deployed | undefined => {
   }
 }
 
-/** Go reads object keys in any letter case; the last of several that fit counts. */
+/** Go reads object keys in any letter case; the last one that matches counts. */
 const field = (value: ExactJson | undefined, name: string): ExactJson | undefined => {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof Exact)
     return undefined
@@ -63,7 +63,7 @@ const listField = (value: ExactJson | undefined, name: string): readonly ExactJs
   return Array.isArray(entry) ? entry : []
 }
 
-/** Field numbers of go-iost `core/contract/contract.proto`. */
+/** Uses the field numbers of go-iost `core/contract/contract.proto`. */
 const fromProtobuf = (bytes: Uint8Array): Deployed | undefined => {
   const contract = protobufFields(bytes)
   if (contract === undefined) return undefined

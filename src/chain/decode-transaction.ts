@@ -23,14 +23,15 @@ import {
 } from './json-fields.ts'
 import { compactJson, elementSpans, isCompactedTo, memberSpans, type Span } from './json-text.ts'
 
-/** Gas has two decimals: the node keeps it as an integer × 100 and prints that divided by 100. */
+/** Gas has two decimals: the node stores it as an integer × 100 and prints that divided by 100. */
 const GAS_DECIMALS = 2
 
-/** An object in a JSON text: where it stands, and its parsed value. */
+/** An object in a JSON text: its position, and its parsed value. */
 export type Written = { readonly text: string; readonly span: Span; readonly value: unknown }
 
 /**
- * Decodes a transaction object. `data`: how long the data of an action may be. Throws Failure 'bad_block' with the path of what is wrong.
+ * Decodes a transaction object. `data`: bound of the data of an action. Throws Failure 'bad_block' with the
+ * path of the invalid value.
  */
 export const transactionAt = (
   { text, span, value }: Written,
@@ -41,10 +42,10 @@ export const transactionAt = (
   return transactionFrom({ value, body: transactionText(text, span, value) }, path, data)
 }
 
-/** A transaction object, and its text as `transactionText` makes it. */
+/** A transaction object, and its text from `transactionText`. */
 type Bodied = { readonly value: unknown; readonly body: string }
 
-/** As `transactionAt`, of a text that was made before. */
+/** `transactionAt` for a text that was made before. */
 export const transactionFrom = (
   { value, body }: Bodied,
   path: Path,
@@ -82,7 +83,7 @@ const chainIdOf = (fields: Fields, above: Path): number => {
   return id
 }
 
-/** Hashed as bytes: a text that is not base58 would be hashed as if it were not there. */
+/** The hash covers the decoded bytes: a text that is not base58 would be hashed as if it were missing. */
 const referredTxOf = (fields: Fields, above: Path): string => {
   const text = optionalTextOf(fields, 'referred_tx', above, HASH)
   if (base58Bytes(text) === undefined) throw wrong({ above, key: 'referred_tx' }, text, 'base58')
@@ -133,7 +134,7 @@ const txReceiptFrom = (
   }
 }
 
-/** Gas × 100, of a receipt's `gas_usage`. More than two decimals are nothing the node can mean. */
+/** Gas × 100, from a receipt's `gas_usage`. More than two decimals are invalid. */
 const gasUsageOf = (fields: Fields, above: Path): bigint => {
   const text = decimalOf(fields, 'gas_usage', above)
   const point = text.indexOf('.')
@@ -146,7 +147,7 @@ const gasUsageOf = (fields: Fields, above: Path): bigint => {
   return unitsOf(text, GAS_DECIMALS) ?? 0n
 }
 
-/** Payers such as `12345` come first when an object is parsed: the order is taken from the text. */
+/** A parsed object lists payers such as `12345` first, so the order is taken from the text. */
 const ramUsageOf = (fields: Fields, body: string, above: Path): TxReceipt['ramUsage'] => {
   const path = { above, key: 'ram_usage' }
   const usage = asObject(memberOf(fields, 'ram_usage'), path)
@@ -168,7 +169,7 @@ const receiptFrom = (value: unknown, path: Path): Receipt => {
   }
 }
 
-/** What a list shows of a transaction. */
+/** The data of a transaction that a list shows. */
 export type TransactionSummary = Pick<Transaction, 'publisher'> &
   Pick<TxReceipt, 'statusCode' | 'gasUsage'> & {
     /** Number of actions. */
@@ -178,8 +179,8 @@ export type TransactionSummary = Pick<Transaction, 'publisher'> &
   }
 
 /**
- * Reads these fields of a stored `body` alone: a page of transactions needs neither arguments nor receipts. The values are
- * those of `decodeTransaction`. Throws Failure 'bad_block'.
+ * Reads only these fields of a stored `body`: a page of transactions needs neither arguments nor receipts.
+ * The values equal those of `decodeTransaction`. Throws Failure 'bad_block'.
  */
 export const summarizeTransaction = (body: string): TransactionSummary => {
   const path = { key: 'transaction' }
@@ -201,7 +202,10 @@ export const summarizeTransaction = (body: string): TransactionSummary => {
   }
 }
 
-/** Members that a value may have, by name. `undefined`: the member's value is taken as it is. In a list: the shape of each entry. */
+/**
+ * Members that a value may have, by name. `undefined`: the member's value is kept as it is. For a list: the
+ * shape of each entry.
+ */
 type Shape = { readonly [name: string]: Shape | readonly [Shape] | undefined }
 
 const plain = (...names: readonly string[]): Shape => Object.fromEntries(names.map(name => [name, undefined]))
@@ -220,7 +224,7 @@ const TRANSACTION: Shape = {
 
 const isList = (shape: Shape | readonly [Shape]): shape is readonly [Shape] => Array.isArray(shape)
 
-/** Whether the value has no member that the shape does not know, at any depth. */
+/** Whether all members of the value are in the shape, at any depth. */
 const fits = (value: unknown, shape: Shape): boolean => {
   const open: Fitting[] = [{ value, shape }]
   for (let next = open.pop(); next !== undefined; next = open.pop())
@@ -230,7 +234,7 @@ const fits = (value: unknown, shape: Shape): boolean => {
 
 type Fitting = { readonly value: unknown; readonly shape: Shape | readonly [Shape] }
 
-/** Whether the members themselves are known; what is inside them is added to `open`. */
+/** Whether the value's own members are known; nested values are added to `open`. */
 const fitsOutside = ({ value, shape }: Fitting, open: Fitting[]): boolean => {
   if (typeof value !== 'object' || value === null) return true
   if (isList(shape)) {
@@ -261,18 +265,18 @@ const written = (text: string, span: Span, shape: Shape | readonly [Shape] | und
     return `{${members.map(([name, each]) => `${JSON.stringify(name)}:${written(text, each, known?.[name])}`).join(',')}}`
   }
   const value = compactJson(text, span)
-  // A number has one spelling: digits that a double does not have are hashed by nobody.
+  // A number has one spelling: no hash covers digits beyond those of a double.
   return /[-0-9]/.test(first) ? String(Number(value)) : value
 }
 
 /**
- * The text of a transaction object at `span`, compact, texts character by character; `value` is the same, parsed. What no hash
- * covers is left out, since nothing could prove it: unknown members, all but the last of several members with one name,
- * digits beyond a double's.
+ * The compact text of a transaction object at `span`, with its strings unchanged; `value` is the same,
+ * parsed. Data that no hash covers is left out, since nothing could prove it: unknown members, all but the
+ * last of several members with one name, digits beyond a double's.
  */
 export const transactionText = (text: string, span: Span, value: unknown): string => {
   if (!fits(value, TRANSACTION)) return written(text, span, TRANSACTION)
-  // Nearly always what the node wrote, and a text of its own: a part of the answer would keep all of it in memory.
+  // Nearly always the node's own text. A new string: a part of the answer would keep all of it in memory.
   const usual = JSON.stringify(value)
   const [from, to] = span
   const isUsual = usual.length === to - from && text.startsWith(usual, from)

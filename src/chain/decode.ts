@@ -19,7 +19,7 @@ import {
 } from './json-fields.ts'
 import { compactJson, elementSpans, memberSpans, type Span, spansInside } from './json-text.ts'
 
-/** `PENDING` above the last irreversible block of the node that answered. */
+/** `PENDING`: the block is above the last irreversible block of the node that answered. */
 export type BlockStatus = 'PENDING' | 'IRREVERSIBLE'
 
 const statusOf = (fields: Fields, above: Path): BlockStatus => {
@@ -29,7 +29,7 @@ const statusOf = (fields: Fields, above: Path): BlockStatus => {
   return status
 }
 
-/** A list in a JSON text: its parsed entries, and where each stands. */
+/** A list in a JSON text: its parsed entries, and their positions. */
 type WrittenList = {
   readonly text: string
   readonly spans: readonly Span[]
@@ -53,9 +53,9 @@ const elementsAt = (text: string, list: Span | undefined): readonly Span[] =>
   list === undefined ? [] : elementSpans(text, list[0])
 
 /**
- * Decodes the answer of getBlockByNumber or getBlockByHash. Without `complete` the node gives no transactions: the list
- * is empty. Unknown fields are ignored; `gas_usage` of the block too (0 for irreversible ones whatever was used).
- * Throws Failure 'bad_block' with the path, the value and the rule.
+ * Decodes the answer of getBlockByNumber or getBlockByHash. Without `complete` the node returns no
+ * transactions, and the list is empty. Unknown fields are ignored, as is the block's `gas_usage` (0 for
+ * irreversible blocks, whatever they used). Throws Failure 'bad_block' with the path, the value and the rule.
  */
 export const decodeBlockAnswer = (text: string): { readonly status: BlockStatus; readonly block: Block } => {
   const answer = asObject(parseAnswer(text, 'getBlockByNumber'), { key: 'answer' })
@@ -77,7 +77,7 @@ export const decodeBlockAnswer = (text: string): { readonly status: BlockStatus;
     info: info === undefined || memberOf(fields, 'info') === null ? '{}' : infoAt(text, info, path),
     origInfo: optionalTextOf(fields, 'orig_info', path, INFO),
     transactions: transactionsAt(
-      // Before its elements are looked for it must be a list.
+      // The value must be a list before its elements are located.
       {
         text,
         values: listOf(fields, 'transactions', path),
@@ -96,7 +96,7 @@ const infoAt = (text: string, span: Span, path: Path): string =>
 /** The block of `decodeBlockAnswer`, with any status. */
 export const decodeBlock = (text: string): Block => decodeBlockAnswer(text).block
 
-/** Transactions of one block out of a bulk answer: those without actions are missing in it. */
+/** Transactions of one block from a bulk answer, which lacks those without actions. */
 export type BlockTransactions = {
   readonly status: BlockStatus
   readonly height: number
@@ -129,13 +129,13 @@ export const decodeBlockTransactions = (text: string): readonly BlockTransaction
 
 type TransactionList = { readonly fields: Fields; readonly values: readonly unknown[] }
 
-/** Brackets around a transaction of a bulk answer: `{"blocktx_list":[{"tx_list":[` */
+/** Brackets around a transaction in a bulk answer: `{"blocktx_list":[{"tx_list":[` */
 const AROUND = 4
 const MEMBERS: ReadonlySet<string> = new Set(['status', 'block_number', 'tx_list'])
 
 /**
- * Where the transactions of each block stand in a bulk answer, found in one pass; undefined where something beside them may
- * be nested as deep: a member that nodes do not give, or one that stands twice.
+ * Positions of the transactions of each block in a bulk answer, found in one pass. undefined if another value
+ * may be nested as deep: a member that nodes do not return, or a repeated one.
  */
 const spansByPass = (
   text: string,
@@ -175,7 +175,7 @@ export const decodeChainInfo = (text: string) => {
   } as const
 }
 
-/** Decodes the answer of getContract; its code is left aside. Throws Failure 'bad_block'. */
+/** Decodes the answer of getContract, without the code. Throws Failure 'bad_block'. */
 export const decodeContract = (text: string): ContractCode => {
   const path: Path = { key: 'contract' }
   const fields = asObject(parseAnswer(text, 'getContract'), path)

@@ -1,7 +1,7 @@
 import type { Action, Block, Transaction } from './block.ts'
 import { contractIdOf, isSystemContract } from './names.ts'
 
-/** Whether a transaction failed. One that is delayed did not, though nothing of it is carried out yet. */
+/** Whether a transaction failed. A delayed one did not fail, though it has not been executed yet. */
 export const hasFailed = (tx: { readonly receipt: { readonly statusCode: string } }): boolean =>
   tx.receipt.statusCode !== 'SUCCESS'
 
@@ -11,7 +11,7 @@ export const applies = (tx: {
   readonly receipt: { readonly statusCode: string }
 }): boolean => !hasFailed(tx) && tx.delay <= 0n
 
-/** Movements of token.iost, and which argument of the receipt or action is the amount. */
+/** Movements of token.iost, and the position of the amount in the arguments of the receipt or action. */
 export const AMOUNT_AT: ReadonlyMap<string, number> = new Map([
   ['transfer', 3],
   ['transferFreeze', 3],
@@ -19,13 +19,13 @@ export const AMOUNT_AT: ReadonlyMap<string, number> = new Map([
   ['destroy', 2],
 ])
 
-/** Receipts that are records of their own unless an action owns them: movements of tokens, and accounts that sign up. */
+/** Whether receipts become records unless an action owns them: token movements and sign-ups. */
 export const isMovement = (contract: string, name: string): boolean =>
   contract === 'token.iost' ? AMOUNT_AT.has(name) : contract === 'auth.iost' && name === 'signUp'
 
 /**
- * Contract and function of a `func_name` as receipts write it, such as `token.iost/transfer`: what stands before the first
- * `/`, and what stands behind it. Without a `/` the function is empty.
+ * Contract and function in a receipt's `func_name`, such as `token.iost/transfer`: the parts before and after
+ * the first `/`. Without a `/` the function is empty.
  */
 export const partsOfFuncName = (funcName: string): { readonly contract: string; readonly name: string } => {
   const slash = funcName.indexOf('/')
@@ -34,7 +34,7 @@ export const partsOfFuncName = (funcName: string): { readonly contract: string; 
     : { contract: funcName.slice(0, slash), name: funcName.slice(slash + 1) }
 }
 
-/** First argument of an action, when its data is a JSON list that begins with a text. */
+/** First argument of an action, if its data is a JSON list that begins with a text. */
 const firstArgument = (action: Action): string | undefined => {
   try {
     const data = JSON.parse(action.data) as unknown
@@ -45,19 +45,20 @@ const firstArgument = (action: Action): string | undefined => {
   }
 }
 
-/** Actions of system.iost that put a contract of the chain itself in place; the code is not in the chain. */
+/** Actions of system.iost that install a contract of the chain itself; the code is not in the chain. */
 const PLACING: ReadonlySet<string> = new Set(['initSetCode', 'updateNativeCode'])
 
 const isPlacing = ({ contract, actionName }: Action, height: number): boolean =>
   contract === 'system.iost' && PLACING.has(actionName) && (actionName !== 'initSetCode' || height === 0)
 
-/** A contract that another contract deployed, and the position of the action that led to it. */
+/** A contract deployed by another contract, and the position of the action that led to it. */
 export type Within = { readonly id: string; readonly position: number }
 
 /**
- * The contract that another contract deployed, by a call of system.iost which no action and no receipt shows. A
- * transaction deploys one contract at most, which is named after it (go-iost `vm/native/system.go` setCode). The evidence is
- * its id among the transaction's return values, RAM payers or receipts.
+ * The contract that another contract deployed, by a call of system.iost that no action and no receipt shows.
+ * A transaction deploys at most one such contract, whose id contains the transaction's hash (go-iost
+ * `vm/native/system.go` setCode). The evidence is this id among the transaction's return values, RAM payers
+ * or receipts.
  */
 export const contractWithin = ({ actions, receipt, hash }: Transaction): Within | undefined => {
   const outer = actions.findIndex(({ contract }) => !isSystemContract(contract))
@@ -75,9 +76,10 @@ const isSetCode = ({ contract, actionName }: Action): boolean =>
   contract === 'system.iost' && actionName === 'setCode'
 
 /**
- * Ids of the contracts that a block brings or changes and whose ABI is not in the chain, in order, each once: what they
- * offer must be asked of a node. They are those of the chain itself (genesis `initSetCode`, successful `updateNativeCode`) and
- * those that contracts deployed. Other contracts of users carry their ABI in the chain.
+ * Ids of the contracts that a block adds or changes and whose ABI is not in the chain, in order, each once; a
+ * node must be asked for the ABI. They are the contracts of the chain itself (genesis `initSetCode`,
+ * successful `updateNativeCode`) and those that contracts deployed. Other contracts of users have their ABI
+ * in the chain.
  */
 export const contractsToAskIn = ({ height, transactions }: Block): readonly string[] => {
   const ids: string[] = []
@@ -94,7 +96,7 @@ const pushToAsk = (ids: string[], tx: Transaction, height: number): void => {
   }
 }
 
-/** Actions and receipts of vote_producer.iost that change who is a producer. */
+/** Actions and receipts of vote_producer.iost that change the set of producers. */
 const CHANGES: ReadonlySet<string> = new Set([
   'initProducer',
   'applyRegister',
@@ -107,7 +109,7 @@ const CHANGES: ReadonlySet<string> = new Set([
   'logInProducer',
   'logOutProducer',
 ])
-/** Those that name a key, behind the account. */
+/** Those of them that name a key, after the account. */
 const KEYS: ReadonlySet<string> = new Set(['initProducer', 'applyRegister', 'updateProducer'])
 const CONTRACT = 'vote_producer.iost'
 const PREFIX = `${CONTRACT}/`
@@ -115,8 +117,8 @@ const PREFIX = `${CONTRACT}/`
 type Transactions = Pick<Block, 'transactions'>
 
 /**
- * Whether a block may change who is a producer, or with which key: a receipt of vote_producer.iost says so, or an action
- * does (its early versions emitted no receipts). Failed transactions change nothing.
+ * Whether a block may change the producers or their keys: by a receipt of vote_producer.iost, or by an action
+ * (its early versions emitted no receipts). Failed transactions change nothing.
  */
 export const changesProducers = ({ transactions }: Transactions): boolean =>
   transactions.some(
@@ -129,8 +131,8 @@ export const changesProducers = ({ transactions }: Transactions): boolean =>
   )
 
 /**
- * Whether an action alone gives a producer a key: no receipt of its transaction says the same. Receipts are proved by the
- * block's hash, an action's text only by its transaction's.
+ * Whether an action alone gives a producer a key, without a receipt of the same transaction. The hash of a
+ * block proves its receipts; only the hash of its transaction proves the text of an action.
  */
 export const namesKeySilently = ({ transactions }: Transactions): boolean =>
   transactions.some(

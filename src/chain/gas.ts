@@ -1,22 +1,23 @@
 /**
- * Gas of an account at a moment, as the node computes it (go-iost `vm/database/gas_handler.go` PGasAtTime and
- * `common/decimal.go`): fixed-point int64 numbers with a varying scale, one multiplication by a double of seconds.
+ * Gas of an account at a given time, computed like the node (go-iost `vm/database/gas_handler.go` PGasAtTime
+ * and `common/decimal.go`): fixed-point int64 numbers with a varying scale, one multiplication by a double of
+ * seconds.
  */
 
-/** Of an account or contract; a resource document has these fields. */
+/** The gas of an account or contract; a resource document has these fields. */
 export type GasState = {
   /** IOST pledged for it × 10^8. */
   readonly gas_pledge: bigint
   /** Gas × 100. */
   readonly gas_limit: bigint
   readonly gas_stock: bigint
-  /** Block time of the last refresh, nanoseconds; 0: never pledged for. */
+  /** Block time of the last refresh, nanoseconds since 1970; 0: never pledged for. */
   readonly gas_updated: bigint
 }
 
-/** Most gas per IOST pledged, × 100. */
+/** Maximum gas per pledged IOST, × 100. */
 export const GAS_LIMIT_PER_IOST = 30_000_000n
-/** Gas at once per IOST pledged, × 100. */
+/** Gas granted at once per pledged IOST, × 100. */
 export const GAS_REWARD_PER_IOST = 10_000_000n
 /** Growth per IOST and second × 100: (300,000.00 − 100,000.00) ÷ 172,800 s, cut to two decimals. */
 const RATE_PER_IOST = 115n
@@ -30,7 +31,7 @@ const INT64_MAX = 2n ** 63n - 1n
 /** A number of value ÷ 10^scale. */
 export type Scaled = { readonly value: bigint; readonly scale: number }
 
-/** Gas per second that a pledge of 10^-8 IOST earns; its scale is the one the node rounds growth at. */
+/** Gas per second for a pledge in 10^-8 IOST; its scale is the one at which the node rounds growth. */
 export const gasRateOf = (pledge: bigint): Scaled => {
   let value = pledge
   let scale = IOST_SCALE
@@ -56,7 +57,7 @@ export const gasAt = (state: GasState, time: bigint): bigint => {
   return (limit < sum ? limit : sum) / 10n ** BigInt(scale - GAS_SCALE)
 }
 
-/** The product as the node's double gives it, rounded to an integer; undefined where the node sees an overflow. */
+/** The product as the node's double gives it, as an integer; undefined if the node detects an overflow. */
 const grownBy = (rate: bigint, seconds: number): bigint | undefined => {
   if (rate * BigInt(Math.ceil(seconds)) > INT64_MAX) return undefined
   return BigInt(Math.round(Number(rate) * seconds))

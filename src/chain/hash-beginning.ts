@@ -1,16 +1,18 @@
-/** Letters that a beginning needs: fewer leave too many hashes open to look them up one by one. */
+/**
+ * Minimum number of letters in a prefix: a shorter one matches too many hashes to look them up one by one.
+ */
 const LEAST = 10
 const BEGINNING = /^[1-9A-HJ-NP-Za-km-z]+$/
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
-/** Lengths that nearly all hashes have in base58; one in 50,000 is shorter. */
+/** Lengths of nearly all hashes in base58; one in 50,000 is shorter. */
 const LENGTHS = [44, 43, 42]
-/** All bits of a hash but those of its first 8 bytes. */
+/** All bits of a hash except those of its first 8 bytes. */
 const OTHER_BITS = 192n
 const HASHES = 2n ** 256n
 
 /**
- * The numbers (`hash8`) that hashes may have whose base58 begins with a text: some 150 for 10 letters, and fewer for more.
- * Empty: the text begins no hash, or is too short to tell.
+ * The possible `hash8` numbers of hashes whose base58 begins with a text: some 150 for 10 letters, and fewer
+ * for more. Empty: no hash begins with the text, or it is too short.
  */
 export const hash8sBeginningWith = (text: string): readonly bigint[] => {
   if (text.length < LEAST || text.length > Math.max(...LENGTHS) || !BEGINNING.test(text)) return []

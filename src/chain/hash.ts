@@ -6,7 +6,7 @@ const HASH_BYTES = 32
 /** Base58 texts of 32 bytes have 32 (all zero) to 44 characters. */
 const LETTERS = { least: 32, most: 44 }
 
-/** The 32 bytes of a hash, undefined when the text is none. */
+/** The 32 bytes of a hash; undefined: the text is not a hash. */
 export const hashBytes = (text: string): Uint8Array | undefined => {
   if (text.length < LETTERS.least || text.length > LETTERS.most) return undefined
   const bytes = base58Bytes(text)
@@ -14,8 +14,8 @@ export const hashBytes = (text: string): Uint8Array | undefined => {
 }
 
 /**
- * First 8 bytes of a hash as a signed 64-bit integer (big endian): finds a block or transaction, the stored hash
- * confirms it. Throws Failure 'bad_block' for a text that is not base58 of 32 bytes.
+ * First 8 bytes of a hash as a signed 64-bit integer (big endian). It finds a block or transaction; the
+ * stored hash confirms the match. Throws Failure 'bad_block' for a text that is not base58 of 32 bytes.
  */
 export const hash8 = (text: string): bigint => {
   const bytes = hashBytes(text)
@@ -26,7 +26,7 @@ export const hash8 = (text: string): bigint => {
 }
 
 const FIRST_BYTES = 8
-/** Reused by each call: to allocate the buffer of a small array takes longer. */
+/** Reused by each call: the allocation of a small array's buffer takes longer. */
 const first = new DataView(new ArrayBuffer(FIRST_BYTES))
 
 /** SHA3-256, the chain's only hash function. */
@@ -36,10 +36,10 @@ export const sha3 = (bytes: Uint8Array): Uint8Array => {
   return digest
 }
 
-/** Written over by each call. */
+/** Overwritten by each call. */
 const pair = new Uint8Array(2 * HASH_BYTES)
 
-/** SHA3-256 of two hashes, one behind the other. */
+/** SHA3-256 of two hashes, concatenated. */
 export const sha3OfPair = (left: Uint8Array, right: Uint8Array): Uint8Array => {
   if (left.length !== HASH_BYTES || right.length !== HASH_BYTES) return sha3(Buffer.concat([left, right]))
   pair.set(left)
@@ -47,23 +47,23 @@ export const sha3OfPair = (left: Uint8Array, right: Uint8Array): Uint8Array => {
   return sha3(pair)
 }
 
-/** A list stands for the bytes of its own encoding, behind their length. */
+/** A list stands for the bytes of its own encoding, after their length. */
 type Part = bigint | number | string | Uint8Array | readonly Part[]
 
 const LONG = 8
 const INT = 4
-/** Texts up to this length are written letter by letter: most are names and numbers in ASCII. */
+/** Texts up to this length are written character by character: most are names and numbers in ASCII. */
 const SHORT = 48
 const NOT_ASCII = 0x80
-/** A letter of UTF-16 has at most three bytes in UTF-8. */
+/** A UTF-16 code unit has at most three bytes in UTF-8. */
 const LETTER_BYTES = 3
 
-/** The buffer that everything is written into: several encodings are hashed for every block. It grows to the largest one. */
+/** The shared output buffer: several encodings are hashed for every block. It grows to the largest one. */
 let scratch = new Uint8Array(64 * 1024)
 let view = new DataView(scratch.buffer)
 let utf8 = Buffer.from(scratch.buffer)
 
-/** Makes room up to a place. */
+/** Grows the buffer so that it reaches `end`. */
 const growTo = (end: number): void => {
   const grown = new Uint8Array(Math.max(2 * scratch.length, end))
   grown.set(scratch)
@@ -72,7 +72,7 @@ const growTo = (end: number): void => {
   utf8 = Buffer.from(grown.buffer)
 }
 
-/** Writes the parts one behind the other; answers the place behind them. */
+/** Writes the parts one after the other; returns the position after them. */
 const write = (parts: readonly Part[], from: number): number => {
   let at = from
   for (const part of parts) {
@@ -94,7 +94,7 @@ const write = (parts: readonly Part[], from: number): number => {
 
 type Letters = string | Uint8Array
 
-/** Writes bytes, or a text as UTF-8; answers the place behind them. */
+/** Writes bytes, or a text as UTF-8; returns the position after them. */
 const writeBytes = (part: Letters, at: number): number => {
   const { length } = part
   if (at + LETTER_BYTES * length > scratch.length) growTo(at + LETTER_BYTES * length)
@@ -112,8 +112,8 @@ const writeBytes = (part: Letters, at: number): number => {
 }
 
 /**
- * The chain's form of what it hashes (go-iost common, SimpleEncoder): bigints as 64 and numbers as 32 bits, big endian;
- * texts, bytes and lists behind their 32-bit length.
+ * The chain's encoding of hashed data (go-iost common, SimpleEncoder): bigints as 64 and numbers as 32 bits,
+ * big endian; texts, bytes and lists after their 32-bit length.
  */
 export const encodeSimple = (parts: readonly Part[]): Uint8Array => {
   const end = write(parts, 0)
@@ -136,8 +136,8 @@ const parentsOf = (level: readonly Uint8Array[]): readonly Uint8Array[] => {
 }
 
 /**
- * Root of the chain's merkle tree: SHA3-256 over pairs, level by level; a missing right node repeats the left one, a
- * single leaf is h(l‖l). No leaves: no bytes (go-iost core/merkletree).
+ * Root of the chain's Merkle tree: SHA3-256 over pairs, level by level. A missing right node repeats the left
+ * one; a single leaf is h(l‖l). Without leaves the root has no bytes (go-iost core/merkletree).
  */
 export const merkleRoot = (leaves: readonly Uint8Array[]): Uint8Array => {
   if (leaves.length === 0) return new Uint8Array()
@@ -147,10 +147,10 @@ export const merkleRoot = (leaves: readonly Uint8Array[]): Uint8Array => {
   return level[0] ?? new Uint8Array()
 }
 
-/** The siblings of the leaf at `index`, level by level: the neighbour and its side; none: the leaf itself. */
+/** The siblings of the leaf at `index`, by level: neighbour and side; no neighbour: the node itself. */
 export type MerklePath = readonly { readonly neighbour: Uint8Array | undefined; readonly isLeft: boolean }[]
 
-/** The path of one leaf: the root for another leaf in its place costs one hash a level. */
+/** The path of one leaf. With it, the root for another leaf in the same place takes one hash per level. */
 export const merklePath = (leaves: readonly Uint8Array[], index: number): MerklePath => {
   const path: { readonly neighbour: Uint8Array | undefined; readonly isLeft: boolean }[] = []
   let level = leaves
@@ -164,7 +164,7 @@ export const merklePath = (leaves: readonly Uint8Array[], index: number): Merkle
   return path
 }
 
-/** The root of the tree whose leaf at the path's place is `leaf`. */
+/** The root of the tree with `leaf` at the path's place. */
 export const rootOnPath = (path: MerklePath, leaf: Uint8Array): Uint8Array =>
   path.reduce(
     (own, { neighbour = own, isLeft }) => (isLeft ? sha3OfPair(neighbour, own) : sha3OfPair(own, neighbour)),

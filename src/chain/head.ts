@@ -18,7 +18,7 @@ import {
   textOf,
 } from './json-fields.ts'
 
-/** A block's head in the form the chain hashes. Hashes and `info` as bytes. */
+/** A block's head in the form that the chain hashes, with hashes and `info` as bytes. */
 export type RawHead = {
   readonly version: bigint
   readonly parentHash: Uint8Array
@@ -28,7 +28,7 @@ export type RawHead = {
   readonly height: number
   readonly witness: string
   readonly time: bigint
-  /** The witness's signature as the node gives it (`decodeSignature` reads it); the hash does not cover it. */
+  /** The witness's signature as the node returns it (see `decodeSignature`); the hash does not cover it. */
   readonly sign: unknown
 }
 
@@ -71,13 +71,14 @@ export const headHashBytes = (head: Omit<RawHead, 'sign'>): Uint8Array =>
     head.time,
   ])
 
-/** The same in base58. */
+/** The block's hash in base58. */
 export const headHash = (head: Omit<RawHead, 'sign'>): string => encodeBase58(headHashBytes(head))
 
 /**
- * The bytes of `info` in a block's head, which are hashed, compared with what nodes show of them, by year (go-iost rpc/convert.go and verifier/verifier.go):
+ * The hashed bytes of `info` in a block's head, and the form in which nodes return them, by period (go-iost
+ * rpc/convert.go and verifier/verifier.go):
  *
- * | when | in the head | nodes built then show |
+ * | Period | In the head | Returned by nodes of that period |
  * |---|---|---|
  * | genesis | nothing | null |
  * | blocks of old producers | `{"mode":M,"thread":T,"batch":[…] or null}` | `{"mode":M,"thread":T,"batch_index":[…]}` |
@@ -101,8 +102,8 @@ const oldInfo = (info: string): OldInfo | undefined => {
 }
 
 /**
- * Texts that the head may hold where a node shows this `info` (compact JSON, `{}` for null) and `orig_info`, which is the
- * very text when there is one. None: it cannot be.
+ * The texts that `info` in the head may have if a node shows this `info` (compact JSON, `{}` for null) and
+ * `orig_info`, which is the very text unless empty. An empty list: the answer is impossible.
  */
 export const infoForms = ({ info, origInfo }: Pick<Block, 'info' | 'origInfo'>): readonly string[] => {
   if (info === '{}') return origInfo === '' ? PLAIN : [origInfo]
@@ -119,7 +120,7 @@ const oldForms = (info: string): readonly string[] => {
   return mode === 0 && thread === 0 ? [...empty, ...PLAIN] : empty
 }
 
-/** `orig_info` of a block whose node shows no `info`: what its head holds, unless that is one of the usual forms. */
+/** `orig_info` of a block whose node shows no `info`: the text in its head, unless in a usual form. */
 export const origInfoOf = (bytes: Uint8Array): string => {
   const text = Buffer.from(bytes).toString()
   return (PLAIN as readonly string[]).includes(text) ? '' : text
@@ -133,13 +134,13 @@ export type Signature = {
   readonly pubKey: Uint8Array
 }
 
-/** The one algorithm that blocks are signed with (chain rule: every recorded signature). */
+/** The only algorithm that blocks are signed with (chain rule: every recorded signature). */
 const ED25519 = 2
 const KEY_BYTES = 32
-/** An ed25519 key in the form of SubjectPublicKeyInfo begins with this (RFC 8410). */
+/** Prefix of an ed25519 key in the form of SubjectPublicKeyInfo (RFC 8410). */
 const SPKI = Buffer.from('302a300506032b6570032100', 'hex')
 
-/** Reads `{algorithm, sig, pubKey}`. Throws Failure 'bad_block'. */
+/** Parses `{algorithm, sig, pubKey}`. Throws Failure 'bad_block'. */
 export const decodeSignature = (value: unknown, path: Path): Signature => {
   const fields: Fields = asObject(value, path)
   return {
@@ -150,7 +151,7 @@ export const decodeSignature = (value: unknown, path: Path): Signature => {
 }
 
 const keys = new Map<string, KeyObject>()
-/** Producers are some hundred; keys that a lying node makes up must not take all memory. */
+/** There are some hundred producers; keys that a lying node invents must not fill the memory. */
 const MOST_KEYS = 1_000
 
 const keyOf = (witness: string, bytes: Uint8Array): KeyObject => {
@@ -163,8 +164,9 @@ const keyOf = (witness: string, bytes: Uint8Array): KeyObject => {
 }
 
 /**
- * Why the signature of a block's head is invalid; undefined: it is valid. `hash` is the block's, `witness` the key (base58)
- * that its head names. Throws Failure 'bad_block' where `sign` has not the form of a signature.
+ * The reason why the signature of a block's head is invalid; undefined: it is valid. `hash` is the block's
+ * hash, `witness` the key (base58) in its head. Throws Failure 'bad_block' if `sign` does not have the form
+ * of a signature.
  */
 export const signatureFault = (
   hash: Uint8Array,
@@ -181,7 +183,7 @@ export const signatureFault = (
   try {
     if (verify(null, hash, keyOf(witness, key), sign.sig)) return undefined
   } catch {
-    // Not a point of the curve: no signature is valid for it.
+    // The key is not a point of the curve, so no signature is valid for it.
   }
   return `the signature of its witness ${witness} is not valid`
 }

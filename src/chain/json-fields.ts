@@ -3,19 +3,19 @@ import { type Bound, DEPTH, IN_TRANSACTION, INT64, MOST_GAS } from './bounds.ts'
 import { depthOf } from './json-text.ts'
 
 /**
- * Reading of a node's JSON, strictly: every value is what the node promises or Failure 'bad_block' names its path, the
- * value and the rule. Nothing is coerced, and nothing is longer or deeper than `bounds.ts` allows: a text or a list
- * without a bound of its own has that of a transaction.
+ * Strict parsing of a node's JSON: every value has the promised form, or Failure 'bad_block' gives its path,
+ * the value and the rule. Nothing is coerced, and nothing is longer or deeper than `bounds.ts` allows. A text
+ * or a list without a bound of its own has that of a transaction.
  */
 
-/** The path of a value, from the outermost name inwards; joined only when something is wrong. */
+/** The path of a value, from the outermost name inwards; joined only for an error. */
 export type Path = { readonly above?: Path; readonly key: string | number }
 export type Fields = { readonly [key: string]: unknown }
 
 const INTEGER = /^-?(?:0|[1-9][0-9]*)$/
 const MAX_INT64 = 2n ** 63n - 1n
 const MIN_INT64 = -(2n ** 63n)
-/** As much of a wrong value as a message repeats. */
+/** Number of characters of a wrong value that a message repeats. */
 const SHOWN = 80
 
 const pathText = (path: Path): string => {
@@ -30,24 +30,24 @@ const shown = (value: unknown): string => {
   return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text
 }
 
-/** The Failure for a value that is not what it should be: `block.number: "x" is not …`. */
+/** The Failure for an invalid value: `block.number: "x" is not …`. */
 export const wrong = (path: Path, value: unknown, rule: string): Failure =>
   new Failure('bad_block', `${pathText(path)}: ${shown(value)} is not ${rule}.`)
 
-/** The Failure for more than a bound allows: `block.version: 10000000 characters are more than 20: …`. */
+/** The Failure for a value over its bound: `block.version: 10000000 characters are more than 20: …`. */
 export const tooLong = (path: Path, found: string, { most, rule }: Bound): Failure =>
   new Failure('bad_block', `${pathText(path)}: ${found} are more than ${most}: ${rule}.`)
 
-/** The text itself. Throws Failure 'bad_block' when it is longer than the bound. */
+/** Returns the text. Throws Failure 'bad_block' when it is longer than the bound. */
 export const bounded = (text: string, path: Path, bound: Bound): string => {
   if (text.length > bound.most) throw tooLong(path, `${text.length} characters`, bound)
   return text
 }
 
-/** The escapes of a JSON text: both halves of a letter beyond U+FFFF, one half alone (caught), any other. */
+/** The escapes of a JSON text: a surrogate pair, a lone surrogate (captured), any other. */
 const ESCAPE = /\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)/gs
 
-/** The first escape that is half a letter: no text of the chain has one, and bytes of another text could hide in it. */
+/** The first escaped lone surrogate. The chain's texts have none, and bytes of others could hide in it. */
 const halfLetter = (text: string): string | undefined => {
   if (!text.includes('\\ud') && !text.includes('\\uD')) return undefined
   for (const [, half] of text.matchAll(ESCAPE)) if (half !== undefined) return half
@@ -55,8 +55,8 @@ const halfLetter = (text: string): string | undefined => {
 }
 
 /**
- * Parses an answer. Throws Failure 'bad_block' for text that is not JSON (cut answers), for text that is nested so deep
- * that what walks over it could overflow, and for half letters (`\ud800`), which nodes write as U+FFFD.
+ * Parses an answer. Throws Failure 'bad_block' for text that is not JSON (cut answers), for text nested so
+ * deep that recursive code could overflow, and for lone surrogates (`\ud800`), which nodes write as U+FFFD.
  */
 export const parseAnswer = (text: string, name: string): unknown => {
   const depth = depthOf(text)
@@ -77,7 +77,7 @@ export const asObject = (value: unknown, path: Path): Fields => {
   return value as Fields
 }
 
-/** A member as it is; undefined when there is none. */
+/** A member without checks; undefined when there is none. */
 export const memberOf = (fields: Fields, key: string): unknown => fields[key]
 
 export const objectOf = (fields: Fields, key: string, above: Path): Fields =>
@@ -103,7 +103,7 @@ export const textOf = (fields: Fields, key: string, above: Path, bound: Bound = 
   return value.length > bound.most ? bounded(value, { above, key }, bound) : value
 }
 
-/** A text that nodes of some versions leave out. */
+/** A text that some versions of nodes leave out. */
 // biome-ignore lint/complexity/useMaxParams: read for every field of every block; a record would be one more object a call.
 export const optionalTextOf = (fields: Fields, key: string, above: Path, bound?: Bound): string =>
   fields[key] === undefined || fields[key] === null ? '' : textOf(fields, key, above, bound)
@@ -160,8 +160,8 @@ export const integerOf = (fields: Fields, key: string, above: Path): number => {
 }
 
 /**
- * A double ≥ 0 as decimal text. The node prints the shortest digits that give the double, as JavaScript does, so the
- * text is the node's own up to its exponent form.
+ * A double ≥ 0 as decimal text. The node prints the shortest digits that give the double, like JavaScript, so
+ * the text is the node's own except for the exponent form.
  */
 export const decimalOf = (fields: Fields, key: string, above: Path): string => {
   const value = fields[key]
@@ -176,7 +176,7 @@ export const decimalOf = (fields: Fields, key: string, above: Path): string => {
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
-/** Bytes as storage forms give them: base64. Throws Failure 'bad_block'. */
+/** Bytes in a storage form: base64. Throws Failure 'bad_block'. */
 // biome-ignore lint/complexity/useMaxParams: read for every field of every block; a record would be one more object a call.
 export const base64Of = (fields: Fields, key: string, above: Path, bound?: Bound): Uint8Array => {
   const text = textOf(fields, key, above, bound)

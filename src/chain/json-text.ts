@@ -1,7 +1,7 @@
 /**
- * The text of parts of a JSON text, so that what a node wrote can be kept as written: parsing and writing again would
- * move all-digit keys to the front of their object and round numbers. All functions expect valid JSON (JSON.parse it
- * first) and a `from` at a value of the kind they name.
+ * The text of parts of a JSON text, to keep a node's output as written: parsing and writing again would move
+ * all-digit keys to the front of their object and round numbers. All functions expect valid JSON (JSON.parse
+ * it first) and a `from` at a value of the kind in their name.
  */
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
@@ -12,7 +12,7 @@ const CLOSE_LIST = 0x5d
 const COMMA = 0x2c
 const SPACE = 0x20
 
-/** The place of a value in a text: [from, to). */
+/** The position of a value in a text: [from, to). */
 export type Span = readonly [from: number, to: number]
 
 const afterSpace = (text: string, at: number): number => {
@@ -21,7 +21,7 @@ const afterSpace = (text: string, at: number): number => {
   return next
 }
 
-/** `at` is the opening quote; answers the place behind the closing one. */
+/** `at` is the opening quote; returns the position after the closing one. */
 export const afterString = (text: string, at: number): number => {
   let end = text.indexOf('"', at + 1)
   for (;;) {
@@ -32,7 +32,7 @@ export const afterString = (text: string, at: number): number => {
   }
 }
 
-/** The greatest depth of open brackets in a text, JSON or not: recursive code checks it before it begins. */
+/** The greatest depth of open brackets in a text, JSON or not; recursive code checks it before it begins. */
 export const depthOf = (text: string): number => {
   let depth = 0
   let deepest = 0
@@ -71,14 +71,16 @@ const afterValue = (text: string, from: number): number => {
   return text.length
 }
 
-/** Where the members of the object at `from` stand, in the order written; a key twice: the last one, as JSON.parse. */
+/**
+ * Positions of the members of the object at `from`, as written; of a repeated key the last, like JSON.parse.
+ */
 export const memberSpans = (text: string, from = 0): ReadonlyMap<string, Span> => {
   const members = new Map<string, Span>()
   let at = afterSpace(text, afterSpace(text, from) + 1)
   while (text.charCodeAt(at) === QUOTE) {
     const keyEnd = afterString(text, at)
     const key = JSON.parse(text.slice(at, keyEnd)) as string
-    // Behind the key: the colon, with or without space around it.
+    // The key is followed by a colon, with or without space around it.
     const start = afterSpace(text, afterSpace(text, keyEnd) + 1)
     const end = afterValue(text, start)
     members.set(key, [start, end])
@@ -88,7 +90,7 @@ export const memberSpans = (text: string, from = 0): ReadonlyMap<string, Span> =
   return members
 }
 
-/** Where the elements of the list at `from` stand. */
+/** Positions of the elements of the list at `from`. */
 export const elementSpans = (text: string, from = 0): readonly Span[] => {
   const elements: Span[] = []
   let at = afterSpace(text, afterSpace(text, from) + 1)
@@ -101,7 +103,7 @@ export const elementSpans = (text: string, from = 0): readonly Span[] => {
   return elements
 }
 
-/** Positions of the objects and lists at a depth of brackets, found in one pass. */
+/** Positions of the objects and lists inside a number of brackets, found in one pass. */
 export const spansInside = (text: string, inside: number): readonly Span[] => {
   const values: Span[] = []
   let depth = 0
@@ -120,9 +122,9 @@ export const spansInside = (text: string, inside: number): readonly Span[] => {
   return values
 }
 
-/** A part of a JSON text without the space between its words; strings and numbers stay character by character. */
+/** A part of a JSON text without the space between its tokens; strings and numbers stay unchanged. */
 export const compactJson = (text: string, [from, to]: Span = [0, text.length]): string => {
-  // Joined at the end: a text grown piece by piece would keep the whole answer it was cut from in memory.
+  // Joined at the end: a text grown piece by piece would keep the whole original answer in memory.
   const pieces: string[] = []
   let start = from
   for (let at = from; at < to; ) {
@@ -138,7 +140,7 @@ export const compactJson = (text: string, [from, to]: Span = [0, text.length]): 
   return pieces.join('')
 }
 
-/** Whether a part of a JSON text is this one but for space between its words; nothing is made for the answer. */
+/** Whether a part of a JSON text equals this one except for space between tokens, without allocation. */
 export const isCompactedTo = (compact: string, text: string, [from, to]: Span): boolean => {
   let next = 0
   let isQuoted = false

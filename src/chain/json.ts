@@ -1,11 +1,12 @@
 import { afterString, depthOf } from './json-text.ts'
 
 /**
- * JSON without loss of digits. `JSON.parse` turns 9007199254740993 into …992; amounts, supplies and nanosecond times of
- * the chain do not fit a double. Reading keeps the text of every number a double would change; writing writes it back.
+ * JSON without loss of digits. `JSON.parse` turns 9007199254740993 into …992; amounts, supplies and
+ * nanosecond times of the chain do not fit a double. Parsing keeps the text of every number that a double
+ * would change; writing restores it.
  */
 
-/** A number known by its digits (a decimal literal without exponent). Written as they stand, or as a string on request. */
+/** A number kept as its text, a decimal literal. It is written unchanged, or as a string on request. */
 export class Exact {
   readonly text: string
   constructor(text: string) {
@@ -21,7 +22,7 @@ export class RawJson {
   }
 }
 
-/** A JSON value whose unsafe numbers are `Exact`. Any text may be a key of an object, `__proto__` too, and is an own property. */
+/** A JSON value with `Exact` for unsafe numbers. Any text may be an object's own key, even `__proto__`. */
 export type ExactJson =
   | null
   | boolean
@@ -34,13 +35,15 @@ export type ExactJson =
 /** Deeper texts are parsed without recursion: the engine's reviver overflows at some thousand levels. */
 const RECURSIVE_DEPTH = 200
 
-/** Only a long run of digits, an exponent or a fraction can lose anything: most texts have none outside of strings. */
+/**
+ * Only long runs of digits, exponents, fractions and −0 can lose digits; few texts have any outside strings.
+ */
 const LOSSY = /\d{16}|[\d.][eE]|\.\d|-0/
 const TEXTS = /"(?:[^"\\]|\\.)*"/gs
 
 /**
- * Parses JSON of any depth; a number whose shortest double does not print as it was written becomes `Exact` (with its
- * text as written, so possibly with an exponent). Throws SyntaxError.
+ * Parses JSON of any depth. A number whose shortest double does not print as written becomes `Exact` (with
+ * its text as written, so possibly with an exponent). Throws SyntaxError.
  */
 export const parseExact = (text: string): ExactJson => {
   if (!LOSSY.test(text) || !LOSSY.test(text.replace(TEXTS, '""'))) return JSON.parse(text) as ExactJson
@@ -65,18 +68,21 @@ export type WriteOptions = {
 }
 
 const quotedKeys = new Map<string, string>()
-/** More and longer ones than our own answers have: keys that a chain's text brought along must not take all memory. */
+/** Cache limits above the keys of our own answers: keys in the chain's texts must not fill the memory. */
 const MOST_KEYS = 1_000
 const MOST_KEY_LETTERS = 64
 
-/** A new key in its quotes and with its colon, kept: twenty rows have the same dozen, and quoting takes as long for them as for the values. */
+/**
+ * Quotes a new key, adds its colon and caches the text: twenty rows have the same dozen keys, and quoting
+ * takes as long for keys as for values.
+ */
 const quotedKey = (key: string): string => {
   const quoted = `${JSON.stringify(key)}:`
   if (quotedKeys.size < MOST_KEYS && key.length <= MOST_KEY_LETTERS) quotedKeys.set(key, quoted)
   return quoted
 }
 
-/** A list or an object that is being written: its values, and in an object their keys as they are written. */
+/** A list or an object that is being written: its values, and an object's keys in their written form. */
 type Frame = {
   readonly begin: string
   readonly end: string
@@ -119,8 +125,8 @@ const pieceOf = (item: unknown, quoted: boolean): string | undefined => {
 }
 
 /**
- * Writes a value of any depth as compact JSON. `undefined` properties are left out; bigint is written as its digits.
- * Without recursion: what a signer nested may come along.
+ * Writes a value of any depth as compact JSON. `undefined` properties are omitted; bigint is written as its
+ * digits. It does not recurse, since a value may contain a signer's deep nesting.
  */
 export const writeJson = (value: unknown, options: WriteOptions = {}): string => {
   const quoted = options.numbers === 'string'
@@ -162,8 +168,9 @@ const literalEnd = (text: string, from: number): number => {
 }
 
 /**
- * Parses JSON of any depth without recursion: a signer may nest 30,000 brackets in an action's data, and the chain takes
- * it. `literal` reads numbers, `true`, `false` and `null` as they are written. Expects valid JSON.
+ * Parses JSON of any depth without recursion: a signer may nest 30,000 brackets in an action's data, and the
+ * chain accepts them. `literal` converts numbers, `true`, `false` and `null` from their text. Expects valid
+ * JSON.
  */
 export const parseDeep = (text: string, literal: (written: string) => unknown): unknown => {
   const value = nestedValue()
@@ -185,7 +192,7 @@ export const parseDeep = (text: string, literal: (written: string) => unknown): 
   return value.root
 }
 
-/** A value that is put together from its parts, in the order in which they are written. */
+/** Builds a value from its parts, in the order in which they are written. */
 const nestedValue = () => {
   const open: Open[] = []
   let root: unknown
@@ -194,7 +201,7 @@ const nestedValue = () => {
     if (last === undefined) root = value
     else if (Array.isArray(last.into)) last.into.push(value)
     else if (last.key !== undefined) {
-      // Defined, not assigned: `__proto__` is a key as any other.
+      // Defined, not assigned: `__proto__` is a key like any other.
       Object.defineProperty(last.into, last.key, {
         value,
         writable: true,

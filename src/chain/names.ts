@@ -2,20 +2,20 @@ import { base58Bytes } from './base58.ts'
 import { hashBytes } from './hash.ts'
 
 /**
- * What texts can be names on this chain. Accounts such as `__proto__` or `12345` are real: a name is only ever a Map
- * key. Nothing here says that a thing exists.
+ * The forms of names on this chain. Accounts such as `__proto__` or `12345` are real: a name is only ever a
+ * Map key. The form of a name does not show that the thing exists.
  */
 const ACCOUNT = /^(?:[a-z0-9_]{5,11}|0x[0-9a-f]{40})$/
 const SYSTEM_CONTRACT = /^[a-z0-9_]{1,94}\.iost$/
 const USER_CONTRACT = /^Contract[1-9A-HJ-NP-Za-km-z]{1,91}$/
-/** Ids of contracts of users begin with it. */
+/** Prefix of the ids of user contracts. */
 const CONTRACT = 'Contract'
 const TOKEN = /^[a-z0-9_.]{1,64}$/
 const HOLDER = /^[ -,.-?A-~]{0,62}$/
 const ACTION = /^[A-Za-z0-9_]{1,32}$/
 const PUBLIC_KEY = /^[1-9A-HJ-NP-Za-km-z]{32,46}$/
 
-/** An account by its form: 5 to 11 of `a-z 0-9 _`, or an Ethereum-style address in lower case. */
+/** An account name by its form: 5 to 11 of `a-z 0-9 _`, or an Ethereum-style address in lower case. */
 export const isAccountName = (text: string): boolean => ACCOUNT.test(text)
 
 export const isTokenSymbol = (text: string): boolean => TOKEN.test(text)
@@ -23,19 +23,19 @@ export const isTokenSymbol = (text: string): boolean => TOKEN.test(text)
 /** A contract of the chain itself, `token.iost`. */
 export const isSystemContract = (text: string): boolean => SYSTEM_CONTRACT.test(text)
 
-/** `Contract` + base58, or a system contract. The node knows ids under 100 characters (`checkIDValid`). */
+/** `Contract` + base58, or a system contract. The node accepts ids under 100 characters (`checkIDValid`). */
 export const isContractId = (text: string): boolean => USER_CONTRACT.test(text) || SYSTEM_CONTRACT.test(text)
 
-/** Name of a contract's action, as a list may be kept for it. */
+/** Name of a contract's action for which a list may be kept. */
 export const isActionName = (text: string): boolean => ACTION.test(text)
 
 /** Hash of a block or transaction: base58 of 32 bytes. */
 export const isHash = (text: string): boolean => hashBytes(text) !== undefined
 
-/** Id of the contract that the transaction of this hash deploys. */
+/** Id of the contract that the transaction with this hash deploys. */
 export const contractIdOf = (hash: string): string => `${CONTRACT}${hash}`
 
-/** Hash of the transaction that a contract of a user is named after; undefined: the text is no such id. */
+/** Hash of the transaction in the id of a user contract; undefined: the text is no such id. */
 export const deployerOf = (id: string): string | undefined => {
   const hash = id.startsWith(CONTRACT) ? id.slice(CONTRACT.length) : ''
   return isHash(hash) ? hash : undefined
@@ -49,13 +49,14 @@ export const isPublicKey = (text: string): boolean => {
 }
 
 /**
- * Whether token.iost can keep an amount for a receiver. It keeps it under the key `TB` + name, and a key of a contract's storage has
- * up to 64 printable ASCII characters, none of them `-` or `@` (go-iost `vm/host/db_handler.go` IsValidKey). The chain does not
- * require that of receivers: an issue takes any text, a transfer any that begins with `Contract` or ends with `.iost` (`host.go`
- * IsValidAccount). What cannot be kept is gone without an error (`vm/native/token_v1.go` setBalance).
+ * Whether token.iost can store a balance of a receiver. Its key is `TB` + name, and a key of a contract's
+ * storage has up to 64 printable ASCII characters, none of them `-` or `@` (go-iost `vm/host/db_handler.go`
+ * IsValidKey). The chain does not check this for receivers: an issue accepts any text, a transfer any text
+ * that begins with `Contract` or ends with `.iost` (`host.go` IsValidAccount). A balance that cannot be
+ * stored is lost without an error (`vm/native/token_v1.go` setBalance).
  */
 export const canHoldTokens = (name: string): boolean => HOLDER.test(name)
 
-/** Names that rows may go to and that lists are kept for: an account, a contract, a public key, or `0` (witness of genesis). */
+/** Names that can have rows and lists: accounts, contracts, public keys, and `0` (witness of genesis). */
 export const isPossibleName = (text: string): boolean =>
   isAccountName(text) || isContractId(text) || text === '0' || isPublicKey(text)

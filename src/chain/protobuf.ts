@@ -6,12 +6,12 @@ const FIXED64 = 1
 const DELIMITED = 2
 const FIXED32 = 5
 
-/** Length-delimited fields of a message in order, others skipped; undefined when the bytes are no message. */
+/** Length-delimited fields of a message in order, others skipped; undefined: the bytes are no message. */
 export const protobufFields = (message: Uint8Array): readonly ProtobufField[] | undefined => {
   const fields: ProtobufField[] = []
   for (let at = 0; at < message.length; ) {
     const tag = varintAt(message, at)
-    // Fields are numbered from 1.
+    // Field numbers start at 1.
     if (tag === undefined || tag.value < 8) return undefined
     const kind = tag.value % 8
     const span = valueSpan(message, tag.end, kind)
@@ -37,7 +37,7 @@ const varintAt = (message: Uint8Array, from: number): Varint | undefined => {
   return undefined
 }
 
-/** Position of a value of a kind, which may be beyond the end of the message; undefined for an unknown kind. */
+/** Position of a value of this kind, perhaps beyond the message's end; undefined for an unknown kind. */
 const valueSpan = (
   message: Uint8Array,
   from: number,

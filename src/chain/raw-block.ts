@@ -18,15 +18,15 @@ import {
 import { statusName } from './receipt-hash.ts'
 import type { HashedTransaction } from './transaction-hash.ts'
 
-/** A block in the form the chain stores and hashes. */
+/** A block in the form that the chain stores and hashes. */
 export type RawBlock = {
   readonly head: RawHead
   readonly transactions: readonly HashedTransaction[]
-  /** One for each transaction, in its order. */
+  /** One for each transaction, in the same order. */
   readonly receipts: readonly TxReceipt[]
 }
 
-/** Receipts at some positions of a block, as far as it has them. */
+/** Receipts at some positions of a block, as far as the block has them. */
 export const receiptsAt = (
   { receipts }: RawBlock,
   positions: readonly number[],

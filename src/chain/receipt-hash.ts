@@ -1,7 +1,7 @@
 import type { TxReceipt } from './block.ts'
 import { encodeSimple, hashSimple, sha3 } from './hash.ts'
 
-/** go-iost core/tx StatusCode, whose numbers are part of what is hashed. */
+/** go-iost core/tx StatusCode; the numbers are part of the hashed bytes. */
 const STATUS_CODES: readonly string[] = [
   'SUCCESS',
   'GAS_RUN_OUT',
@@ -14,10 +14,10 @@ const STATUS_CODES: readonly string[] = [
   'UNKNOWN_ERROR',
 ]
 
-/** Name of a status by its number, `""` when there is none. */
+/** Name of a status by its number; `""` when there is none. */
 export const statusName = (code: number): string => STATUS_CODES[code] ?? ''
 
-/** Order of texts as UTF-8. Without surrogates it is that of their letters. */
+/** Compares texts by their UTF-8 bytes. Without surrogates this is the order of their characters. */
 const byBytes = (a: string, b: string): number => {
   if (SURROGATE.test(a) || SURROGATE.test(b)) return Buffer.compare(Buffer.from(a), Buffer.from(b))
   if (a === b) return 0
@@ -26,16 +26,16 @@ const byBytes = (a: string, b: string): number => {
 const SURROGATE = /[\ud800-\udfff]/
 
 /**
- * Hash of a transaction's receipt (go-iost core/tx, TxReceipt.ToBytes): a leaf of the block's receipt tree. `txHash` is
- * the transaction's, as bytes. Lone surrogates stand for bytes (`bytesOfText`). undefined: a status the chain does not
- * have.
+ * Hash of a transaction's receipt (go-iost core/tx, TxReceipt.ToBytes): a leaf of the block's receipt tree.
+ * `txHash`: the hash of the transaction, as bytes. Lone surrogates stand for bytes (`bytesOfText`).
+ * undefined: the chain does not have the status.
  */
 export const receiptHash = (txHash: Uint8Array, receipt: TxReceipt): Uint8Array | undefined => {
   const parts = partsOf(txHash, receipt)
   return parts === undefined ? undefined : hashSimple(parts)
 }
 
-/** Where the message begins in `receiptBytes`: behind the hash and the gas, the status and three lengths. */
+/** Position of the message in `receiptBytes`: after the hash and the gas, the status and three lengths. */
 const MESSAGE_AT = 4 + 32 + 8 + 4 + 4 + 4
 
 /** The hashed bytes of a receipt. */
@@ -62,17 +62,17 @@ const partsOf = (txHash: Uint8Array, receipt: TxReceipt): Parameters<typeof enco
   ]
 }
 
-/** The texts of a receipt that are hashed and that any bytes may stand in. */
+/** The hashed texts of a receipt that may contain any bytes. */
 const textsOf = ({ message, returns, receipts }: TxReceipt): readonly string[] => [
   message,
   ...returns,
   ...receipts.flatMap(({ funcName, content }) => [funcName, content]),
 ]
 
-/** Whether the node's JSON may have lost bytes of what is hashed of this receipt. */
+/** Whether the node's JSON may have lost hashed bytes of this receipt. */
 export const mayHaveLost = (receipt: TxReceipt): boolean => textsOf(receipt).some(mayBeLossy)
 
-/** Whether a receipt of the node's JSON is `whole` but for lost bytes. */
+/** Whether a receipt in the node's JSON equals `whole` except for lost bytes. */
 export const isShownOf = (shown: TxReceipt, whole: TxReceipt): boolean => {
   const [texts, wholes] = [textsOf(shown), textsOf(whole)]
   const ram = (receipt: TxReceipt): string =>
@@ -88,8 +88,9 @@ export const isShownOf = (shown: TxReceipt, whole: TxReceipt): boolean => {
 }
 
 /**
- * Texts of the chain that are not UTF-8: a node's JSON has U+FFFD in place of each invalid byte, so the hash cannot be
- * recomputed. Here such a byte is kept as a lone surrogate U+DC80 … U+DCFF (PEP 383), which JSON.parse leaves alone.
+ * For texts of the chain that are not UTF-8. A node's JSON has U+FFFD in place of each invalid byte, so the
+ * hash cannot be recomputed. Here such a byte is kept as a lone surrogate U+DC80 … U+DCFF (PEP 383), which
+ * JSON.parse preserves.
  */
 const REPLACEMENT = '\ufffd'
 const BYTES = 0xdc00
@@ -113,7 +114,7 @@ const decoded = (bytes: Uint8Array): string | undefined => {
   }
 }
 
-/** Bytes as text, those that are no UTF-8 as lone surrogates. */
+/** Bytes as text; bytes that are not UTF-8 become lone surrogates. */
 export const textOfBytes = (bytes: Uint8Array): string => {
   const whole = decoded(bytes)
   if (whole !== undefined) return whole
@@ -128,7 +129,7 @@ export const textOfBytes = (bytes: Uint8Array): string => {
   return text
 }
 
-/** The inverse of `textOfBytes`; a text that is UTF-8 stays itself. */
+/** The inverse of `textOfBytes`; a well-formed text is returned unchanged. */
 const bytesOfText = (text: string): Uint8Array | string => {
   if (text.isWellFormed() || !LONE.test(text)) return text
   return Buffer.concat(
@@ -140,49 +141,51 @@ const bytesOfText = (text: string): Uint8Array | string => {
 }
 
 /**
- * Whether a text of the node's JSON is what is left of `whole` (with lone surrogates). How many U+FFFD stand for a run of
- * bytes differs between writers of JSON.
+ * Whether a text in the node's JSON can result from `whole` (with lone surrogates). JSON writers differ in
+ * the number of U+FFFD for a run of bytes.
  */
 const isLossyOf = (shown: string, whole: string): boolean => {
   const squeezed = (text: string): string => text.replace(/(?:\ufffd|[\udc80-\udcff])+/g, REPLACEMENT)
   return shown === whole || squeezed(shown) === squeezed(whole)
 }
 
-/** Whether bytes of a text may be lost. */
+/** Whether a text may have lost bytes. */
 const mayBeLossy = (text: string): boolean => text.includes(REPLACEMENT)
 
 const CUT = /\ufffd{1,3}$/
 /**
- * Bytes that are hashed at most to find what was cut off: a fraction of a second, whatever a node says. Enough for every
- * beginning of a letter behind a receipt of some 3,000 bytes, and for those of two bytes behind one of 47,000.
+ * Maximum number of bytes hashed to find cut bytes: a fraction of a second, whatever a node sends. It is
+ * enough for every beginning of a character after a receipt of some 3,000 bytes, and for beginnings of two
+ * bytes after one of 47,000.
  */
 const MOST_HASHED = 64 * 1024 * 1024
 
 const range = (from: number, to: number): readonly number[] =>
   Array.from({ length: to - from + 1 }, (_, at) => from + at)
-/** First bytes of letters of two, three and four bytes, and the bytes behind them. */
+/** First bytes of characters of two, three and four bytes, and their continuation bytes. */
 const FIRST = { two: range(0xc2, 0xdf), three: range(0xe0, 0xef), four: range(0xf0, 0xf4) }
 const NEXT = range(0x80, 0xbf)
 
-/** The bytes a cut may leave of a letter, place by place, for beginnings of one, two and three bytes. */
+/** The bytes that a cut may leave of a character, by position, for beginnings of one, two and three bytes. */
 const BEGINNINGS: readonly (readonly (readonly number[])[])[] = [
   [[...FIRST.two, ...FIRST.three, ...FIRST.four]],
   [[...FIRST.three, ...FIRST.four], NEXT],
   [FIRST.four, NEXT, NEXT],
 ]
 
-/** Every sequence with one of the bytes of each place. */
+/** Every sequence with one of the bytes for each position. */
 const sequences = function* ([first, ...rest]: readonly (readonly number[])[]): Generator<readonly number[]> {
   if (first === undefined) yield []
   else for (const byte of first) for (const more of sequences(rest)) yield [byte, ...more]
 }
 
-/** Every beginning of a letter that a cut may leave, of that number of bytes. */
+/** Every beginning of a character, with this number of bytes, that a cut may leave. */
 const beginnings = (bytes: number): Iterable<readonly number[]> => sequences(BEGINNINGS[bytes - 1] ?? [[]])
 
 /**
- * The receipt with what was cut off its message within the last letter, the only way a node of the chain loses bytes:
- * `fits` says whether a leaf of the receipt tree is the right one. undefined: none is, or it would take too long to find.
+ * Restores the bytes that were cut off the message within its last character, the only way in which nodes of
+ * the chain lose bytes. `fits` tests a leaf of the receipt tree. undefined: no bytes fit, or the search would
+ * take too long.
  */
 export const uncut = (
   txHash: Uint8Array,
@@ -191,7 +194,7 @@ export const uncut = (
 ): TxReceipt | undefined => {
   if (!CUT.test(receipt.message)) return undefined
   const kept = receipt.message.replace(CUT, '')
-  // Writers of JSON show one U+FFFD for each byte, or one for all.
+  // JSON writers show one U+FFFD for each byte, or one for all.
   const shown = receipt.message.length - kept.length
   const at = MESSAGE_AT + Buffer.byteLength(kept)
   const budget = { bytes: MOST_HASHED }
@@ -206,10 +209,10 @@ export const uncut = (
   return undefined
 }
 
-/** A receipt as it is hashed, and which of its bytes were cut off. */
+/** The hashed bytes of a receipt, and the position and length of the cut. */
 type Gap = { readonly bytes: Uint8Array; readonly at: number; readonly length: number }
 
-/** The bytes that fit in a gap; undefined: none do, or the budget is used up. */
+/** The bytes that fit in a gap; undefined: none fit, or the budget is used up. */
 const fittingEnd = (
   { bytes, at, length }: Gap,
   fits: (leaf: Uint8Array) => boolean,

@@ -3,7 +3,7 @@ import { Failure } from '#failure/failure.ts'
 /** Nanoseconds since 1970, both inclusive. */
 export type Span = { readonly first: bigint; readonly last: bigint }
 
-/** A date that exists: days by month, and 29 February in leap years only. */
+/** An existing date: days by month, and 29 February in leap years only. */
 export const DATE_PATTERN =
   '(?:[0-9]{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)|02-(?:0[1-9]|1[0-9]|2[0-8]))|(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29)'
 export const ISO_PATTERN = `${DATE_PATTERN}T(?:[01][0-9]|2[0-3])(?::[0-5][0-9]){2}(?:\\.[0-9]{1,9})?Z`
@@ -16,8 +16,9 @@ const MS_PER_DAY = 86_400_000
 const LAST_MS = 8_640_000_000_000_000n
 
 /**
- * Nanoseconds since 1970 as ISO-8601 UTC with milliseconds, cut, not rounded: `2026-11-21T08:25:32.500Z`. Every int64 of
- * nanoseconds has a date; beyond what `Date` holds it throws Failure 'defect'.
+ * Nanoseconds since 1970 as ISO-8601 UTC with milliseconds, truncated, not rounded:
+ * `2026-11-21T08:25:32.500Z`. Every int64 of nanoseconds has a date; outside the range of `Date` it throws
+ * Failure 'defect'.
  */
 export const toIso = (ns: bigint): string => {
   const cut = ns / NS_PER_MS
@@ -28,8 +29,8 @@ export const toIso = (ns: bigint): string => {
 }
 
 /**
- * The range that an ISO-8601 time in UTC names: the whole of its last given unit, which is a second, or the decimal place
- * of a second that its last digit stands at. undefined: no such time.
+ * The range of an ISO-8601 time in UTC: the whole of its last given unit, which is a second, or the decimal
+ * place of a second of its last digit. undefined: the text is no such time.
  */
 export const fromIso = (text: string): Span | undefined => {
   if (!ISO.test(text)) return undefined
@@ -48,7 +49,7 @@ export const dayOf = (ns: bigint): number => Number(ns / NS_PER_DAY)
 /** The first nanosecond of a UTC day since 1970. */
 export const startOfDay = (day: number): bigint => BigInt(day) * NS_PER_DAY
 
-/** `2026-11-21` of a UTC day since 1970. */
+/** Date of a UTC day since 1970, such as `2026-11-21`. */
 export const dateOf = (day: number): string =>
   new Date(day * MS_PER_DAY).toISOString().slice(0, 'YYYY-MM-DD'.length)
 
@@ -60,15 +61,16 @@ export const dayOfDate = (date: string): number | undefined => {
 
 /** Blocks of a slot are 500 ms apart (go-iost common/witness.go, BlockInterval). */
 const BLOCKS_PER_SECOND = 2
-/** Extra blocks that are allowed because clocks differ. */
+/** Extra blocks that are allowed for differences between clocks. */
 const CLOCKS_DIFFER = 1_000
 
-/** A block that is known to be of the chain; `time` in nanoseconds since 1970. */
+/** A block that is known to belong to the chain; `time` in nanoseconds since 1970. */
 export type KnownBlock = { readonly height: number; readonly time: bigint }
 
 /**
- * Height of the highest block that the chain can have at `now`, milliseconds since 1970, by the time that has passed since
- * a known block. Infinity where the clock is behind that block: it says nothing of the chain then.
+ * The greatest height that the chain can have at `now`, milliseconds since 1970, by the time that has passed
+ * since a known block. Infinity if the clock is behind that block, since it proves nothing about the chain
+ * then.
  */
 export const highestPossible = ({ height, time }: KnownBlock, now: number): number => {
   const seconds = now / 1_000 - Number(time) / 1e9

@@ -4,7 +4,7 @@ import type { Action, Transaction } from './block.ts'
 import { encodeSimple, hashSimple } from './hash.ts'
 import type { Signature } from './head.ts'
 
-/** The hashed fields of a transaction. Gas × 100; hashes as bytes. */
+/** The hashed fields of a transaction, with gas × 100 and hashes as bytes. */
 export type HashedTransaction = {
   readonly time: bigint
   readonly expiration: bigint
@@ -53,13 +53,13 @@ export const transactionHash = (tx: HashedTransaction): Uint8Array =>
 const GAS_DECIMALS = 2
 const NOTHING = new Uint8Array()
 
-/** −1 for more decimals than gas has on the chain: no hashed amount equals it. */
+/** Gas × 100; −1 for more decimals than gas has on the chain, which equals no hashed amount. */
 const gasOf = (text: string): bigint => {
   const units = unitsOf(text, GAS_DECIMALS)
   return units !== undefined && fromUnits(units, GAS_DECIMALS) === text ? units : -1n
 }
 
-/** The hashed fields that a transaction in the node's JSON has: all except the signatures and the reserved ones. */
+/** The hashed fields of a transaction in the node's JSON, which lacks signatures and reserved bytes. */
 export const hashedPartOf = (tx: Transaction): HashedTransaction => ({
   time: tx.time,
   expiration: tx.expiration,
@@ -91,7 +91,7 @@ const FIELDS = [
   'publisher',
 ] as const
 
-/** The first field in which a transaction of the node's JSON is not the one that was hashed; undefined: none. */
+/** The first field in which a transaction in the node's JSON differs from the hashed one; undefined: none. */
 export const differingField = (tx: Transaction, hashed: HashedTransaction): string | undefined => {
   const told = hashedPartOf(tx)
   return FIELDS.find(field => !Bun.deepEquals(told[field], hashed[field], true))

@@ -1,4 +1,4 @@
-/** Rows as lines: columns two spaces apart, the last one not filled up. */
+/** Rows as lines of aligned columns, two spaces apart; the last column is not padded. */
 export const aligned = (rows: readonly (readonly string[])[]): readonly string[] => {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map(row => row[column]?.length ?? 0)))
   return rows.map(row =>

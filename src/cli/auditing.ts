@@ -13,23 +13,24 @@ import { connectNode } from './compose.ts'
 import { provedJson, provedLines } from './proved-text.ts'
 import { stageProgress } from './stage-progress.ts'
 
-/** All that a command gives an audit, except the store. */
+/** The parts and options of a command's audit, except the store. */
 export type AuditSetup = {
-  /** `scratch` is empty. */
+  /** The scratch store is empty. */
   readonly parts: Pick<AuditParts, 'scratch' | 'node' | 'prove'> & { readonly clock: Clock }
-  /** They add what is found to `found` and show how far the audit is. */
+  /** Add the findings to `found` and show progress. */
   readonly options: AuditOptions
   readonly found: Findings
 }
 
-/** Sets an audit up as the settings say, for as long as `work` takes. */
+/** Runs `work` with an audit set up from the settings, and cleans up afterwards. */
 export const withAuditSetup = async <T>(
   { values, screen, log, signal }: Call,
   work: (setup: AuditSetup) => Promise<T>,
 ): Promise<T> => {
   const found = findings()
   const node = connectNode(values, log)
-  // In the data folder: the derived copy may be too large for the system's temporary folder.
+  // The scratch store is in the data folder: the derived copy may be too large for the system's temporary
+  // folder.
   const folder = openScratchFolder(values.data, 'audit-')
   const scratch = openSqlite({ path: join(folder.path, 'scratch.sqlite') })
   const options: AuditOptions = {
@@ -62,7 +63,7 @@ export const withAuditSetup = async <T>(
 
 export type Outcome = { readonly audited: Audited; readonly found: Findings }
 
-/** Audits a store as the settings say; with `writer`, differences are corrected. */
+/** Audits a store by the settings; with `writer`, differences are corrected. */
 export const auditStore = async (call: Call, store: Store, writer?: Writer): Promise<Outcome> =>
   withAuditSetup(call, async ({ parts, options, found }) => {
     try {
@@ -74,7 +75,7 @@ export const auditStore = async (call: Call, store: Store, writer?: Writer): Pro
     }
   })
 
-/** One line for each thing found, then how many there are of each kind; `end` sums up. */
+/** A line for each finding shown, then the total of each kind, then `end` as the summary. */
 export const outcomeLines = (store: Store, { audited, found }: Outcome, end: string): readonly string[] => [
   ...found.shown.map(findingText),
   ...[...found.totals].map(([kind, count]) => `${kind}: ${count} in all`),
@@ -83,7 +84,7 @@ export const outcomeLines = (store: Store, { audited, found }: Outcome, end: str
   `${store.name} at block ${audited.at.height}, ${toIso(audited.at.time)}: ${end}`,
 ]
 
-/** The same as one JSON object. */
+/** The same outcome as one JSON object. */
 export const outcomeJson = (store: Store, { audited, found }: Outcome, more: object): string =>
   writeJson({
     store: store.name,

@@ -37,7 +37,7 @@ export const backup: Command = {
   },
 }
 
-/** Copies the store the way it can be copied; what was done. */
+/** Copies the store by the method that it supports; returns a sentence about the result. */
 const copied = async (call: Call, store: Store, file: string): Promise<string> => {
   const { backup: copy, snapshots } = store
   if (snapshots !== undefined) {

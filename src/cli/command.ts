@@ -4,30 +4,32 @@ import type { Environment, Resolved } from './read-settings.ts'
 import type { SettingName } from './settings.ts'
 import type { Screen } from './stderr.ts'
 
-/** The process, as every command gets it. */
+/** The process, as commands see it. */
 export type Process = {
-  /** Of this program. */
+  /** Version of this program. */
   readonly version: string
   readonly environment: Environment
-  /** One line of the answer, on stdout. */
+  /** Writes one line of output to stdout. */
   readonly out: (line: string) => void
   readonly screen: Screen
-  /** Lines of the log that were dropped so far. */
+  /** Number of log lines dropped so far. */
   readonly droppedLines: () => number
-  /** Aborts when the process is asked to stop; called once a command really runs. */
+  /**
+   * Returns a signal that aborts when the process is asked to stop; called only when a command actually runs.
+   */
   readonly stop: () => AbortSignal
-  /** The program of a thread that serves. */
+  /** The program of the threads that serve. */
   readonly threadProgram: URL
-  /** The program of a thread that proves blocks. */
+  /** The program of the threads that prove blocks. */
   readonly provingProgram: URL
-  /** The program of a thread that writes to an SQLite store. */
+  /** The program of the thread that writes to an SQLite store. */
   readonly writingProgram: URL
 }
 
 /** The arguments of a command. */
 export type Call = Resolved &
   Omit<Process, 'environment' | 'stop'> & {
-    /** The words after the command's name that are not flags; as many as the command's `words`. */
+    /** The words after the command's name that are not flags, one for each of the command's `words`. */
     readonly words: readonly string[]
     /** Aborts when the process is asked to stop. */
     readonly signal: AbortSignal
@@ -37,9 +39,9 @@ export type Call = Resolved &
 export type Command = {
   /** One or two words: `load`, `keys add`. */
   readonly name: string
-  /** Names of what it must be given, such as NAME. */
+  /** Names of the required arguments, such as NAME. */
   readonly words: readonly string[]
-  /** One line for lists. */
+  /** One line for lists of commands. */
   readonly summary: string
   /** The text of its `--help`: short paragraphs. */
   readonly about: readonly string[]

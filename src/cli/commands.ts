@@ -18,7 +18,7 @@ import { status } from './status.ts'
 import { up } from './up.ts'
 import { verify } from './verify.ts'
 
-/** Every command, in the order help lists them. */
+/** Every command, in the order of the help. */
 export const commands: readonly Command[] = [
   up,
   load,

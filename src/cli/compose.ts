@@ -19,11 +19,14 @@ import type { StoreAddress } from './readers.ts'
 import type { Values } from './settings.ts'
 import { provingThreads, writingThreads } from './threads/loading-threads.ts'
 
-/** Where documents are kept: by --store, else in the data folder. */
+/** The store's address: `--store`, else a file in the data folder. */
 export const storeAddressOf = ({ store, data }: Pick<Values, 'store' | 'data'>): StoreAddress =>
   store ?? { type: 'sqlite', path: join(data, 'iostlens.sqlite') }
 
-/** The store that the settings name. Not connected to yet. `writingProgram`: of threads that write long loads. */
+/**
+ * The store of the settings, not connected yet. `writingProgram`: the program of the thread that writes long
+ * loads.
+ */
 export const openStore = (
   values: Values,
   log: Log,
@@ -69,14 +72,14 @@ const openUncounted = (values: Values, { log, writingProgram, counts }: Opening)
   })
 }
 
-/** Runs `work` with the store that the settings name, and closes the store afterwards in any case. */
+/** Runs `work` with the store of the settings, and closes the store afterwards in any case. */
 export const withStore = (
   values: Values,
   log: Log,
   work: (store: Store) => Promise<ExitCode>,
 ): Promise<ExitCode> => closedAfter(openStore(values, log), work)
 
-/** As `withStore`, and counted; `writingProgram`: for long loads. */
+/** Like `withStore`, but the calls of the store are counted. `writingProgram` is for long loads. */
 export const withCountedStore = (
   {
     values,
@@ -98,7 +101,7 @@ export const closedAfter = async (
   }
 }
 
-/** Logs why Elasticsearch makes a loader wait. */
+/** Logs the reasons for which Elasticsearch makes a loader wait. */
 const tell = (log: Log, event: WriteEvent): void => {
   switch (event.type) {
     case 'blocked':
@@ -114,7 +117,7 @@ const tell = (log: Log, event: WriteEvent): void => {
 
 type Elastic = Extract<StoreAddress, { type: 'elastic' }>
 
-/** Credentials from settings win over those in the URL. */
+/** Credentials from settings take precedence over those in the URL. */
 const authOf = (values: Values, address: Elastic) => {
   const apiKey = values['store-api-key']
   const username = values['store-user'] ?? address.user
@@ -136,16 +139,19 @@ const authOf = (values: Values, address: Elastic) => {
   return { username, password }
 }
 
-/** Refuses a store whose indices are not those of this version. A store that does not exist yet is usable: it is empty. */
+/**
+ * Refuses a store whose indices do not match this version. A store that does not exist yet is accepted as
+ * empty.
+ */
 export const requireUsable = async (store: Store): Promise<void> => {
   refuseDifferent(store, await store.check())
-  // A missing index may be yet to come, or belong to another version: only the store knows.
+  // A missing index may not have been created yet, or belong to another version: only the store can tell.
   await store.published().catch((error: unknown) => {
     if (error instanceof Failure && error.kind === 'conflict') throw error
   })
 }
 
-/** Refuses a store that does not exist, too: a mistyped name must not look like an empty store. */
+/** Also refuses a store that does not exist: a mistyped name must not look like an empty store. */
 export const requireExisting = async (store: Store): Promise<void> => {
   const differences = await store.checkShape()
   refuseDifferent(store, differences)
@@ -155,10 +161,10 @@ export const requireExisting = async (store: Store): Promise<void> => {
     })
 }
 
-/** Whether there is a store at this place. */
+/** Whether a store exists at this address. */
 export const exists = async (store: Store): Promise<boolean> => !isAbsent(await store.checkShape())
 
-/** A store is created whole, so one without keys and without any state was never created. */
+/** Stores are created whole, so a store without keys and without any state was never created. */
 const isAbsent = (differences: readonly Difference[]): boolean => {
   const missing = new Set(differences.filter(({ problem }) => problem === 'missing').map(({ name }) => name))
   return ['keys', ...stateIndices.map(({ name }) => name)].every(name => missing.has(name))
@@ -177,7 +183,7 @@ const refuseDifferent = (store: Store, differences: readonly Difference[]): void
     )
 }
 
-/** Logs events of fetching blocks. */
+/** Logs events that occur while blocks are fetched. */
 const tellOfBlock = (log: Log, event: BlockEvent): void => {
   switch (event.type) {
     case 'lost_bytes':
@@ -205,12 +211,12 @@ const tellOfBlock = (log: Log, event: BlockEvent): void => {
 
 type Means = {
   readonly held?: HeldMemory
-  /** Threads that run it prove the blocks of a long load; absent: this thread does. */
+  /** The program of the threads that prove the blocks of a long load; absent: this thread proves them. */
   readonly provingProgram?: URL
   readonly counts?: Counts
 }
 
-/** Client of the nodes the settings name; undefined: none are named. */
+/** Client of the nodes in the settings; undefined when none are set. */
 export const connectNode = (
   values: Values,
   log: Log,
@@ -221,7 +227,7 @@ export const connectNode = (
     : createNode({
         urls: values.node,
         timeoutMs: values['node-timeout'],
-        // A request that is passed on ends before its own time is over, so that it can say why.
+        // A forwarded request ends before its deadline, so that the caller is told the reason.
         requestMs: Math.min(values['node-timeout'], values.deadline / 2),
         inFlight: values['node-requests'],
         ...(values.prove === undefined ? {} : { prove: values.prove }),
@@ -232,7 +238,7 @@ export const connectNode = (
         onBlockEvent: event => tellOfBlock(log, event),
       })
 
-/** Logs what the probes find out about a node. */
+/** Logs the results of probing a node. */
 const tellOfNode = (log: Log, { type, node, detail }: NodeEvent): void => {
   switch (type) {
     case 'silent':

@@ -30,7 +30,7 @@ const configLines = ({ values, shown, origins }: Resolved): readonly string[] =>
     ]),
   ])
 
-/** Follows from the data folder. */
+/** The default depends on the data folder. */
 const defaultStore = (values: Values): string => {
   const address = storeAddressOf(values)
   return address.type === 'sqlite' ? `sqlite:${address.path}` : ''

@@ -1,6 +1,9 @@
 import { Failure, type FailureKind } from '#failure/failure.ts'
 
-/** 0 fine, 1 our fault, 2 bad usage, 3 a difference found, 75 try again (EX_TEMPFAIL of sysexits.h). */
+/**
+ * 0 success, 1 internal error, 2 usage error, 3 difference found, 75 temporary failure (EX_TEMPFAIL of
+ * sysexits.h).
+ */
 export type ExitCode = 0 | 1 | 2 | 3 | 75
 
 const CODES: Readonly<Record<FailureKind, ExitCode>> = {
@@ -23,7 +26,7 @@ const CODES: Readonly<Record<FailureKind, ExitCode>> = {
   defect: 1,
 }
 
-/** A supervisor may start the command again exactly when this is 75. */
+/** The exit code for an error. A supervisor may restart the command exactly when it is 75. */
 export const exitCodeFor = (error: unknown): ExitCode => {
   if (!(error instanceof Failure)) return 1
   if (error.retryable) return 75

@@ -3,7 +3,7 @@ import type { Command } from './command.ts'
 import { baseUrlOf } from './listen.ts'
 import type { Address, SocketPath } from './readers.ts'
 
-/** A process that hangs takes connections and answers nothing. */
+/** Timeout of the request: a hung process accepts connections but never responds. */
 const TIMEOUT_MS = 4_000
 
 export const health: Command = {
@@ -22,7 +22,7 @@ export const health: Command = {
   },
 }
 
-/** A service that listens on every address of a machine is asked on the machine's own. */
+/** The address to connect to: for a service that listens on all addresses, the machine's own. */
 const reachable = (address: Address | SocketPath): Address | SocketPath => {
   if ('path' in address) return address
   const { host, port } = address

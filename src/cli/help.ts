@@ -4,7 +4,7 @@ import { environmentName, type SettingName, settingOf } from './settings.ts'
 
 const WIDTH = 100
 
-/** `iostlens --help`. */
+/** Text of `iostlens --help`. */
 export const globalHelp = (commands: readonly Command[]): string => {
   const rows = commands.map(command => [synopsis(command), command.summary] as const)
   return [
@@ -25,7 +25,7 @@ export const globalHelp = (commands: readonly Command[]): string => {
   ].join('\n')
 }
 
-/** `iostlens keys --help`: the commands that begin with one word. */
+/** Text of `iostlens keys --help`: the commands that begin with one word. */
 export const familyHelp = (first: string, members: readonly Command[]): string =>
   [
     `usage: iostlens ${first} COMMAND [--flag VALUE …]`,
@@ -35,7 +35,7 @@ export const familyHelp = (first: string, members: readonly Command[]): string =
     `'iostlens ${first} COMMAND --help' explains a command and its flags.`,
   ].join('\n')
 
-/** `iostlens COMMAND --help`. */
+/** Text of `iostlens COMMAND --help`. */
 export const commandHelp = (command: Command): string =>
   [
     `usage: iostlens ${synopsis(command)}${command.settings.length === 0 ? '' : ' [--flag VALUE …]'}`,

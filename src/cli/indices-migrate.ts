@@ -50,7 +50,7 @@ export const indicesMigrate: Command = {
   },
 }
 
-/** Plans, migrates and removes what was replaced, as far as the settings say. */
+/** Plans, migrates and removes replaced indices, as far as the settings ask for it. */
 const migrated = async (call: Call, store: Store): Promise<ExitCode> => {
   const { values, out } = call
   const plan = await store.migrating.plan()
@@ -81,7 +81,7 @@ const announced = (
   return way === 'none' && (leftovers.length === 0 || !values['delete-old']) ? 0 : 3
 }
 
-/** Whether the new data is whole and is served now. */
+/** Derives the new data; true when it is whole and now served. */
 const derived = async (call: Call, store: Store): Promise<boolean> => {
   const { screen, log, out, signal } = call
   const view = progressView({ screen, log, now: systemClock.elapsed, from: -1 })
@@ -107,7 +107,10 @@ const derived = async (call: Call, store: Store): Promise<boolean> => {
   )
 }
 
-/** With --delete-old removes the indices that no service reads any longer, else says how to. */
+/**
+ * Deletes the indices that no service reads any longer with --delete-old; otherwise prints how to delete
+ * them.
+ */
 const removed = async ({ values, out }: Call, store: Store): Promise<void> => {
   if (values['delete-old']) {
     for (const name of await store.migrating.removeLeftovers()) out(`${name}: deleted`)

@@ -103,7 +103,7 @@ export const indicesMerge: Command = {
     }),
 }
 
-/** The schema that `create` would make in such a store: SQL, or JSON of index names with settings and mappings. */
+/** The schema that `create` makes in such a store: SQL, or JSON of index names with settings and mappings. */
 const schemaText = (address: StoreAddress): string => {
   if (address.type === 'sqlite') return schema.map(({ sql }) => `${sql};`).join('\n')
   const indices = wantedIndices(namesOf(address.prefix)).map(

@@ -7,30 +7,31 @@ import { within } from '#time/deadline.ts'
 import { every } from '#time/every.ts'
 
 /**
- * Milliseconds between two exchanges of counts. A count that another process has stored is fetched in the next exchange,
- * so twice this is less than the second by which processes may lag behind one another.
+ * Milliseconds between two exchanges of counts. A count stored by another process is fetched in the next
+ * exchange, so twice this must be less than the second by which processes may lag behind one another.
  */
 const SHARE_MS = 400
-/** Longest wait of the start for the counts of today. */
+/** Maximum time that the start waits for today's counts. */
 const FIRST_MS = 5_000
-/** Longest wait of the stop for the last counts to be stored. */
+/** Maximum time that the stop waits until the last counts are stored. */
 const LAST_MS = 2_000
 
 export type CountKeeping = {
-  /** Where all processes on this store count. */
+  /** The counts shared by all processes on the store. */
   readonly usage: Usage
-  /** Where this machine counts when the store lets nobody write counts. */
+  /** The counts of this machine, used when the store accepts none. */
   readonly local: { readonly usage: Usage; readonly file: string }
   readonly clock: Pick<Clock, 'sleep' | 'after'>
 }
 
-/** Keeps the counts of keys until it is stopped, which stores the last of them. */
+/** A running exchange of counts; `stop` stores the last of them. */
 export type Counting = { stop(): Promise<void> }
 
 /**
- * Keeps the daily counts of keys in the store, so that a restart does not reset them and all processes on one store
- * count together. While they cannot be written, the service still serves, counts for this process alone, and logs it.
- * Resolves when the counts of today are known, or cannot be had soon.
+ * Keeps the daily counts of keys in the store, so that a restart does not reset them and all processes on one
+ * store count together. If the store refuses counts from the start, they are kept in a local file. While
+ * counts cannot be saved at all, the service still serves, counts for this process alone, and logs it.
+ * Resolves when today's counts are known, or after a short wait.
  */
 export const keepCounts = async (
   rates: Rates,

@@ -23,7 +23,7 @@ export const keySettings = {
   note: maybe({
     reader: line,
     value: 'TEXT',
-    about: 'What to remember about the key, such as who has it; off removes it. Callers never see it.',
+    about: 'Note about the key, such as its owner; off removes it. Callers never see it.',
   }),
   rename: maybe({ reader: line, value: 'NAME', about: 'New name of the key.' }),
   expires: maybe({

@@ -11,7 +11,7 @@ import { onHolder, requireHolder } from './on-holder.ts'
 import { LOGGING, STORE } from './setting-groups.ts'
 import type { Values } from './settings.ts'
 
-/** The plan that the settings name, with figures of its own where they are given. */
+/** The plan in the settings, with its limits replaced by those that are set. */
 export const planIn = (
   values: Pick<Values, 'plan' | 'per-second' | 'per-day'>,
   otherwise: Plan = PLANS[DEFAULT_PLAN],
@@ -23,7 +23,7 @@ export const planIn = (
   }
 }
 
-/** Changes the terms of all keys of a holder, or of some. */
+/** Changes the terms of the given keys, some or all of a holder. */
 const changeAll = async (
   store: Store,
   keys: readonly Holder['current'][],
@@ -37,7 +37,7 @@ export const keysShow: Command = {
   words: ['ID'],
   summary: 'show one API key: plan, note, times, requests and last use',
   about: [
-    'Prints what is known of the key with this id; the key itself is stored nowhere.',
+    'Prints the stored data of the key with this id; the key itself is stored nowhere.',
     'Requests and last use are counted by all services on the store; they are at most a second old.',
   ],
   settings: [...STORE, 'json', ...LOGGING],
@@ -73,7 +73,7 @@ export const keysChange: Command = {
   words: ['ID'],
   summary: 'change the plan, name, note or validity of an API key; no restart is needed',
   about: [
-    'Changes what is given and nothing else. Running services follow within two seconds.',
+    'Changes the given properties and nothing else. Running services follow within two seconds.',
     'The key and its counts stay as they are.',
   ],
   settings: [...STORE, 'plan', 'per-second', 'per-day', 'rename', 'note', 'expires', ...LOGGING],
@@ -125,7 +125,7 @@ export const keysRotate: Command = {
     )
     const until = now + values.grace
     await store.keys.add(stored)
-    // After the new key: if this is cut off in between, the former one works on.
+    // The former keys are changed last: if the command is cut off before, they stay valid.
     await changeAll(store, [holder.current, ...holder.former], terms => ({
       ...terms,
       expires: Math.min(terms.expires ?? until, until),

@@ -7,12 +7,15 @@ import { DAY_MS } from '#time/units.ts'
 
 const MONTH_DAYS = 30
 
-/** The use of a key: requests of this UTC day and of 30 with it, and the time of the last one in the kept days. */
+/**
+ * The use of a key: requests in this UTC day and in 30 days including it, and the time of the last one in the
+ * days kept.
+ */
 export type Asked = { readonly today: number; readonly month: number; readonly last?: number }
 
 const NOTHING: Asked = { today: 0, month: 0 }
 
-/** The use of each key, by its id, as all services on the store have counted it. */
+/** The use of each key by its id, counted by all services on the store. */
 export const askedOf = async (store: Store, now: number): Promise<(id: string) => Asked> => {
   const today = Math.floor(now / DAY_MS)
   const asked = new Map<string, Asked>()
@@ -27,7 +30,7 @@ const added = (asked: Asked, { day, requests, last }: DayOfKey, today: number): 
   last: Math.max(asked.last ?? 0, last),
 })
 
-/** The holder with this id. */
+/** The holder with this id, or undefined. */
 export const holderOf = async (store: Store, id: string): Promise<Holder | undefined> =>
   holdersOf(await store.keys.list()).find(holder => holder.id === id)
 
@@ -44,7 +47,7 @@ export const planText = (plan: Holder['current']): string => {
   return name === undefined ? figures : `${figures} (plan ${name})`
 }
 
-/** All that is known of a key, for programs. */
+/** All data of a key as JSON. */
 export const jsonOf = (holder: Holder, asked: Asked, now: number): string =>
   writeJson(shapeOf(holder, asked, now))
 

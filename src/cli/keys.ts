@@ -94,7 +94,7 @@ export const keysRevoke: Command = {
   examples: ['iostlens keys revoke 3f9a1c20de'],
   run: onHolder(async ({ out, store, id, holder: { current, former } }) => {
     const now = Date.now()
-    // One revoked key of a holder is enough to refuse all.
+    // The holder is refused as soon as one of its keys is revoked.
     for (const key of [current, ...former]) await store.keys.revoke(key.id, now)
     out(`Revoked key ${id}.`)
     return 0

@@ -2,18 +2,19 @@ import type { Text } from '#actions/text.ts'
 import { isPossibleName } from '#chain/names.ts'
 import { shownLine } from './shown-line.ts'
 
-/** More would make each search of pages long. */
+/** Maximum number of labels: more would slow down each search of the pages. */
 const MOST = 10_000
-/** Characters of a label: rows have room for no more. */
+/** Maximum number of characters in a label: rows have no more space. */
 const LONGEST = 40
-/** Signs that are not seen, some of which turn around what follows. */
+/** Invisible characters, some of which change the direction of the text after them. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u
 const HEAD = /^name,label(?:,label_zh)?$/i
 
 /**
- * An operator's names for accounts and contracts: lines `exchange01,Some Exchange` or `exchange01,Some Exchange,某交易所`, the
- * third cell for Chinese pages, optionally below a line `name,label` or `name,label,label_zh`. No cell has a comma or is in
- * quotes. Throws at the first line that has another form, with its number and the rule.
+ * Parses an operator's names for accounts and contracts: lines `exchange01,Some Exchange` or `exchange01,Some
+ * Exchange,某交易所`, with the third cell for Chinese pages. A header `name,label` or `name,label,label_zh` is
+ * optional. Cells contain no commas and are not quoted. Throws at the first malformed line, with its number
+ * and the rule.
  */
 export const parseLabels = (text: string): ReadonlyMap<string, Text> => {
   const labels = new Map<string, Text>()
@@ -39,7 +40,7 @@ const faultOfName = (name: string, earlier: ReadonlyMap<string, Text>): string |
   return earlier.size < MOST ? undefined : `is beyond the ${MOST} labels that a file may have`
 }
 
-/** What is wrong with a label; undefined: nothing. */
+/** The fault in a label; undefined: none. */
 const faultOfLabel = (label: string): string | undefined => {
   if (label === '') return 'has an empty label'
   if (label.includes('"')) return 'has a quote in a label; labels are written without quotes'

@@ -1,7 +1,7 @@
 import { address, basePath, duration, fileMode, listenAddress, publicUrl } from './readers.ts'
 import { flag, given, maybe } from './setting.ts'
 
-/** Settings of the address that is served, and of how the service leaves it. */
+/** Settings of the listening address and of the shutdown. */
 export const listenSettings = {
   listen: given({
     reader: listenAddress,
@@ -13,7 +13,7 @@ export const listenSettings = {
   'socket-mode': given({
     reader: fileMode,
     value: 'MODE',
-    about: 'Access rights of the Unix socket of --listen; whoever may write may send requests.',
+    about: 'Access rights of the Unix socket of --listen; users with write access may send requests.',
     fallback: '660',
   }),
   'base-path': given({
@@ -45,7 +45,7 @@ export const listenSettings = {
     reader: duration(0, 10 * 60_000),
     value: 'TIME',
     about:
-      'Time that requests under way get at the stop; what is not answered by then is answered with 503. A supervisor must wait longer before it kills.',
+      'Time that requests in progress get when the service stops; unfinished ones are answered with 503. A supervisor must wait longer before it kills.',
     fallback: '5s',
   }),
 } as const

@@ -1,7 +1,7 @@
 import { Failure } from '#failure/failure.ts'
 import type { Address, SocketPath } from './readers.ts'
 
-/** Runs `listen`; an address that is in use or not this machine's becomes a 'usage' Failure. */
+/** Runs `listen`. An address that is in use or not of this machine becomes a 'usage' Failure. */
 export const listening = <T>(
   address: Address | SocketPath,
   setting: '--listen' | '--metrics-listen',
@@ -32,27 +32,31 @@ export const listening = <T>(
 export const urlOf = ({ host, port }: Address): string =>
   `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 
-/** Where the paths of a service begin. Of a Unix socket it is what nginx calls so: `http://unix:/run/iostlens.sock:/iost`. */
+/**
+ * The base URL of a service. For a Unix socket it has the form that nginx uses:
+ * `http://unix:/run/iostlens.sock:/iost`.
+ */
 export const baseUrlOf = (address: Address | SocketPath, basePath: string): string =>
   'path' in address
     ? `http://unix:${address.path}${basePath === '' ? '' : `:${basePath}`}`
     : `${urlOf(address)}${basePath}`
 
-/** How people call a path of a service: its URL, or a command where a URL does not lead to it. */
+/** The way to call a path of a service: its URL, or a curl command for a Unix socket. */
 export const callOf = (address: Address | SocketPath, path: string): string =>
   'path' in address
     ? `curl --unix-socket ${address.path} 'http://localhost${path}'`
     : `${urlOf(address)}${path}`
 
-/** An address that is kept for threads until they listen on it. */
+/** An address reserved for threads until they listen on it. */
 export type Reservation = { readonly address: Address; release(): void }
 
-/** Answers requests that come before the threads listen. */
+/** Answers the requests that arrive before the threads listen. */
 type Answer = (request: Request) => Response | Promise<Response>
 
 /**
- * Takes an address that nobody listens on, with a port that is really one. Threads share it, so the system would also
- * let another process of the same user share it; that one is refused from here on. Throws as `listening` does.
+ * Reserves an address on which nobody listens, and resolves port 0 to a real port. The threads share the
+ * address, so the system would let another process of the same user share it too; such a process is refused
+ * from here on. Throws as `listening` does.
  */
 export const reserve = (address: Address, answer: Answer): Reservation => {
   const open = (reusePort: boolean) =>
@@ -64,19 +68,20 @@ export const reserve = (address: Address, answer: Answer): Reservation => {
         fetch: request => answer(request),
       }),
     )
-  // The system gives port 0 to nobody twice; of another one it only says without `reusePort` whether it is taken.
+  // The system never assigns port 0 twice. For another port it reports only without `reusePort` whether it is
+  // in use.
   if (address.port !== 0) void open(false).stop(true)
   const held = open(true)
   return {
     address: { host: address.host, port: held.port ?? address.port },
-    // Requests of connections that are open by now are answered.
+    // Requests on connections that are already open are answered.
     release: () => void held.stop(),
   }
 }
 
 /**
- * The same of an address that other processes may share: nobody may answer there before the threads do, so only a free
- * port is reserved.
+ * Reserves an address that other processes may share. Nobody may answer there before the threads do, so only
+ * a free port is reserved.
  */
 export const shared = (address: Address, answer: Answer): Reservation =>
   address.port === 0 ? reserve(address, answer) : { address, release: () => undefined }

@@ -2,37 +2,37 @@ import type { Spent } from '#load/fill.ts'
 import type { Progress } from '#load/load-options.ts'
 import { createPace } from '#time/pace.ts'
 
-/** Rates are over about the last ten seconds: steady enough to read, quick enough to follow. */
+/** Window of the rates, about ten seconds: long enough for steady figures, short enough to follow changes. */
 const WINDOW_MS = 10_000
 
-/** What a load waits for most; `deriving`: nothing but its own work. */
+/** The part that a load waits for most; `deriving`: its own work. */
 export const LIMITS = ['node', 'deriving', 'store'] as const satisfies readonly (keyof Spent)[]
 export type Limit = (typeof LIMITS)[number]
 
-/** How far a load is and how quick. Rates are per second. */
+/** Progress of a load. Rates are per second. */
 export type LoadPace = {
   readonly height: number
   readonly target: number
-  /** 0 … 1. */
+  /** Fraction loaded, 0 … 1. */
   readonly share: number
   readonly blocks: number
   readonly transactions: number
-  /** Blocks, transactions and records. */
+  /** Rate of blocks, transactions and records together. */
   readonly documents: number
-  /** undefined: it makes no progress. */
+  /** undefined: the load makes no progress. */
   readonly secondsLeft: number | undefined
-  /** undefined: nothing was loaded lately. */
+  /** undefined: nothing was loaded recently. */
   readonly limit: Limit | undefined
 }
 
 export type PaceKeeper = {
   note(progress: Progress): void
-  /** As of now: a load that stands still gets slower. undefined: nothing was committed yet. */
+  /** The pace at this moment: the rates of a stalled load fall. undefined: nothing was committed yet. */
   now(): LoadPace | undefined
 }
 
 /**
- * Keeps the pace of a load.
+ * Measures the pace of a load.
  * @param now milliseconds, monotonic
  */
 export const paceKeeper = (now: () => number, { from }: { readonly from: number }): PaceKeeper => {

@@ -68,7 +68,7 @@ type Exposing = Omit<Parameters<typeof serveMetrics>[1], 'clock' | 'threads'> & 
   readonly droppedLines: () => number
 }
 
-/** `/metrics` of a load, if there is an address for it. */
+/** Serves `/metrics` of a load, if an address is set for it. */
 const serveLoadMetrics = (
   { 'metrics-listen': address }: Values,
   { droppedLines, ...from }: Exposing,

@@ -3,20 +3,20 @@ import type { Log } from '#failure/log.ts'
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const
 
-/** Whether lines of a level are written where `least` is the lowest one that is. */
+/** Whether lines of a level are written when `least` is the minimum level. */
 export const isWritten = (level: LogOptions['level'], least: LogOptions['level']): boolean =>
   LEVELS.indexOf(level) >= LEVELS.indexOf(least)
 
 export type LogOptions = {
   readonly level: (typeof LEVELS)[number]
   readonly format: 'plain' | 'json'
-  /** Takes one line without its end. */
+  /** Writes one line, given without its line end. */
   readonly write: (line: string) => void
-  /** Absent: the clock of this machine. */
+  /** Source of the time; the machine's clock by default. */
   readonly now?: () => Date
 }
 
-/** Lines of a constant sentence and its values, credentials and keys taken out. */
+/** A log whose lines have a constant sentence and its values, without credentials and keys. */
 export const createLog = ({ level: least, format, write, now = () => new Date() }: LogOptions): Log => {
   return (level, message, fields = {}) => {
     if (!isWritten(level, least)) return
@@ -33,6 +33,8 @@ export const createLog = ({ level: least, format, write, now = () => new Date() 
   }
 }
 
-/** Quoted when it has spaces, quotes or anything that is not printable, so that a line stays one line. */
+/**
+ * A value, quoted when it has spaces, quotes or unprintable characters, so that the log line stays one line.
+ */
 const plainValue = (value: string | number): string =>
   typeof value === 'number' || /^[^\s"=\p{C}]+$/u.test(value) ? String(value) : JSON.stringify(value)

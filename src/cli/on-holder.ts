@@ -7,10 +7,10 @@ import { requireExisting, withStore } from './compose.ts'
 import type { ExitCode } from './exit-code.ts'
 import { holderOf } from './keys-shown.ts'
 
-/** A command that is given the id of a key. */
+/** The call of a command whose argument is the id of a key. */
 export type HolderCall = Call & { readonly store: Store; readonly id: string; readonly holder: Holder }
 
-/** Runs a command on the key with an id. Throws 'not_found' when there is none. */
+/** Runs a command on the holder with an id. Throws 'not_found' when there is none. */
 export const onHolder =
   (work: (call: HolderCall) => Promise<ExitCode>): Command['run'] =>
   call => {

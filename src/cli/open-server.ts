@@ -3,19 +3,19 @@ import { listening } from './listen.ts'
 import type { Address, SocketPath } from './readers.ts'
 import { placeSocket } from './socket-file.ts'
 
-/** A server that listens. */
+/** A listening server. */
 export type OpenServer = {
-  /** With the port that was really taken. */
+  /** The address with the actual port. */
   readonly address: Address | SocketPath
-  /** Takes the file of a Unix socket away, where it is still this server's; what has connected stays so. */
+  /** Deletes the file of a Unix socket if it is still this server's; open connections stay. */
   hide(): void
   stop(isAtOnce?: boolean): Promise<void>
 }
 
-/** How the address is held: whether others may listen on it too, and the access rights of a Unix socket. */
+/** Whether other processes may listen on the address too, and the access rights of a Unix socket. */
 type Holding = { readonly isShared: boolean; readonly mode: number }
 
-/** Lets an app listen. Throws 'usage' when the address is not available. */
+/** Makes an app listen. Throws 'usage' when the address is not available. */
 export const openServer = (
   app: ReturnType<typeof createApp>,
   address: Address | SocketPath,
@@ -30,7 +30,7 @@ export const openServer = (
     const { server, hide } = placeSocket({ ...address, mode }, unix => listenOn({ unix }))
     return { address, hide, stop: isAtOnce => server.stop(isAtOnce) }
   }
-  // Elysia by itself would share the port with any other process of ours.
+  // By default Elysia would share the port with other processes of the same user.
   const server = listenOn({ hostname: address.host, port: address.port, reusePort: isShared })
   return {
     address: { host: address.host, port: server.port ?? address.port },

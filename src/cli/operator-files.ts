@@ -9,17 +9,22 @@ import { parseProfiles } from './profiles.ts'
 import type { Values } from './settings.ts'
 import { readOnce, watch } from './watched.ts'
 
-/** The contents of the operator's files; undefined: no such file is set, or its URL has not answered yet. */
+/**
+ * The contents of the operator's files; undefined when no such file is set, or its URL has not answered yet.
+ */
 export type OperatorFiles = {
   readonly prices: ReturnType<Prices['get']>
   readonly priceHistory: ReturnType<PriceHistory['get']>
-  /** By the producer's account. */
+  /** Profiles by the producer's account. */
   readonly profiles: ReadonlyMap<string, Profile> | undefined
-  /** Names of accounts and contracts for pages, by account or contract; they stay as they were read at the start. */
+  /** Names of accounts and contracts for pages, by account or contract; read only at the start. */
   readonly labels: ReadonlyMap<string, Text> | undefined
 }
 
-/** The operator's files, all but labels read again every minute; `onChange` is called when something new was read. */
+/**
+ * Reads the operator's files, and all but the labels again every minute; `onChange` is called after new
+ * contents were read.
+ */
 export const watchOperatorFiles = async (
   values: Pick<Values, 'prices' | 'prices-history' | 'profiles' | 'labels'>,
   around: { readonly log: Log; readonly clock: Pick<Clock, 'sleep'>; readonly onChange?: () => void },

@@ -22,8 +22,9 @@ export const flagsOf = (name: SettingName): readonly string[] => {
 }
 
 /**
- * Reads the arguments after a command's name: `--flag VALUE`, `--flag=VALUE`, and `--` before words that begin with a
- * dash. Throws 'usage' for a flag that the command does not have, that is given twice, or that lacks its value.
+ * Parses the arguments after a command's name: `--flag VALUE`, `--flag=VALUE`, and `--` before words that
+ * begin with a dash. Throws 'usage' for a flag that is unknown to the command, repeated, or without its
+ * value.
  */
 export const parseArguments = (
   command: string,
@@ -57,11 +58,11 @@ export const parseArguments = (
   return { flags, words, help }
 }
 
-/** The flags of some settings, by what is written after the dashes. */
+/** The flags of some settings, by their text after the dashes. */
 const flagsIn = (settings: readonly SettingName[]): ReadonlyMap<string, Flag> =>
   new Map(settings.flatMap(name => flagsOf(name).map(flag => [flag, { name, file: flag !== name }])))
 
-/** The flag that an argument names, and the value after its `=`. Throws 'usage' when the command has no such flag. */
+/** The flag in an argument, and the value after its `=`. Throws 'usage' when the command has no such flag. */
 const flagIn = (arg: string, known: ReadonlyMap<string, Flag>, command: string) => {
   const [, written = arg, attached] = /^--([^=]*)(?:=([\s\S]*))?$/.exec(arg) ?? []
   const flag = known.get(written)

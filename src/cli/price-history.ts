@@ -1,15 +1,16 @@
 import type { PriceHistory } from '#actions/define.ts'
 import { dayOfDate } from '#chain/time.ts'
+import { isPrice } from './prices.ts'
 import { shownLine } from './shown-line.ts'
 
 const DATE = /^\d{4}-\d\d-\d\d$/
-const PRICE = /^(?:0|[1-9]\d{0,17})(?:\.\d{1,18})?$/
 const CURRENCY = /^[A-Z]{3}$/
 const CURRENCY_DEFAULT = 'USD'
 
 /**
- * Prices of IOST by UTC day as an operator gives them: lines `2026-11-21,0.0051`, optionally below one of `date,price` or
- * `date,EUR`. All digits are kept. Throws at the first line that has another form, with its number and the rule.
+ * Parses an operator's prices of IOST by UTC day: lines `2026-11-21,0.0051`, optionally below a header
+ * `date,price` or `date,EUR`. All digits are kept. Throws at the first malformed line, with its number and
+ * the rule.
  */
 export const parsePriceHistory = (text: string): NonNullable<ReturnType<PriceHistory['get']>> => {
   const [first = '', ...others] = text.replace(/^\ufeff/, '').split(/\r?\n/)
@@ -30,11 +31,11 @@ export const parsePriceHistory = (text: string): NonNullable<ReturnType<PriceHis
   return { currency: currencyIn(head), byDay }
 }
 
-/** What is wrong with a line; undefined: nothing. */
+/** The fault in a line; undefined: none. */
 const faultOf = (date: string, price: string, earlier: ReadonlyMap<string, string>): string | undefined => {
   if (!DATE.test(date) || dayOfDate(date) === undefined)
     return 'does not begin with a day that exists, such as 2026-11-21'
-  if (!PRICE.test(price))
+  if (!isPrice(price))
     return 'has no decimal price of at most 18 digits on each side of a point, such as 0.0051'
   return earlier.has(date) ? 'has the day of an earlier line' : undefined
 }

@@ -2,9 +2,9 @@ import type { Prices } from '#actions/define.ts'
 import { Exact, type ExactJson, parseExact } from '#chain/json.ts'
 
 /**
- * Market figures as an operator gives them: `{"usd": "0.0051", "cny": 0.037, "rank": 312, "time":
- * "2026-11-21T08:00:00Z"}`. Prices are decimals (numbers or text, all digits kept), rank is a whole number from 1, time
- * is ISO-8601 with a zone. Throws when a field is missing or invalid.
+ * Parses an operator's market figures: `{"usd": "0.0051", "cny": 0.037, "rank": 312, "time":
+ * "2026-11-21T08:00:00Z"}`. Prices are decimals (numbers or text, all digits kept), `rank` is an integer from
+ * 1, and `time` is ISO 8601 with a zone. Throws when a field is missing or invalid.
  */
 export const parsePrices = (text: string): NonNullable<ReturnType<Prices['get']>> => {
   const json = parseExact(text)
@@ -14,15 +14,17 @@ export const parsePrices = (text: string): NonNullable<ReturnType<Prices['get']>
   const rank = read('rank')
   if (!/^[1-9]\d{0,8}$/.test(rank)) throw new RangeError(`rank ${rank} is not a whole number from 1`)
   const time = read('time')
-  // A time without a zone would be read in that of this machine.
+  // A time without a zone would be interpreted in the zone of this machine.
   if (!/^\d{4}-\d\d-\d\dT.*(?:Z|[+-]\d\d:\d\d)$/.test(time) || Number.isNaN(Date.parse(time)))
     throw new RangeError(`time ${time} is not an ISO-8601 time with a zone, such as 2026-11-21T08:00:00Z`)
   return { usd, cny, rank: Number(rank), time: new Date(time).toISOString() }
 }
 
+/** Whether a text is a price as operators give it: a decimal of at most 18 digits on each side of its point. */
+export const isPrice = (text: string): boolean => /^(?:0|[1-9]\d{0,17})(?:\.\d{1,18})?$/.test(text)
+
 const decimal = (name: string, text: string): string => {
-  if (!/^(?:0|[1-9]\d{0,17})(?:\.\d{1,18})?$/.test(text))
-    throw new RangeError(`${name} ${text} is not a decimal number`)
+  if (!isPrice(text)) throw new RangeError(`${name} ${text} is not a decimal number`)
   return text
 }
 

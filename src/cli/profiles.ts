@@ -14,10 +14,10 @@ const TEXTS = [
 const SOCIAL = 'social_media.'
 
 /**
- * Producers' texts as an operator gives them, by the producer's account. Either JSON, an array of objects with
- * `producer`, the texts of `Profile` and `social_media` (an object of texts); or CSV (RFC 4180) with a header line of
- * the same names, `social_media.twitter` and the like for its parts. A missing field becomes `""` or `{}`; an unknown
- * field throws, and so does a producer that is given twice.
+ * Parses an operator's texts about producers, by the producer's account. The text is JSON or CSV. JSON: an
+ * array of objects with `producer`, the texts of `Profile` and `social_media` (an object of texts). CSV (RFC
+ * 4180): a header line with the same names, and `social_media.twitter` and the like for the parts. A missing
+ * field becomes `""` or `{}`. Throws for an unknown field, and for a producer that occurs twice.
  */
 export const parseProfiles = (text: string): ReadonlyMap<string, Profile> => {
   const profiles = new Map<string, Profile>()
@@ -83,7 +83,10 @@ const csvRows = (text: string): readonly Row[] => {
   })
 }
 
-/** RFC 4180: cells may be quoted, a quote inside is doubled, a quoted cell may hold commas and line ends. */
+/**
+ * Splits CSV by RFC 4180: cells may be quoted, a quote inside is doubled, and a quoted cell may contain
+ * commas and line ends.
+ */
 const csvLines = (text: string): readonly (readonly string[])[] => {
   const lines: string[][] = []
   let line: string[] = []

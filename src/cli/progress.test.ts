@@ -3,7 +3,7 @@ import type { LoadPace } from './load-pace.ts'
 import { barText, progressView } from './progress.ts'
 import { createScreen } from './stderr.ts'
 
-/** Half of the time is waited for the node. */
+/** The progress at a height; half of the time was spent waiting for the node. */
 const at = (height: number, target: number) => ({
   ...{ height, target, lib: target, blocks: height, records: height * 2, transactions: height / 2 },
   spent: { node: height / 2, deriving: height / 4, store: height / 4 },
@@ -100,7 +100,7 @@ test('progressView: a load that begins anew after a pause counts its records fro
   const { view, lines, update, pass } = viewed(false)
   update(0, 0)
   update(9_000, 4_000)
-  // The store was taken over anew: the height goes on, the records begin again.
+  // After another takeover of the store, the height continues and the record count restarts.
   pass(10_500)
   view.update({ ...at(10, 10_000), height: 4_010 })
   for (const line of lines as readonly (readonly [string, Record<string, unknown>])[])

@@ -3,26 +3,29 @@ import type { Progress } from '#load/load-options.ts'
 import { type Limit, type LoadPace, paceKeeper } from './load-pace.ts'
 import type { Screen } from './stderr.ts'
 
-/** Without a terminal: one line in this time. */
+/** Interval of log lines when there is no terminal. */
 const INTERVAL_MS = 10_000
-/** A chain that is followed moves this little between two updates; more than that is a load. */
+/** Maximum progress between two updates of a chain that is being followed; more is a load. */
 const HEAD_BLOCKS = 100
 
 export type ProgressView = {
   update(progress: Progress): void
-  /** How far and how quick the load is now; undefined: nothing was committed yet. */
+  /** The current progress of the load; undefined: nothing was committed yet. */
   pace(): LoadPace | undefined
-  /** The load is over, for now or for good. */
+  /** Called when the load is over, for now or for good. */
   end(): void
 }
 
-/** Shows how far a load is: a bar on a terminal, else a log line per interval; both with rates, time left and what limits. */
+/**
+ * Shows the progress of a load, as a bar on a terminal, otherwise as a log line per interval. Both have the
+ * rates, the time left and the limiting part.
+ */
 export const progressView = (options: {
   readonly screen: Screen
   readonly log: Log
   /** Milliseconds, monotonic. */
   readonly now: () => number
-  /** Last height that is loaded already, −1: nothing. */
+  /** Last loaded height, −1: nothing. */
   readonly from: number
 }): ProgressView => {
   const { screen, log, now, from } = options
@@ -65,7 +68,7 @@ const lineOf = ({ height, target, share, blocks, transactions, documents, ...res
   ...(rest.limit === undefined ? {} : { limited_by: rest.limit }),
 })
 
-/** Cut, not rounded: 100 % is said when nothing is left. */
+/** Percentage, rounded down: 100 % appears only when nothing is left. */
 const percentOf = (share: number): number => Math.floor(share * 1_000) / 10
 
 const LIMITED: Readonly<Record<Limit, string>> = {
@@ -74,7 +77,10 @@ const LIMITED: Readonly<Record<Limit, string>> = {
   store: 'limited by the store',
 }
 
-/** `[=====>    ]  42.0 %  block 2,038 of 4,851  1,210 blocks/s  …  3 s left  limited by the node`, as wide as `columns` allow. */
+/**
+ * `[=====>    ]  42.0 %  block 2,038 of 4,851  1,210 blocks/s  …  3 s left  limited by the node`, fitted into
+ * `columns`.
+ */
 export const barText = (pace: LoadPace, columns: number): string => {
   const { height, target, share, secondsLeft, limit } = pace
   const isDone = height >= target
@@ -97,7 +103,7 @@ export const barText = (pace: LoadPace, columns: number): string => {
   return `[${bar}] ${text}`
 }
 
-/** All that is needed, and as much more as fits beside a short bar. */
+/** The needed parts, and as many more as fit beside a short bar. */
 const fitting = (needed: readonly string[], more: readonly string[], columns: number): string => {
   let text = needed.join('  ')
   for (const part of more) if (text.length + part.length + 2 <= columns - 15) text += `  ${part}`
@@ -106,7 +112,7 @@ const fitting = (needed: readonly string[], more: readonly string[], columns: nu
 
 const grouped = (value: number): string => String(value).replace(/\B(?=(\d{3})+$)/g, ',')
 
-/** A time in words of at most two units: `3 h 12 min`. */
+/** A duration in at most two units: `3 h 12 min`. */
 export const timeText = (seconds: number): string => {
   if (seconds < 60) return `${seconds} s`
   if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`

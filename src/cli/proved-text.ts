@@ -1,10 +1,13 @@
 import type { Published } from '#store/port.ts'
 import { NOTHING_PROVED, type ProvedRange, provedBelow } from '#store/published.ts'
 
-/** Blocks by how far they were proved; without `level` they were loaded by a version that kept no record of it. */
+/**
+ * A range of blocks with their level of proof; without `level`, they were loaded by a version that did not
+ * record it.
+ */
 type Stretch = Pick<ProvedRange, 'from' | 'to'> & Partial<Pick<ProvedRange, 'level' | 'agreed'>>
 
-/** All blocks up to the published one, by how far they were proved: few stretches, without a gap. */
+/** All blocks up to the published one, split by their level of proof: few ranges, without a gap. */
 const stretchesOf = ({ height, proved = NOTHING_PROVED }: Published): readonly Stretch[] => {
   const stretches: Stretch[] = []
   let next = 0
@@ -17,7 +20,7 @@ const stretchesOf = ({ height, proved = NOTHING_PROVED }: Published): readonly S
   return stretches
 }
 
-/** One line for each stretch, and one for receipts whose bytes a node had lost. */
+/** One line for each range, and one for receipts whose bytes a node had lost. */
 export const provedLines = (published: Published): readonly string[] => {
   const lost = published.proved?.lost ?? 0
   return [
@@ -30,7 +33,7 @@ export const provedLines = (published: Published): readonly string[] => {
   ]
 }
 
-/** The same for programs. */
+/** The same information as JSON values. */
 export const provedJson = (published: Published) => ({
   ranges: stretchesOf(published).map(({ from, to, level, agreed }) => ({
     from,

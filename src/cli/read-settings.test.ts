@@ -69,7 +69,7 @@ test('readSettings: what Kubernetes sets for Services named iostlens is no setti
     IOSTLENS_METRICS_SERVICE_HOST: 'fd00::7',
   }
   expect(readSettings(none, links)).toEqual(readSettings(none, {}))
-  // The name alone makes no link: an operator meant something by it.
+  // The name alone does not make a variable a service link: an operator may have set it.
   for (const [name, value] of [
     ['IOSTLENS_PORT', '8080'],
     ['IOSTLENS_PORT', ''],

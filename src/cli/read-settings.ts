@@ -3,7 +3,7 @@ import { nearest, nearestText, shown } from '#actions/request/refusals.ts'
 import { Failure, withoutSecrets } from '#failure/failure.ts'
 import { environmentName, type SettingName, settingNames, settingOf, type Values } from './settings.ts'
 
-/** Texts given by flag; `file` when the flag was `--name-file`. */
+/** Values given by flags; `file` when the flag was `--name-file`. */
 export type FlagTexts = ReadonlyMap<SettingName, { readonly text: string; readonly file: boolean }>
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -12,14 +12,15 @@ export type Origin = 'flag' | 'environment' | 'default' | `file ${string}`
 export type Resolved = {
   readonly values: Values
   readonly origins: ReadonlyMap<SettingName, Origin>
-  /** As given, secrets masked; undefined: not set. */
+  /** The given text, with secrets masked; undefined: not set. */
   readonly shown: ReadonlyMap<SettingName, string | undefined>
 }
 
 /**
- * Settings from flags, then the environment (`IOSTLENS_NAME`, and for secrets `IOSTLENS_NAME_FILE`), then defaults. An
- * empty variable counts as absent, so that a compose file may pass one on. Throws 'usage' for an unknown `IOSTLENS_`
- * name, unless Kubernetes set it for a Service, and for a value that breaks its rule, also of a setting the command at hand does not use.
+ * Resolves settings from flags, then the environment (`IOSTLENS_NAME`, and `IOSTLENS_NAME_FILE` for secrets),
+ * then defaults. An empty variable counts as absent, so that a compose file may pass one on. Throws 'usage'
+ * for an unknown `IOSTLENS_` name, unless Kubernetes set it for a Service. Throws 'usage' for an invalid
+ * value too, even of a setting that the command does not use.
  */
 export const readSettings = (flags: FlagTexts, environment: Environment): Resolved => {
   refuseUnknown(environment)
@@ -40,7 +41,7 @@ export const readSettings = (flags: FlagTexts, environment: Environment): Resolv
     origins.set(name, found?.origin ?? 'default')
     texts.set(name, secret === undefined || found === undefined ? maskedText(text) : '***')
   }
-  // Each value came out of the reader of its own name.
+  // Each value comes from the reader of its own name.
   return { values: values as Values, origins, shown: texts }
 }
 
@@ -61,7 +62,7 @@ const find = (name: SettingName, flags: FlagTexts, environment: Environment): Fo
 
 const fromFile = (label: string, path: string): Found => {
   try {
-    // Editors end the last line; the line end is not part of the secret.
+    // Editors add a final line end, which is not part of the secret.
     const text = readFileSync(path, 'utf8').replace(/\r?\n$/, '')
     return { text, origin: `file ${path}`, label }
   } catch (cause) {
@@ -95,9 +96,9 @@ const maskedText = (text: string | undefined): string | undefined =>
 const LINK = '(?:tcp|udp|sctp)://\\S+'
 
 /**
- * What Kubernetes puts into every container of a namespace for each Service there, and how the value looks: a Service
- * named iostlens sets IOSTLENS_PORT=tcp://10.0.0.1:8080, one named iostlens-es IOSTLENS_ES_PORT.
- * https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables
+ * Names and values of the variables that Kubernetes sets in every container of a namespace for each Service
+ * there: a Service named iostlens sets IOSTLENS_PORT=tcp://10.0.0.1:8080, one named iostlens-es
+ * IOSTLENS_ES_PORT. https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables
  */
 const LINKS: readonly (readonly [name: RegExp, value: RegExp])[] = [
   [/_SERVICE_HOST$/, /^[\d.]+$|^[\da-fA-F:.]*:[\da-fA-F:.]*$/],
@@ -110,8 +111,8 @@ const LINKS: readonly (readonly [name: RegExp, value: RegExp])[] = [
 ]
 
 /**
- * Whether an environment variable was set by Kubernetes to lead to a Service. The value is looked at, too: an operator's
- * IOSTLENS_PORT=8080 is a mistake to be named, and not a link.
+ * Whether Kubernetes set an environment variable for a Service. The value is checked too: an operator's
+ * IOSTLENS_PORT=8080 is a mistake to report, not a service link.
  */
 const isServiceLink = (name: string, value: string): boolean =>
   LINKS.some(([names, values]) => names.test(name) && values.test(value))

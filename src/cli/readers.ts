@@ -5,13 +5,13 @@ import { KEY_MAX_LENGTH } from '#keys/keyring.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '#time/units.ts'
 
 /**
- * How the text of a setting becomes its value. For a text that does not fit, a reader returns the rule; the caller adds
- * the setting's name. Nothing is coerced: `1e3` and ` 2` are not numbers.
+ * Parses the text of a setting. For an invalid text, the caller reports `rule` with the setting's name.
+ * Nothing is coerced: `1e3` and ` 2` are not numbers.
  */
 export type Reader<T> = {
-  /** The rule, to follow "must be ". */
+  /** Text of the rule, to follow "must be ". */
   readonly rule: string
-  /** undefined: the text breaks the rule. */
+  /** The value; undefined when the text breaks the rule. */
   readonly read: (text: string) => T | undefined
 }
 
@@ -32,7 +32,7 @@ const UNITS: ReadonlyMap<string, number> = new Map([
   ['d', DAY_MS],
 ])
 
-/** Length of time, read to milliseconds. */
+/** A duration, parsed to milliseconds. */
 export const duration = (leastMs: number, mostMs: number): Reader<number> => ({
   rule: `a time from ${durationText(leastMs)} to ${durationText(mostMs)}, such as 500ms, 10s, 5m, 12h, 90d`,
   read: text => {
@@ -43,7 +43,7 @@ export const duration = (leastMs: number, mostMs: number): Reader<number> => ({
   },
 })
 
-/** A length of time, or `never`. */
+/** A duration, or `never`. */
 export const durationOrNever = (leastMs: number, mostMs: number): Reader<number | 'never'> => {
   const { rule, read } = duration(leastMs, mostMs)
   return { rule: `${rule}, or never`, read: text => (text === 'never' ? 'never' : read(text)) }
@@ -54,7 +54,7 @@ const durationText = (ms: number): string => {
   return fitting === undefined ? `${ms}ms` : `${ms / fitting[1]}${fitting[0]}`
 }
 
-/** What either of two readers takes; the first one is asked first. */
+/** Accepts the texts of either reader; the first one is tried first. */
 export const either = <A, B>(one: Reader<A>, other: Reader<B>): Reader<A | B> => ({
   rule: `${one.rule}, or ${other.rule}`,
   read: text => one.read(text) ?? other.read(text),
@@ -65,7 +65,7 @@ export const choice = <const C extends string>(...choices: readonly C[]): Reader
   read: text => choices.find(known => known === text),
 })
 
-/** A switch; as a flag it may stand without a value. */
+/** A switch; its flag needs no value. */
 export const yesNo: Reader<boolean> = {
   rule: 'true or false',
   read: text => (text === 'true' ? true : text === 'false' ? false : undefined),
@@ -90,7 +90,7 @@ export const testKey: Reader<string> = {
     text === 'off' || (/^[\w.~-]{4,}$/.test(text) && text.length <= KEY_MAX_LENGTH) ? text : undefined,
 }
 
-/** Path prefix of all addresses: `""` for none, else without a slash at its end. */
+/** Path prefix of all URLs: `""` for none, otherwise without a trailing slash. */
 export const basePath: Reader<string> = {
   rule: '/ or a path such as /iost, of the characters A-Z a-z 0-9 . _ ~ - and /',
   read: text =>
@@ -99,7 +99,7 @@ export const basePath: Reader<string> = {
       : undefined,
 }
 
-/** The address of the service with a slash at its end. */
+/** The public URL of the service, with a trailing slash. */
 export const publicUrl: Reader<string> = {
   rule: 'an http:// or https:// URL without user, query or fragment, such as https://iost.example/',
   read: text => {
@@ -122,13 +122,13 @@ export const address: Reader<Address> = {
   },
 }
 
-/** A Unix socket, which programs of the same machine reach by the path of a file. */
+/** A Unix socket, which programs on the same machine reach by the path of its file. */
 export type SocketPath = { readonly path: string }
 
-/** The system takes 107 bytes (104 on macOS); a process number is added for a moment. */
+/** The system allows 107 bytes (104 on macOS); a process number is appended for a moment. */
 const SOCKET_BYTES = 90
 
-/** Where a service is reached. */
+/** The address on which a service listens. */
 export const listenAddress: Reader<Address | SocketPath> = {
   rule: `${address.rule}, or unix:PATH with a whole path of at most ${SOCKET_BYTES} bytes`,
   read: text => {
@@ -139,7 +139,7 @@ export const listenAddress: Reader<Address | SocketPath> = {
   },
 }
 
-/** Access rights of a file, as `chmod` takes them. */
+/** Access rights of a file, as for `chmod`. */
 export const fileMode: Reader<number> = {
   rule: 'access rights as three octal digits, such as 660',
   read: text => (/^[0-7]{3}$/.test(text) ? Number.parseInt(text, 8) : undefined),
@@ -169,7 +169,7 @@ const httpUrl = (text: string): URL | undefined => {
   return url.search === '' && url.hash === '' && hasReadableUser(url) ? url : undefined
 }
 
-/** false: a `%` of the user or password, which a URL has percent-encoded, is not followed by a byte. */
+/** False when the percent-encoded user or password of a URL cannot be decoded. */
 const hasReadableUser = ({ username, password }: URL): boolean => {
   try {
     decodeURIComponent(`${username}:${password}`)
@@ -179,7 +179,7 @@ const hasReadableUser = ({ username, password }: URL): boolean => {
   }
 }
 
-/** Addresses of proxies, and ranges of them; `unix`: whoever connects to the Unix socket. */
+/** Addresses and ranges of trusted proxies; `unix`: all clients of the Unix socket. */
 export const proxies: Reader<readonly Trusted[]> = {
   rule: 'one or more IP addresses or CIDR ranges, or unix, comma-separated, such as 10.0.0.0/8,fd00::/8',
   read: text => {
@@ -189,7 +189,7 @@ export const proxies: Reader<readonly Trusted[]> = {
   },
 }
 
-/** A file, or where to fetch it. */
+/** A path or URL of a file. */
 export const pathOrUrl: Reader<{ readonly path: string } | { readonly url: string }> = {
   rule: 'a path, or an http:// or https:// URL',
   read: text => {
@@ -204,14 +204,14 @@ export type StoreAddress =
   | { readonly type: 'sqlite'; readonly path: string }
   | {
       readonly type: 'elastic'
-      /** Without credentials and prefix; hosts of a cluster with commas between. */
+      /** URL without credentials and prefix; several hosts of a cluster are separated by commas. */
       readonly url: string
       readonly prefix: string
       readonly user: string | undefined
       readonly password: string | undefined
     }
 
-/** Names of indices are `PREFIX-name`; Elasticsearch wants them in lower case. */
+/** Names of indices are `PREFIX-name`; Elasticsearch requires lower case. */
 const PREFIX = /^[a-z0-9][a-z0-9_-]{0,63}$/
 
 export const storeAddress: Reader<StoreAddress> = {
@@ -219,7 +219,7 @@ export const storeAddress: Reader<StoreAddress> = {
   read: text => {
     const file = /^sqlite:(.+)$/.exec(text)?.[1]
     if (file !== undefined) return file.includes('\0') ? undefined : { type: 'sqlite', path: file }
-    // Commas before the last @ are those of a password.
+    // Commas before the last @ belong to the password.
     const [, begin = '', hosts = '', end = ''] = /^(https?:\/\/(?:[^/]*@)?)([^/]*)(.*)$/.exec(text) ?? []
     const [first, ...others] = hosts.split(',')
     const url = httpUrl(`${begin}${first}${end}`)

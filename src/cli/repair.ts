@@ -44,7 +44,7 @@ export const repair: Command = {
 
 type Held = { readonly aligned: Aligned; readonly outcome?: Outcome }
 
-/** Repairs while no other process may write. */
+/** Repairs the store while no other process can write to it. */
 const held = async (store: Store, call: Call, restored: Restored): Promise<Held> => {
   const identity = await store.identity()
   if (identity === undefined) throw nothingLoaded(store.name)
@@ -59,7 +59,7 @@ const held = async (store: Store, call: Call, restored: Restored): Promise<Held>
       outcome = await auditStore(call, store, writer)
       return outcome.audited
     })
-    // Every document was checked, so everything that is stored belongs there.
+    // Every document was checked, so all stored documents belong there.
     if (outcome !== undefined && leftOf(outcome) === 0) await writer.accept?.()
     return { aligned, ...(outcome === undefined ? {} : { outcome }) }
   } finally {
@@ -68,7 +68,7 @@ const held = async (store: Store, call: Call, restored: Restored): Promise<Held>
   }
 }
 
-/** Only the end was wrong, and is right now. */
+/** Reports a repair that corrected only the end of the store. */
 const tellAligned = ({ values, out }: Call, store: Store, { way, end, from }: Aligned): 0 => {
   const text =
     way === 'back'
@@ -101,8 +101,8 @@ const tellAudited = ({ values, out }: Call, store: Store, outcome: Outcome): 0 |
 }
 
 /**
- * The number of differences that are left: all of them if the blocks were not enough to derive from, otherwise those
- * that only the node can correct.
+ * The number of differences left: all of them if the state could not be derived from the blocks, otherwise
+ * those that only the node can correct.
  */
 const leftOf = ({ audited, found }: Outcome): number => (audited.complete ? found.beyondRepair : found.count)
 

@@ -13,12 +13,12 @@ import { requireRepository, withNode, withProgress } from './transferring.ts'
 export const restore: Command = {
   name: 'restore',
   words: ['FILE'],
-  summary: 'put what backup made in the place of a store, checked by its manifest',
+  summary: 'restore a store from a backup, checked by its manifest',
   about: [
     'Copies FILE, which iostlens backup made, to the embedded store, which must not exist yet. The copy is accepted when it is the one that its manifest (FILE.manifest.json) describes and its last block is on the chain of --node, which may be an archive.',
     'A copy that is not byte by byte the one that was described is refused; the digest of every index is then taken anew, and the index that differs is named.',
     'With --repository FILE is the name of a snapshot of Elasticsearch. The server restores it, unless its indices are there already, and proves each file by its checksum. They are accepted when it has just done so and nothing was written to them since they were described; else the digest of every index has to be that of the manifest in them. Until then nobody reads them.',
-    "This takes minutes: nothing is derived again. A copy is believed as far as whoever made it and its manifest; 'iostlens verify' audits every document.",
+    "This takes minutes: nothing is derived again. A copy is trusted as far as its maker and its manifest; 'iostlens verify' audits every document.",
     'Killed at any moment, there is no store that anybody reads, or the whole one: run it again.',
   ],
   settings: [...NODE, ...STORE, 'lease', 'repository', ...LOGGING],

@@ -3,17 +3,20 @@ import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
 import { within } from '#time/deadline.ts'
 
-/** The contents of a line about the process. */
+/** Data for the log lines of a process. */
 type Running = {
   readonly version: string
   readonly store: Pick<Store, 'name' | 'published'>
   readonly node: Pick<Node, 'name'> | undefined
 }
 
-/** A store that does not answer delays neither the start nor the end, in milliseconds. */
+/**
+ * Timeout for reading the height, in milliseconds: a store that does not answer must not delay the start or
+ * the stop.
+ */
 const STORE_MS = 500
 
-/** Logs that a service or a load begins, with where it stands; what is returned logs its end. */
+/** Logs the start of a service or a load, with the stored height. The returned function logs the end. */
 export const logRun = async (
   log: Log,
   { message, ...own }: { readonly message: 'Serving.' | 'Loading.'; readonly url?: string },

@@ -40,7 +40,10 @@ const dispatch = async (args: readonly string[], around: Process): Promise<ExitC
   return runCommand(command, rest, around)
 }
 
-/** The first of two words alone: its help, or what is missing. */
+/**
+ * Handles a command line that stops after the first word of a two-word command: prints its help, or throws
+ * 'usage'.
+ */
 const family = (first: string, rest: readonly string[], around: Process): ExitCode => {
   const members = commands.filter(({ name }) => name.startsWith(`${first} `))
   if (members.length === 0)
@@ -105,11 +108,13 @@ const runCommand = async (
   )
 }
 
-/** Settings may be what went wrong, so they are not asked. */
+/**
+ * Whether debug output is wanted. The settings are not used, since reading them may be the step that failed.
+ */
 const asksForDebug = (args: readonly string[], environment: Environment): boolean =>
   environment[environmentName('log-level')] === 'debug' || /--log-level[= ]debug\b/.test(args.join(' '))
 
-/** Lines about an error: what happened and what to do; the stack only at log level debug. */
+/** Lines about an error: its message and help; the stack only at log level debug. */
 const told = (error: unknown, debug: boolean): readonly string[] => {
   if (!(error instanceof Error)) return [`iostlens: ${String(error)}`]
   const known = error instanceof Failure

@@ -23,14 +23,17 @@ import type { OperatorFiles } from './operator-files.ts'
 import type { Address, SocketPath } from './readers.ts'
 import type { Values } from './settings.ts'
 
-/** How long a process that shares its port still takes connections once its stop has begun; each gets one last answer. */
+/**
+ * Milliseconds for which a process that shares its port still accepts connections after its stop has begun;
+ * each gets one last answer.
+ */
 const HAND_OVER_MS = 1_000
-/** Milliseconds within which the last refusals are written. */
+/** Timeout for writing the last refusals, in milliseconds. */
 const LAST_MS = 500
 
 const MEGABYTE = 1_000_000
 
-/** The longest time that a stop takes. */
+/** The maximum duration of a stop, in milliseconds. */
 export const stopMs = (values: Pick<Values, 'drain' | 'reuse-port'>): number =>
   (values['reuse-port'] ? HAND_OVER_MS : 0) + values.drain + LAST_MS
 
@@ -39,26 +42,26 @@ export type AppParts = {
   readonly version: string
   readonly store: Store
   readonly node: Node | undefined
-  /** Absent: no node is followed. */
+  /** The head blocks; absent: no node is followed. */
   readonly head?: HeadSource
   readonly log: Log
   /** The current contents of the operator's files. */
   readonly files: () => OperatorFiles
-  /** Counts of callers, as this thread sees them. */
+  /** Counters of callers in this thread. */
   readonly callers: Counts
   readonly metrics: Pick<ProcessMetrics, 'memory'>
-  /** Pace of the load; absent: this thread loads nothing. */
+  /** Pace of the load; absent: this thread does not load. */
   readonly pace?: ReadFrom['pace']
-  /** The number of threads that serve, and that of this one among them, from 0. */
+  /** The number of threads that serve, and the number of this one, from 0. */
   readonly threads: number
   readonly thread: number
-  /** Lines of this thread's log that were dropped so far. */
+  /** Number of this thread's log lines dropped so far. */
   readonly droppedLines: () => number
 }
 
-/** The app of one thread, listening. */
+/** The listening app of one thread. */
 export type ServedApp = {
-  /** With the port that was really taken. */
+  /** The address with the actual port. */
   readonly address: Address | SocketPath
   /** Accepts no more requests, lets running ones end, and frees the port. */
   stop(): Promise<void>

@@ -9,34 +9,34 @@ import type { ReadFrom } from './metrics/readings.ts'
 import type { OperatorFiles } from './operator-files.ts'
 import type { Address, SocketPath } from './readers.ts'
 
-/** The parts that the service is started with. */
+/** The parts needed to start the service. */
 export type ServingParts = Pick<Call, 'values' | 'version' | 'log' | 'threadProgram' | 'droppedLines'> & {
-  /** Gets the lines that other threads have logged. */
+  /** Writes lines logged by other threads. */
   readonly screen: Pick<Call['screen'], 'line'>
-  /** As many threads serve; with 1 it is the current one. */
+  /** Number of threads that serve; with 1, the current thread serves. */
   readonly threads: number
   readonly store: Store
   readonly node: Node | undefined
   readonly metrics: ProcessMetrics
-  /** Pace of the load; absent: the process loads nothing. */
+  /** Pace of the load; absent: the process does not load. */
   readonly pace?: ReadFrom['pace']
 }
 
-/** The parts that serving in this thread and by threads have in common. */
+/** The parts common to serving in this thread and serving with several threads. */
 export type Serve = ServingParts & {
   readonly files: () => OperatorFiles
-  /** Absent: no node is followed. */
+  /** The head blocks; absent: no node is followed. */
   readonly head?: HeadSource
-  /** Counts of callers, as the main thread sees them. */
+  /** Counters of callers in the main thread. */
   readonly callers: Counts
-  /** To be called before any request is answered. */
+  /** Must be called before any request is answered. */
   readonly beforeRequests: () => Promise<Counting>
 }
 
 export type Served = {
   readonly address: Address | SocketPath
   readonly counting: Counting
-  /** Passes on what the operator's files say now. */
+  /** Passes on the current contents of the operator's files. */
   tell(files: OperatorFiles): void
   stop(): Promise<void>
 }

@@ -19,9 +19,9 @@ import { serveByThreads } from './threads/serve-by-threads.ts'
 import { watchStore } from './watch-store.ts'
 
 export type Serving = {
-  /** Base URL with the port that was really taken. */
+  /** Base URL with the actual port. */
   readonly url: string
-  /** How people call a path behind it. */
+  /** The way to call a path of the service. */
   readonly callOf: (path: string) => string
   /** Accepts no more requests, lets running ones end, and frees the port. */
   stop(): Promise<void>
@@ -63,7 +63,7 @@ export const startServing = async (parts: ServingParts): Promise<Serving> => {
     url: baseUrlOf(served.address, values['base-path']),
     callOf: path => callOf(served.address, `${values['base-path']}${path}`),
     stop: async () => {
-      // Requests are answered to the end, some with blocks above the published one.
+      // Running requests are completed first; some of them need blocks above the published one.
       await served.stop()
       watching.stop()
       await ownMetrics.stop()
@@ -74,7 +74,7 @@ export const startServing = async (parts: ServingParts): Promise<Serving> => {
   }
 }
 
-/** The metrics of the main thread, beside those of the threads that serve. */
+/** Serves the metrics of the main thread, beside those of the threads that serve. */
 const serveOwnMetrics = (parts: ServingParts, callers: Counts): { readonly stop: () => Promise<void> } => {
   const { values, threads, metrics, droppedLines } = parts
   const { 'metrics-listen': address } = values
@@ -82,7 +82,7 @@ const serveOwnMetrics = (parts: ServingParts, callers: Counts): { readonly stop:
     address === undefined
       ? undefined
       : serveMetrics(address, { ...parts, clock: systemClock, places: callers.queues })
-  // With one thread the app watches it.
+  // With a single thread, the app watches that thread.
   const watching = threads === 1 ? undefined : watchThread(metrics.own, droppedLines)
   return {
     stop: async () => {
@@ -92,7 +92,7 @@ const serveOwnMetrics = (parts: ServingParts, callers: Counts): { readonly stop:
   }
 }
 
-/** One follower serves all threads: the node is asked once, and each block is proved and derived once. */
+/** One follower serves all threads: the node is polled once, and each block is proved and derived once. */
 const headOf = ({ values, store, node, log }: ServingParts) =>
   node === undefined
     ? undefined

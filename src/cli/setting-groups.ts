@@ -1,6 +1,6 @@
 import type { SettingName } from './settings.ts'
 
-/** Settings that commands share, by what they are for. */
+/** Settings shared by several commands, grouped by purpose. */
 export const NODE: readonly SettingName[] = ['node', 'node-timeout', 'node-requests', 'prove']
 export const STORE: readonly SettingName[] = [
   'data',

@@ -19,7 +19,7 @@ import {
 } from './readers.ts'
 import { flag, given, maybe, type Setting } from './setting.ts'
 
-/** Every setting of every command, in the order `iostlens config` prints them. */
+/** Every setting of every command, in the order of `iostlens config`. */
 export const settings = {
   node: maybe({
     reader: nodeUrls,
@@ -172,7 +172,7 @@ export const settings = {
   'export-stall': given({
     reader: duration(100, 10 * MINUTE_MS),
     value: 'TIME',
-    about: 'Time after which an export or a feed is cut off whose client takes nothing of it.',
+    about: 'Time after which an export or a feed is cut off if its client reads nothing.',
     fallback: '30s',
   }),
   'max-lag': maybe({
@@ -247,17 +247,17 @@ export const settings = {
       'First block of a new archive. One that does not begin with block 0 can only be used beside a node.',
     fallback: '0',
   }),
-  'blocks-per-file': given({
+  'blocks-per-file': maybe({
     reader: count(100, 1_000_000),
     value: 'N',
-    about: 'Number of blocks in a complete file of an archive; a multiple of 100.',
-    fallback: '10000',
+    about:
+      'Number of blocks in a complete file of an archive; a multiple of 100. Default: as in the archive that is there, 10000 for a new one.',
   }),
   once: flag('End at the last irreversible block instead of following the chain.'),
   wait: given({
     reader: duration(100, DAY_MS),
     value: 'TIME',
-    about: 'With --once: time without progress after which loading ends with exit code 75.',
+    about: 'Time without progress after which load --once and archive write end with exit code 75.',
     fallback: '5m',
   }),
   all: flag('Check every stored block instead of a sample.'),
@@ -281,7 +281,7 @@ export const settings = {
 export type SettingName = keyof typeof settings
 export const settingNames = Object.keys(settings) as readonly SettingName[]
 
-/** The table seen as rows of any value. */
+/** The definition of a setting, with its value type erased. */
 export const settingOf = (name: SettingName): Setting<unknown> => settings[name]
 
 export type Values = {

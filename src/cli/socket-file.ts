@@ -10,8 +10,8 @@ export type PlacedSocket<T> = {
 const OTHER_PATH = 'or choose another path with --listen unix:PATH'
 
 /**
- * Throws 'usage' where the file is no socket, or one that a process answers on; that process keeps it unless both share
- * it. The socket of a process that has died is left for the next one to replace.
+ * Throws 'usage' when the file is not a socket, or when a process answers on it, unless both share the
+ * socket. The socket of a dead process is left to be replaced.
  */
 export const requireFreeSocket = async (path: string, isShared: boolean): Promise<void> => {
   const found = lstatSync(path, { throwIfNoEntry: false })
@@ -32,21 +32,22 @@ const isAnswered = async (path: string): Promise<boolean> => {
     connection.end()
     return true
   } catch (error) {
-    // A socket whose process has died refuses. One with other rights, or with a full queue, has somebody behind it.
+    // The socket of a dead process refuses connections. Any other error, such as a denied access or a full
+    // queue, means that a process is there.
     return !(error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED')
   }
 }
 
 /**
- * Listens on a name of its own and then gives the socket its path, so that clients find the former socket or this one at
- * any moment, and never one with other access rights than `mode`.
+ * Listens on a temporary path and then renames the socket to its path. At any moment clients find the former
+ * socket or this one, and never one with other access rights than `mode`.
  */
 export const placeSocket = <T>(
   { path, mode }: { readonly path: string; readonly mode: number },
   listen: (ownPath: string) => T,
 ): PlacedSocket<T> => {
   const ownPath = `${path}.${process.pid}`
-  // An earlier process of the same number may have died before it gave its socket its path.
+  // An earlier process with the same number may have died before it renamed its socket.
   rmSync(ownPath, { force: true })
   const before = process.umask(0o777 & ~mode)
   let server: T

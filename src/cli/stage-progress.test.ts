@@ -14,7 +14,7 @@ test('stageProgress: a second pass over things of the same name has a pace of it
     now: () => time,
     doing: { bar: 'Checking', log: 'Checked.' },
   })
-  // Blocks are derived up to the end, then those that are stored are counted from the first one on.
+  // Blocks are derived up to the end; then the stored ones are counted from the first one on.
   for (const [at, done] of [
     [1_000, 100],
     [11_000, 4_100],

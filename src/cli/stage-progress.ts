@@ -3,10 +3,10 @@ import { createPace } from '#time/pace.ts'
 import { timeText } from './progress.ts'
 import type { Screen } from './stderr.ts'
 
-/** Without a terminal: one line in this time. */
+/** Interval of log lines when there is no terminal. */
 const INTERVAL_MS = 10_000
 
-/** How far a stage of a long command is; `of` undefined: nobody knows how much there is. */
+/** Progress of a stage of a long command; `of` undefined: the total is unknown. */
 export type Stage = { readonly stage: string; readonly done: number; readonly of?: number | undefined }
 
 type Options = {
@@ -14,13 +14,13 @@ type Options = {
   readonly log: Log
   /** Milliseconds, monotonic. */
   readonly now: () => number
-  /** What the command does, for the bar and for the log. */
+  /** Names of the command's work, for the bar and for the log. */
   readonly doing: { readonly bar: string; readonly log: string }
 }
 
 /**
- * Shows how far a command is, how quick, and how long it will take: a line that is drawn over on a terminal, else a log line
- * per interval.
+ * Shows the progress, the rate and the time left of a command: a line that is redrawn on a terminal,
+ * otherwise a log line per interval.
  */
 export const stageProgress = ({ screen, log, now, doing }: Options): ((at: Stage) => void) => {
   let known = ''
@@ -45,7 +45,7 @@ export const stageProgress = ({ screen, log, now, doing }: Options): ((at: Stage
   }
 }
 
-/** undefined: nobody knows. */
+/** Seconds left; undefined: unknown. */
 const secondsLeft = ({ done, of }: Stage, perSecond: number): number | undefined =>
   of === undefined || perSecond <= 0 ? undefined : Math.ceil(Math.max(0, of - done) / perSecond)
 

@@ -16,7 +16,7 @@ import { LOGGING, NODE, STORE } from './setting-groups.ts'
 export const status: Command = {
   name: 'status',
   words: [],
-  summary: 'report what is loaded, how far behind it is, and whether it is whole',
+  summary: 'report the loaded height, the distance to the node, and any damage',
   about: [
     'Prints the last loaded block, how far it is behind the node, and whether the store is consistent: blocks follow each other by number and parent hash and have all their transactions. Also prints how far each range of blocks was proved when it was loaded (see --prove).',
     "The first block, the last block and a sample of the others are checked; --all checks every block. With --node, the node's chain and its block at the last height that both have are compared with the stored ones.",
@@ -33,7 +33,7 @@ export const status: Command = {
           for (const line of emptyLines(store.name, values.json)) out(line)
           return 75
         }
-        // Both of one height, also while a loader goes on.
+        // Both values are of one height, even while a loader runs.
         const { published, held } = await store.read(
           async view => ({ published: view.at, held: await view.get(statistics, STATISTICS) }),
           { signal, damaged: true },
@@ -124,11 +124,14 @@ const jsonOf = ({ store, published, position, found, held, problems }: State) =>
   problems,
 })
 
-/** How far the store is behind the chain; `lib`: the last irreversible block, by the node or as last stored. */
+/**
+ * The distance from the store to the end of the chain. `lib` is the last irreversible block, as reported by
+ * the node or as last stored.
+ */
 type Position = {
   readonly text: string
   readonly lib: number
-  /** null: the node is not of what is stored. */
+  /** null: the node does not fit the stored data. */
   readonly behind: number | null
   readonly problems: readonly string[]
 }
@@ -164,7 +167,7 @@ const positionOf = async (
     case 'lacks':
       return { text: UNKNOWN, lib, behind: null, problems: [lacksText(verdict, node.name)] }
     default:
-      // Its heights are those of another chain.
+      // The node's heights are those of another chain.
       return {
         text: UNKNOWN,
         ...{ lib, behind: null },
@@ -173,9 +176,9 @@ const positionOf = async (
   }
 }
 
-const UNKNOWN = 'unknown: the node is not of what is stored'
+const UNKNOWN = 'unknown: the node is not on the stored chain'
 
-/** When every block was checked, the number of transactions must equal the count kept while loading. */
+/** If every block was checked, the number of transactions must equal the count kept while loading. */
 const countProblems = (
   found: Continuity,
   { height }: Published,

@@ -1,12 +1,12 @@
-/** stderr: lines of text, and on a terminal one bar below them that is drawn over. */
+/** stderr as lines of text; a terminal also has one bar below them that is redrawn. */
 export type Screen = {
   readonly isTerminal: boolean
   readonly columns: () => number
-  /** A line that stays. */
+  /** Writes a line that stays. */
   line(text: string): void
-  /** Replaces the bar; '' takes it away. Does nothing where there is no terminal. */
+  /** Replaces the bar; '' removes it. Does nothing without a terminal. */
   bar(text: string): void
-  /** Leaves the bar as a line. */
+  /** Keeps the current bar as a line. */
   keepBar(): void
 }
 
@@ -25,7 +25,7 @@ export const createScreen = (options: {
     line: text => write(shown === '' ? `${text}\n` : `${CLEAR}${text}\n${shown}`),
     bar: text => {
       if (!isTerminal || text === shown) return
-      // One column stays free, or the terminal would begin a new line.
+      // One column stays free, because some terminals wrap a full line.
       const cut = text.slice(0, Math.max(10, columns() - 1))
       write(shown === '' && cut === '' ? '' : `${CLEAR}${cut}`)
       shown = cut
@@ -37,36 +37,36 @@ export const createScreen = (options: {
   }
 }
 
-/** Writes text where a slow reader may be. */
+/** A writer for a reader that may be slow. */
 export type LineWriter = {
   write(text: string): void
   /** Resolves when nothing is left to write, or when `giveUp` does. */
   written(giveUp: Promise<void>): Promise<void>
-  /** Takes what has not been sent yet: for a process that ends at once. */
+  /** Removes and returns the text that has not been sent yet, for a process that ends at once. */
   takeRest(): string
-  /** Lines dropped so far. */
+  /** Number of lines dropped so far. */
   dropped(): number
 }
 
-/** The line that stands in the log for dropped ones. */
+/** The log line about dropped lines. */
 export const droppedLines = (count: number): string =>
   `${count} log lines were dropped because they were read too slowly.\n`
 
-/** Characters that wait for a slow reader at most; further lines are dropped. */
+/** Maximum number of characters waiting for a slow reader; further lines are dropped. */
 const MAX_WAITING = 1_000_000
 
 /**
- * Writes what came in one turn of the event loop as one piece, and one piece after the other: a service that is overrun
- * writes a line for each request it refuses. A reader that has stalled costs no memory: what does not fit is dropped and
- * counted, and a line says how many there were once it reads again.
- * @param send writes, and calls `done` when that went out or failed.
+ * Writes all text of one turn of the event loop in one piece, and one piece after the other: an overloaded
+ * service writes a line for each refused request. Memory is bounded when the reader stalls: lines beyond the
+ * limit are dropped, and a line gives their number once the reader continues.
+ * @param send writes, and calls `done` when the write has succeeded or failed.
  */
 export const lineWriter = (
   send: (text: string, done: () => void) => void,
   options: {
     readonly maxWaiting?: number
     readonly dropped: (count: number) => string
-    /** Runs work at the end of this turn of the event loop. */
+    /** Runs work at the end of the current turn of the event loop. */
     readonly soon?: (work: () => void) => void
   },
 ): LineWriter => {
@@ -98,7 +98,7 @@ export const lineWriter = (
   return {
     write: text => {
       if (text === '') return
-      // One alone is never too long.
+      // A single line is accepted whatever its length.
       if (length > 0 && length + text.length > maxWaiting) {
         lost += 1
         lostInAll += 1

@@ -1,7 +1,10 @@
 import { Failure } from '#failure/failure.ts'
 import { withinAfterAbort } from '#time/deadline.ts'
 
-/** Aborts at the first SIGINT or SIGTERM; a second one ends the process at once, with the signal's usual code. */
+/**
+ * Aborts at the first SIGINT or SIGTERM; a second one ends the process at once, with the usual exit code of
+ * the signal.
+ */
 export const stopSignal = (): AbortSignal => {
   const controller = new AbortController()
   const on = (name: 'SIGINT' | 'SIGTERM', number: number): void => {
@@ -22,12 +25,12 @@ export const stopped = (signal: AbortSignal): Promise<void> =>
     else signal.addEventListener('abort', () => resolve(), { once: true })
   })
 
-/** More than a batch on its way and the release of the store take together. */
+/** Milliseconds to leave; longer than the current batch and the release of the store take together. */
 export const LEAVE_MS = 5_000
 
 /**
- * The result of `work`. A command that was asked to stop but still waits for a server is abandoned after a while, which
- * is safe: every step may be cut off anywhere. Throws 'deadline' then.
+ * The result of `work`. A command that was asked to stop but still waits for a server is abandoned after
+ * `afterMs`, which is safe because every step may be interrupted anywhere. Throws 'deadline' then.
  */
 export const leftWhenStopped = <T>(work: Promise<T>, signal: AbortSignal, afterMs: number): Promise<T> =>
   withinAfterAbort(work, {

@@ -6,7 +6,9 @@ import type { Call } from './command.ts'
 import { connectNode } from './compose.ts'
 import { stageProgress } from './stage-progress.ts'
 
-/** Runs work on whole stores, shows how far it is, and says so when it was stopped before its end. */
+/**
+ * Runs work on whole stores with a progress display. Throws 'deadline' when it was stopped before its end.
+ */
 export const withProgress = async <T>(
   { screen, log, signal }: Pick<Call, 'screen' | 'log' | 'signal'>,
   doing: { readonly bar: string; readonly log: string },
@@ -24,7 +26,7 @@ export const withProgress = async <T>(
   }
 }
 
-/** Runs `work` with the node or archive that the settings name. Throws 'usage' where they name none. */
+/** Runs `work` with the node or archive of the settings. Throws 'usage' when none is set. */
 export const withNode = async <T>(
   { values, log }: Pick<Call, 'values' | 'log'>,
   work: (node: Node) => Promise<T>,
@@ -41,7 +43,7 @@ export const withNode = async <T>(
   }
 }
 
-/** The repository of snapshots that the settings name. Throws 'usage' where they name none. */
+/** The snapshot repository of the settings. Throws 'usage' when none is set. */
 export const requireRepository = ({ repository }: Pick<Call['values'], 'repository'>): string => {
   if (repository !== undefined) return repository
   throw new Failure('usage', 'Elasticsearch keeps snapshots in repositories, but none is set.', {

@@ -34,14 +34,15 @@ export const up: Command = {
   ],
   run: call => {
     const { values, version, log, screen, out, signal } = call
-    // The load keeps one core busy while there is much to load.
+    // The load keeps one core busy until the chain is loaded.
     const threads = servingThreads(values, Math.max(1, availableParallelism() - 1))
     return withChain({ command: 'up', serving: threads }, call, async ({ node, urls, store, metrics }) => {
       await store.create()
       await requireUsable(store)
       await node.watch(() => store.identity(), storedBlocks(store))
       const from = await loadedHeight(store)
-      // With data to serve it goes on; a typing error at the first start is reported at once.
+      // If there is data to serve, the command goes on; at the first start a mistyped host is reported at
+      // once.
       if (from < 0) await requireKnownHosts(urls)
       const view = progressView({ screen, log, now: systemClock.elapsed, from })
       const serving = await startServing({ ...call, store, node, threads, metrics, pace: view.pace })
@@ -84,7 +85,7 @@ export const up: Command = {
   },
 }
 
-/** Does the work at the first call, in the background; a failure is no reason to stop what goes on meanwhile. */
+/** Runs the work at the first call only, in the background. Its failure is logged and stops nothing else. */
 const onlyOnce = (log: Log, work: () => Promise<void>): (() => void) => {
   let done = false
   return () => {
@@ -97,7 +98,8 @@ const onlyOnce = (log: Log, work: () => Promise<void>): (() => void) => {
 }
 
 /**
- * Whether nothing is left to load at the start; false also when the node cannot be asked, which the load then reports.
+ * Whether nothing is left to load at the start. False also when the node cannot be reached, which the load
+ * then reports.
  */
 const isLoaded = async (node: Node, store: Store, signal: AbortSignal): Promise<boolean> => {
   try {

@@ -35,7 +35,7 @@ export const verify: Command = {
 
 const endOf = ({ audited, found }: Outcome, nodes: readonly string[] | undefined): string => {
   if (found.count === 0) return 'whole'
-  // Lost or wrong blocks, and data that is not in the blocks, come from a node.
+  // Lost or wrong blocks, and data outside of the blocks, can only come from a node.
   const asksNode = nodes !== undefined || !audited.complete || found.beyondRepair > 0
   const repair = asksNode ? `iostlens repair --node ${nodes?.join(',') ?? 'URL'}` : 'iostlens repair'
   return `NOT WHOLE, ${found.count} differences. Run: ${repair}`

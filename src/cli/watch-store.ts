@@ -3,10 +3,10 @@ import type { Log } from '#failure/log.ts'
 import type { Store } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
 
-/** Between two checks, in milliseconds: a deleted or replaced store is in the log after a second or two. */
+/** Milliseconds between two checks: a deleted or replaced store is logged after a second or two. */
 const EVERY_MS = 1_000
 
-/** The help for a store that is out of reach; a failure that knows a remedy has its own. */
+/** The help for an unreachable store, unless the failure has its own. */
 const HELP = "The service goes on checking. Run 'iostlens doctor' if the store does not come back by itself."
 
 type Trouble = { readonly reason: string; readonly help: string }
@@ -17,8 +17,9 @@ const troubleOf = (error: unknown): Trouble => ({
 })
 
 /**
- * Checks the store regularly, with or without requests, and logs when it can no longer be served from, with the reason and what to do,
- * and when it can again. One check at a time; `stop` does not wait for the last one.
+ * Checks the store regularly, with or without requests. It logs when the store can no longer be served from,
+ * with the reason and the remedy, and when it can again. Only one check runs at a time; `stop` does not wait
+ * for the last one.
  */
 export const watchStore = (
   store: Pick<Store, 'name' | 'published' | 'whole'>,

@@ -12,7 +12,7 @@ const parse = (text: string): string => {
 
 const MINUTE = 60_000
 
-/** Lets a minute pass, and the look at the file that comes with it end. */
+/** Advances the clock by a minute and waits until the file was read. */
 const nextLook = async (clock: HandClock): Promise<void> => {
   await clock.awaited(MINUTE)
   await clock.pass(MINUTE)

@@ -4,10 +4,13 @@ import type { Log } from '#failure/log.ts'
 import type { Clock } from '#time/clock.ts'
 import { every } from '#time/every.ts'
 
-/** The longest time after which a change is seen. */
+/** Interval of the reads, and so the longest delay of a change. */
 const POLL_MS = 60_000
 const FETCH_MS = 10_000
-/** Market figures are a few hundred bytes, profiles of some hundred producers a few hundred kilobytes. */
+/**
+ * Maximum size: market figures are a few hundred bytes, profiles of some hundred producers a few hundred
+ * kilobytes.
+ */
 const MAX_BYTES = 4_000_000
 
 export type Source = { readonly path: string } | { readonly url: string }
@@ -16,14 +19,15 @@ export type Source = { readonly path: string } | { readonly url: string }
 export type Watched<T> = { get(): T | undefined; close(): void }
 
 /**
- * Reads a source now and every minute. A file that cannot be read or understood at the start is a 'usage' Failure. A URL
- * that does not answer then, and every later failure, is logged, and the last value that was read stays.
+ * Reads a source now and every minute. A file that cannot be read or parsed at the start is a 'usage'
+ * Failure. A URL that does not answer at the start, and every later failure, is logged, and the last valid
+ * value is kept.
  */
 export const watch = async <T>(options: {
   readonly source: Source
-  /** Its name in messages: "Prices". */
+  /** Name of the source in messages: "Prices". */
   readonly what: string
-  /** Throws when the text is not valid. */
+  /** Parses the text; throws when it is invalid. */
   readonly parse: (text: string) => T
   readonly log: Log
   readonly clock: Pick<Clock, 'sleep'>
@@ -63,7 +67,10 @@ export const watch = async <T>(options: {
   return { get: () => value, close: polling.stop }
 }
 
-/** The value of an operator's file that is read at the start alone. Throws 'usage' where it cannot be read or understood. */
+/**
+ * The value of an operator's file that is read only at the start. Throws 'usage' when it cannot be read or
+ * parsed.
+ */
 export const readOnce = async <T>(
   path: string,
   { what, parse }: { readonly what: string; readonly parse: (text: string) => T },

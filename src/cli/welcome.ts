@@ -1,14 +1,14 @@
 import { wealth } from '#indices/wealth.ts'
 import type { Store } from '#store/port.ts'
 
-/** First steps, printed once everything is loaded: the shared test key and calls that work on any chain. */
+/** First steps, printed when everything is loaded: the shared test key, and calls that work on any chain. */
 export const welcome = async (options: {
   readonly url: string
-  /** How people call a path of the service. */
+  /** The way to call a path of the service. */
   readonly callOf: (path: string) => string
-  /** `off`: there is none. */
+  /** The shared test key, or `off`. */
   readonly testKey: string
-  /** Whether there are pages for people. */
+  /** Whether the pages of the explorer are served. */
   readonly isExplored: boolean
   readonly store: Pick<Store, 'name' | 'read'>
 }): Promise<readonly string[]> => {

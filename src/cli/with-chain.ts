@@ -9,17 +9,16 @@ import { type ProcessMetrics, processMetrics } from './metrics/process-metrics.t
 /** Node, store and metrics of a command that loads. */
 export type Chain = {
   readonly node: Node
-  /** The nodes as they are set. */
+  /** URLs of the nodes in the settings. */
   readonly urls: readonly string[]
   readonly store: Store
   readonly metrics: ProcessMetrics
 }
 
 /**
- * Runs `work` with the node and the store that the settings name, both counted, and lets go of both afterwards in any
+ * Runs `work` with the node and the store of the settings, both counted, and closes both afterwards in any
  * case. Throws 'usage' when no node is set.
- *
- * @param serving how many threads serve beside the load
+ * @param serving number of threads that serve beside the load
  */
 export const withChain = async (
   { command, serving }: { readonly command: string; readonly serving: number },

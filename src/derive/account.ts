@@ -5,8 +5,8 @@ import { digitsAt, type Said, textAt } from './receipt.ts'
 import type { TxScope } from './scope.ts'
 
 /**
- * Applies a receipt of auth.iost by the rules of go-iost `config/genesis/contract/account.js`. The node lists permissions
- * and groups by name (protojson sorts map keys), items in the order they were assigned.
+ * Applies a receipt of auth.iost by the rules of go-iost `config/genesis/contract/account.js`. The node sorts
+ * permissions and groups by name (protojson sorts map keys), and keeps items in the order of assignment.
  */
 export const applyAccount = (at: TxScope, said: Said): void => {
   if (said.name === 'signUp') signUp(at, said)
@@ -20,7 +20,7 @@ const signUp = ({ scope, tx }: TxScope, { args }: Said): void => {
   state.put(accounts, {
     id: name,
     name,
-    // The contract means to note its caller, but reads it from a text: it is always the publisher.
+    // The contract intends to record its caller, but reads it from a text: it is always the publisher.
     creator: tx.publisher,
     height: block.height,
     time: block.time,
@@ -67,7 +67,7 @@ const changed = (account: AccountDoc, { name, args }: Said, subject: string): Ac
     case 'addGroup':
       return { ...account, groups: withOne(groups, { name: subject, items: [] }) }
     case 'dropGroup':
-      // Permissions keep the dropped group's name: the contract's loop over them never runs.
+      // Permissions keep the name of the dropped group: the contract's loop over them never runs.
       return { ...account, groups: groups.filter(one => one.name !== subject) }
     case 'assignPermission':
       return {
@@ -91,7 +91,7 @@ const changed = (account: AccountDoc, { name, args }: Said, subject: string): Ac
 
 type Holder = { readonly name: string; readonly items: readonly PermissionItem[] }
 
-/** A weight or threshold as the node writes it. */
+/** A weight or threshold in the node's notation. */
 const weightText = (args: readonly ExactJson[], at: number): string =>
   digitsAt(args, at) ?? textAt(args, at) ?? '0'
 
@@ -102,8 +102,8 @@ const replace = <T extends { readonly name: string }>(
 ): readonly T[] => all.map(one => (one.name === name ? by(one) : one))
 
 /**
- * Assigns an item, a key or `account@permission`. An item whose id *is* the whole text only gets the new weight;
- * `account@permission` therefore always becomes one more item, even if it is there already.
+ * Assigns an item, a key or `account@permission`. If the id of an item *is* the whole text, only its weight
+ * changes. `account@permission` therefore always adds an item, even if the same one exists already.
  */
 const addItem = <T extends Holder>(
   all: readonly T[],
@@ -117,7 +117,7 @@ const addItem = <T extends Holder>(
     return { ...one, items: [...one.items, itemOf(item, weight)] }
   })
 
-/** Takes out the first item of that key, or of that account and permission. */
+/** Removes the first item with that key, or with that account and permission. */
 const removeItem = <T extends Holder>(all: readonly T[], holder: string, item: string): readonly T[] => {
   const { id, permission } = itemOf(item, '0')
   return replace(all, holder, one => {
@@ -149,6 +149,6 @@ const permission = (name: string, threshold: string, items: readonly PermissionI
   threshold,
 })
 
-/** One more of a list by name, in place of one that has its name. */
+/** Adds an element to a list in order of names; it replaces an element with the same name. */
 const withOne = <T extends { readonly name: string }>(all: readonly T[], one: T): readonly T[] =>
   [...all.filter(other => other.name !== one.name), one].sort((a, b) => (a.name < b.name ? -1 : 1))

@@ -8,7 +8,10 @@ import type { TransactionDoc } from '#indices/transaction.ts'
 import { producerOf } from './producer.ts'
 import type { Scope } from './scope.ts'
 
-/** The block's own document. Comes after its transactions: they may change whose key signed it. */
+/**
+ * The block's own document. It is made after the block's transactions, which may change the owner of the
+ * signing key.
+ */
 export const blockDocument = ({ state, block }: Pick<Scope, 'state' | 'block'>): BlockDoc => {
   const [first] = block.transactions
   const account = state.get(producerKeys, block.witness)?.account ?? ''
@@ -37,7 +40,7 @@ export const blockDocument = ({ state, block }: Pick<Scope, 'state' | 'block'>):
   }
 }
 
-/** Documents of a block's transactions; the base transaction is in the block's own. */
+/** Documents of a block's transactions; the base transaction is part of the block's own document. */
 export const transactionDocuments = (block: Block): readonly TransactionDoc[] =>
   block.transactions.flatMap(({ hash, body }, tx) =>
     isBase(block, tx)
@@ -45,17 +48,17 @@ export const transactionDocuments = (block: Block): readonly TransactionDoc[] =>
       : [{ id: transactionId(block.height, tx), height: block.height, tx, hash, hash8: hash8(hash), body }],
   )
 
-/** A producer signed one more block, by the mapping of keys valid at it. */
+/** Counts a block for the producer that signed it, by the mapping of keys valid at that block. */
 export const countBlock = ({ state }: Pick<Scope, 'state'>, { witness, witness_account }: BlockDoc): void => {
   if (witness_account === witness) return
   const producer = producerOf(state, witness_account)
-  // Nothing that is counted in the table changes with it (`changeProducer`).
+  // The counters of the producer table do not depend on it (`changeProducer`).
   state.put(producers, { ...producer, block_count: producer.block_count + 1 })
 }
 
 const NS_PER_SECOND = 1_000_000_000n
 
-/** Counts the transactions of a block, base ones left out, in the figures of the chain. */
+/** Counts the transactions of a block, except the base one, in the statistics of the chain. */
 export const countTransactions = (
   { block, statistics }: Pick<Scope, 'block' | 'statistics'>,
   transactions: number,

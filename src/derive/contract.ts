@@ -8,8 +8,8 @@ import { argumentsOf, textAt } from './receipt.ts'
 import { noteVersion, type Scope, type TxScope } from './scope.ts'
 
 /**
- * Applies a successful action of system.iost that deploys or updates code: none of them emits a
- * receipt. Gives the id of a contract that it brought into being.
+ * Applies a successful action of system.iost that deploys or updates code; none of them emits a receipt.
+ * Returns the id of a contract that the action created.
  */
 export const applyCode = (at: TxScope, name: string, position: number): string | undefined => {
   const action = at.tx.actions[position]
@@ -38,7 +38,9 @@ export const applyCode = (at: TxScope, name: string, position: number): string |
   }
 }
 
-/** Applies the deployment of a contract by another one; the publisher owns it. Gives its id and the position of the action. */
+/**
+ * Applies a deployment by another contract; the publisher owns it. Returns the action's position and the id.
+ */
 export const applyCodeWithin = (at: TxScope): readonly [position: number, id: string] | undefined => {
   const within = contractWithin(at.tx)
   if (within === undefined) return undefined
@@ -53,7 +55,7 @@ const placeOf = ({ scope, position }: TxScope, action: number): NonNullable<Code
   action,
 ]
 
-/** `returns` holds `["Contract…"]`; it is the transaction's hash unless a delayed one is carried out. */
+/** `returns` contains `["Contract…"]`. Unless a delayed transaction is executed, the id has the tx hash. */
 const newId = ({ tx }: TxScope, position: number): string => {
   try {
     const value = parseExact(tx.receipt.returns[position] ?? '')
@@ -63,15 +65,15 @@ const newId = ({ tx }: TxScope, position: number): string => {
   return contractIdOf(tx.hash)
 }
 
-/** What contracts state about themselves, and where the chain has their code. */
+/** The metadata of a contract, and the position of its code in the chain. */
 type Code = Pick<ContractDoc, 'version' | 'language' | 'abis' | 'code_at'>
 
-/** Code in the chain is what was valid then. The node reports today's code, used only where the chain has none. */
+/** Code in the chain is that of the time; the node's, used where the chain has none, is today's. */
 const ofNode = ({ systemCode }: Scope, id: string): Code | undefined => systemCode.get(id)
 
 type Deployment = { readonly id: string; readonly code: Code | undefined; readonly owner: string }
 
-/** Gives the id unless there is such a contract already. */
+/** Returns the id if the contract did not exist before. */
 const deploy = ({ scope, tx }: TxScope, { id, code, owner }: Deployment): string | undefined => {
   const { block, state, statistics, ledger } = scope
   if (!isContractId(id)) return undefined
@@ -97,7 +99,7 @@ const deploy = ({ scope, tx }: TxScope, { id, code, owner }: Deployment): string
   return isNew ? id : undefined
 }
 
-/** Publisher, owner and time of creation stay. */
+/** Updates a contract's code; publisher, owner and time of creation stay. */
 const update = (scope: Scope, id: string, code: Code | undefined): void => {
   const stored: ContractDoc | undefined = scope.state.get(contracts, id)
   if (stored === undefined || code === undefined) return
@@ -110,7 +112,7 @@ const update = (scope: Scope, id: string, code: Code | undefined): void => {
 const placed = (code: Code | undefined): Pick<ContractDoc, 'code_at'> =>
   code?.code_at === undefined ? {} : { code_at: code.code_at }
 
-/** system.iost is native and there from genesis, though nothing deploys it. */
+/** Adds system.iost, a native contract that exists from genesis without a deployment. */
 export const foundSystem = (at: TxScope): void => {
   const code = at.scope.systemCode.get(SYSTEM_CONTRACT)
   deploy(at, { id: SYSTEM_CONTRACT, code: code ?? NATIVE, owner: '' })
@@ -118,7 +120,7 @@ export const foundSystem = (at: TxScope): void => {
 
 const abi = (name: string, ...args: readonly string[]) => ({ name, args, amount_limit: [] })
 
-/** Actions of the native contract (go-iost `vm/native/system.go`), for nodes that do not tell of it. */
+/** Actions of the native contract (go-iost `vm/native/system.go`), for nodes that do not return them. */
 const NATIVE: Code = {
   language: 'native',
   version: '1.0.0',

@@ -9,7 +9,7 @@ import type { Movement } from './token.ts'
 
 export const dayDraft = (): DayDraft => ({ movements: 0, moved: 0n, ramFees: 0n, transfers: new Map() })
 
-/** A row that moved a token. */
+/** Counts a row that moved a token. */
 export const countMovement = ({ day }: Scope, { token, amount, from, to }: Movement): void => {
   day.movements += 1
   if (token === 'iost') day.moved += amount
@@ -22,7 +22,7 @@ export const countMovement = ({ day }: Scope, { token, amount, from, to }: Movem
   }
 }
 
-/** Id of the day of a time. Nearly all are of the day asked for last, whose date is made once. */
+/** Id of the day of a time. Nearly all calls are for the same day as the last one, whose date is cached. */
 export const dayId = (time: bigint): string => {
   const day = dayOf(time)
   if (day !== last.day) last = { day, id: dateOf(day) }
@@ -30,7 +30,7 @@ export const dayId = (time: bigint): string => {
 }
 let last = { day: Number.NaN, id: '' }
 
-/** Puts the day of the block, after the figures of the chain were counted; `before` are those that it began with. */
+/** Writes the day of the block after the statistics were counted; `before`: those at the block's start. */
 export const settleDay = (
   { state, block, day, statistics: now }: Pick<Scope, 'state' | 'block' | 'day' | 'statistics'>,
   before: StatisticsDoc,
@@ -63,7 +63,7 @@ export const settleDay = (
   })
 }
 
-/** Puts the day of each token that the block transfers. */
+/** Writes the day of each token that the block transfers. */
 export const settleTokenDays = ({ state, block, day }: Scope): void => {
   const date = dayId(block.time)
   for (const [token, { count, volume }] of day.transfers) {

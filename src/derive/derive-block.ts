@@ -18,7 +18,7 @@ import { missTogether, type State } from './state.ts'
 import { applyTransaction } from './transaction.ts'
 import { voteBonuses } from './vote-bonuses.ts'
 
-/** Documents of one block; state changes are in the state. */
+/** Documents of one block; changes of state are written to the state. */
 export type BlockDocuments = {
   readonly block: BlockDoc
   readonly transactions: readonly TransactionDoc[]
@@ -28,18 +28,19 @@ export type BlockDocuments = {
 /** Facts about a block that the loader knows and the block does not contain. */
 export type BlockPlan = {
   /**
-   * Ids of balances with `next_due` up to the block's time: frozen amounts become available before the block's own
-   * transactions.
+   * Ids of balances with `next_due` up to the block's time: frozen amounts become available before the
+   * block's own transactions.
    */
   readonly due: readonly string[]
-  /** The partition that its history belongs to. */
+  /** The partition of its history. */
   readonly partition: number
 }
 
 /**
- * Documents of a block and its changes to the state. Blocks come in order from genesis. Throws `Missing` when it needs
- * state that was not fetched: fetch it, roll the state back and derive the block again. Throws Failure 'defect' or
- * 'bad_block' when the block cannot follow from the state.
+ * Derives the documents of a block and its changes to the state. Blocks come in order from genesis. Throws
+ * `Missing` when the state that it needs was not fetched: the caller fetches it, rolls the state back and
+ * derives the block again. Throws Failure 'defect' or 'bad_block' when the block cannot follow from the
+ * state.
  */
 export const deriveBlock = (loaded: LoadedBlock, state: State, plan: BlockPlan): BlockDocuments => {
   const quiet = plan.due.length === 0 ? deriveQuietBlock(loaded.block, state) : undefined
@@ -48,7 +49,7 @@ export const deriveBlock = (loaded: LoadedBlock, state: State, plan: BlockPlan):
     : { block: quiet, transactions: [], records: [] }
 }
 
-/** `deriveBlock` without the short way that quiet blocks take. */
+/** `deriveBlock` without the fast path for quiet blocks. */
 export const deriveAnyBlock = (
   loaded: LoadedBlock,
   state: State,
@@ -75,7 +76,7 @@ export const deriveAnyBlock = (
   return { block: document, transactions, records: scope.records }
 }
 
-/** Genesis: what is there without being made by an action. */
+/** Adds the state of genesis that no action creates. */
 const found = (at: TxScope): void => {
   const { scope, tx } = at
   scope.statistics.genesis_publisher = tx.publisher
@@ -138,8 +139,9 @@ const settle = (scope: Scope): void => {
 }
 
 /**
- * Adds a block's transactions, base ones left out, to the runs of all; `before` is how many there were. Comes first in a
- * block: which runs they belong to only the state tells, and nothing has been derived yet where it was not fetched.
+ * Adds a block's transactions, except the base one, to the runs of all transactions; `before`: the number of
+ * earlier ones. It comes first in a block: only the state shows which runs are needed, and a `Missing` here
+ * costs no derivation.
  */
 const addToRuns = (state: State, block: Block, before: number): void => {
   const { height, transactions } = block
@@ -154,7 +156,7 @@ const addToRuns = (state: State, block: Block, before: number): void => {
       count: Math.min(of - done, RUN_LENGTH - (number % RUN_LENGTH)),
     }
     puts.push(() => {
-      // What begins a run need not be fetched.
+      // A run that begins here does not exist yet and need not be fetched.
       if (number % RUN_LENGTH === 0)
         return state.add(transactionRuns, { id, blocks: withStretch({ blocks: [] }, stretch) })
       const run = state.get(transactionRuns, id) ?? { blocks: [] }

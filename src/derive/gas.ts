@@ -26,10 +26,10 @@ const changeGas = ({ scope }: TxScope, owner: string, pledged: bigint): void => 
   const { state, block } = scope
   const before = resourceOf(state, owner)
   const pledge = before.gas_pledge + pledged
-  // Of the whole, so that cutting to two decimals never adds up.
+  // Computed from the whole pledge, so that truncation to two decimals never adds up.
   const limit = (pledge * GAS_LIMIT_PER_IOST) / IOST_UNITS
   const reward = pledged > 0n ? (pledged * GAS_REWARD_PER_IOST) / IOST_UNITS : 0n
-  // The first pledge ever takes the reward as it is, without a look at the limit (`gu` = 0).
+  // The very first pledge takes the reward as it is; the limit does not apply (`gu` = 0).
   const stock = before.gas_updated === 0n ? reward : least(limit, gasAt(before, block.time) + reward)
   changeResource(state, owner, {
     gas_pledge: pledge,
@@ -39,11 +39,13 @@ const changeGas = ({ scope }: TxScope, owner: string, pledged: bigint): void => 
   })
 }
 
-/** The series of a pledge. */
+/** Key of the series of a pledge. */
 export const pledgedKey = (pledger: string, beneficiary: string): string =>
   pledger === beneficiary ? seriesOf.pledgedForItself(pledger) : seriesOf.pledgedForOthers(pledger)
 
-/** Pairs are in the order of their first pledge; one that fell to zero comes last when it returns. */
+/**
+ * Changes a pledge. Pairs are in the order of their first pledge; one that fell to zero returns as the last.
+ */
 const changePledge = (
   { scope }: TxScope,
   { pledger, beneficiary }: Pick<PledgeDoc, 'pledger' | 'beneficiary'>,
@@ -65,8 +67,9 @@ const changePledge = (
 }
 
 /**
- * The publisher of a transaction, failed ones included, pays its gas: its stock is brought up to the block's time, then
- * lessened. Never below zero: blocks do not show what the transferable gas of the first weeks paid beyond it.
+ * Charges the gas of a transaction, even a failed one, to its publisher: the stock is brought up to the
+ * block's time, then reduced. It never falls below zero: blocks do not show the part that was paid with the
+ * transferable gas of the first weeks.
  */
 export const payGas = ({ scope, tx }: TxScope): void => {
   const { state, block } = scope
@@ -78,7 +81,7 @@ export const payGas = ({ scope, tx }: TxScope): void => {
 
 const least = (a: bigint, b: bigint): bigint => (a < b ? a : b)
 
-/** Gas and RAM of an owner; all zero for one that never had any. */
+/** Gas and RAM of an owner; all zero for an owner that never had any. */
 export const resourceOf = (state: State, owner: string): ResourceDoc =>
   state.get(resources, owner) ?? {
     id: owner,

@@ -24,22 +24,22 @@ import { applyToken, type Movement } from './token.ts'
 import type { Effects } from './transaction.ts'
 import { voteBonuses } from './vote-bonuses.ts'
 
-/** A row of the lists of records, and the keys of the lists that it belongs to (`listOf`). */
+/** A row of the lists of records, and the keys of the lists that contain it (`listOf`). */
 export type HeadRow = { readonly doc: ListedRecord; readonly lists: readonly string[] }
 
-/** What a block brings that its rows, and those of the blocks behind it, depend on. */
+/** Indices of the state that a block changes, and on which its rows and those of later blocks depend. */
 const LOOKED_AT: ReadonlySet<StateIndex> = new Set([contracts, producerKeys, producers, statistics, tokens])
 
-/** State that `headRows` will need, as far as the block tells. */
+/** Keys of state that `headRows` will need, as far as the block shows. */
 export const needsOfRows = (block: Block): readonly Key[] =>
   needsOf({ block, systemCode: [], proof: { level: 'linked' } }).filter(({ index }) => LOOKED_AT.has(index))
 
 /**
- * The document and the rows of a block that is not irreversible yet: those that `deriveBlock` will make of it, but for
- * their places in lists. Of the state it looks only at what rows depend on and puts only that: decimals of tokens,
- * which contracts there are, and whose key signs. Balances, votes and rankings are neither read nor changed. (Producers
- * that a contract of before 2019 changed without a receipt are not noticed: `eras.ts`.) Throws `Missing` as derivation
- * does, Failure 'bad_block' and 'defect' when the block cannot follow from the state.
+ * The document and the rows of a block that is not irreversible yet: those that `deriveBlock` will make of
+ * it, except their places in lists. Only state that rows depend on is read and written: decimals of tokens,
+ * existing contracts, and owners of signing keys. Balances, votes and rankings are neither read nor changed.
+ * (Producers that a contract of before 2019 changed without a receipt are not noticed: `eras.ts`.) Throws
+ * `Missing` like derivation, and Failure 'bad_block' or 'defect' when the block cannot follow from the state.
  */
 export const headRows = (
   block: Block,
@@ -56,7 +56,7 @@ export const headRows = (
     statistics: drafted,
     day: dayDraft(),
     ledger: tokensOnly(state, block),
-    // Rows have no places yet: the number of the key stands for one.
+    // Rows have no places yet, so the index of the key stands for one.
     series: NO_SERIES,
     bonuses: voteBonuses({ state, statistics: drafted, series: NO_SERIES }),
     lists: { next: key => BigInt(keys.push(key) - 1), settle: () => undefined },
@@ -101,7 +101,7 @@ const NO_SERIES: SeriesDrafts = {
   settle: () => undefined,
 }
 
-/** A ledger that knows tokens and keeps no balance. */
+/** A ledger with tokens and without balances. */
 const tokensOnly = (state: State, block: Block): Ledger => {
   const drafts = new Map<string, TokenDoc>()
   return {

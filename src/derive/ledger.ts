@@ -13,28 +13,28 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] }
 type TokenDraft = Writable<TokenDoc>
 type TokenDrafts = Map<string, { readonly before: TokenDoc | undefined; readonly doc: TokenDraft }>
 
-/** A change of what is available, and what did it. */
+/** A change of the available amount, and its cause. */
 type Changed = { readonly change: bigint; readonly by: By }
-/** An amount that a movement freezes, and until when. */
+/** An amount that a movement freezes, and the time of its release. */
 type Locked = { readonly amount: bigint; readonly until: bigint; readonly movement: object }
 
 /** Balances, tokens and wealth while a block is derived. Amounts in the token's smallest unit. */
 export type Ledger = {
   /**
-   * Adds to (or takes from) what is available, by a movement or for RAM; what its owner cannot hold is gone. Throws
-   * Failure 'defect' when less than nothing would be left.
+   * Adds to (or subtracts from) the available amount, by a movement or for RAM. An amount that its owner
+   * cannot hold is lost. Throws Failure 'defect' when the result would be negative.
    */
   add(token: string, owner: string, change: Changed): void
-  /** Locks an amount until a time (nanoseconds); available immediately when that is not after the block's time. */
+  /** Locks an amount until a time (nanoseconds); at once available if that is not after the block's time. */
   freeze(token: string, owner: string, locked: Locked): void
-  /** Makes available what is due at the block's time. */
+  /** Releases the amounts that are due at the block's time. */
   release(id: string): void
-  /** Changed in place. Throws Failure 'defect' when there is no such token. */
+  /** The draft of a token, to be changed in place. Throws Failure 'defect' when there is no such token. */
   token(symbol: string): TokenDraft
   createToken(doc: TokenDoc): void
-  /** An account or user contract came into being: it has a wealth row from now on. */
+  /** Adds the wealth row of a new account or user contract. */
   open(owner: string): void
-  /** Producer votes of a voter, in 10^-8. */
+  /** Adds producer votes of a voter, in 10^-8 IOST. */
   addVotes(voter: string, votes: bigint): void
   settle(statistics: Writable<StatisticsDoc>): void
 }
@@ -106,7 +106,7 @@ const overdrawn = ({ height }: Block, { token, owner, amount }: BalanceDraft): F
     `Block ${height} takes more ${token} from "${owner}" than it has: ${amount} would be left.`,
   )
 
-/** Puts the tokens that changed, and notes how many more or fewer hold them. */
+/** Writes the tokens that changed, and records the change in their number of holders. */
 const settleTokens = (
   drafts: TokenDrafts,
   { state, past }: { readonly state: State; readonly past: SeriesDrafts },
@@ -118,7 +118,7 @@ const settleTokens = (
   }
 }
 
-/** A balance; if it was not fetched, its series was not either. */
+/** A balance. If it was not fetched, its series was not fetched either. */
 const balanceOf = (state: State, id: string): BalanceDoc | undefined => {
   try {
     return state.get(balances, id)
@@ -128,7 +128,7 @@ const balanceOf = (state: State, id: string): BalanceDoc | undefined => {
   }
 }
 
-/** Puts the balances that changed, and counts their holders. */
+/** Writes the balances that changed, and counts their holders. */
 const settleBalances = (
   drafts: Iterable<BalanceDraft>,
   { state, token }: { readonly state: State; readonly token: Ledger['token'] },
@@ -142,7 +142,7 @@ const settleBalances = (
   }
 }
 
-/** 1 for an owner that has some of a token now and had none before, −1 for the opposite. */
+/** 1 for an owner that has some of a token now and had none before, −1 for the opposite, otherwise 0. */
 const holdersGained = (before: BalanceDoc | undefined, now: BalanceDoc): number => {
   const had = (before?.amount ?? 0n) > 0n
   const has = now.amount > 0n
@@ -156,7 +156,7 @@ const changed = (before: TokenDoc, doc: TokenDoc): boolean =>
   before.holder_count !== doc.holder_count ||
   before.issuer !== doc.issuer
 
-/** A balance while a block is derived: changed in place, so that thousands of changes cost as many steps. */
+/** A balance while a block is derived. It is changed in place, so thousands of changes cost linear time. */
 export type BalanceDraft = {
   readonly token: string
   readonly owner: string
@@ -165,7 +165,7 @@ export type BalanceDraft = {
   readonly past: OpenSeries
   amount: bigint
   frozen: bigint
-  /** By time, then amount; the document's own array until the first change. */
+  /** By time, then amount; shared with the document until the first change. */
   list: Frozen[]
   listIsOwn: boolean
 }
@@ -186,7 +186,7 @@ const draftOf = (
 })
 
 /**
- * Adds a frozen amount where the node puts it: its list is ordered by time, then amount (go-iost
+ * Inserts a frozen amount at the node's position: its list is ordered by time, then amount (go-iost
  * `vm/native/token_v1.go` freezeBalance).
  */
 const freezeIn = (draft: BalanceDraft, amount: bigint, time: bigint): void => {
@@ -204,7 +204,7 @@ const freezeIn = (draft: BalanceDraft, amount: bigint, time: bigint): void => {
   draft.frozen += amount
 }
 
-/** Makes available what is due at `time`; gives how much. */
+/** Releases the amounts due at `time`; returns their sum. */
 const release = (draft: BalanceDraft, time: bigint): bigint => {
   let released = 0n
   let count = 0
@@ -227,7 +227,7 @@ const own = (draft: BalanceDraft): void => {
   draft.listIsOwn = true
 }
 
-/** The document a draft has become, undefined when it is as before. */
+/** The document of a draft; undefined if nothing changed. */
 const changedBalance = (draft: BalanceDraft): BalanceDoc | undefined => {
   const { before, token, owner, amount, frozen, list } = draft
   if (before !== undefined && before.amount === amount && !draft.listIsOwn) return undefined
@@ -243,13 +243,13 @@ const changedBalance = (draft: BalanceDraft): BalanceDoc | undefined => {
   }
 }
 
-/** Wealth rows of the owners a block touches; read from their balances when the block ends. */
+/** Wealth rows of the owners that a block affects, computed from their balances at the end of the block. */
 export type WealthDrafts = {
-  /** The owner's IOST moved. */
+  /** Marks an owner whose IOST moved. */
   touch(owner: string): void
   open(owner: string): void
   addVotes(voter: string, votes: bigint): void
-  /** Puts the rows that changed; gives by how many the rows above zero grew. Balances must have been put before. */
+  /** Writes the changed rows; returns the growth of those above zero. Balances must be written before. */
   settle(): number
 }
 
@@ -259,7 +259,7 @@ const wealthDrafts = (state: State): WealthDrafts => {
   const touch = (owner: string): void => {
     if (!votes.has(owner)) votes.set(owner, 0n)
   }
-  /** Puts the owner's row if it changed; 1 if it rose above zero, −1 if it fell to zero. */
+  /** Writes the owner's row if it changed. Returns 1 if it rose above zero, −1 if it fell to zero. */
   const settleOwner = (owner: string, more: bigint): number => {
     const before = state.get(wealth, owner)
     if (before === undefined && !opened.has(owner)) return 0
@@ -285,7 +285,7 @@ const wealthDrafts = (state: State): WealthDrafts => {
   }
 }
 
-/** The row of an owner with these votes and the balance it has now. */
+/** The row of an owner with these votes and its current balance. */
 const wealthOf = (state: State, owner: string, vote: bigint): WealthDoc => {
   const balance = state.get(balances, balanceId('iost', owner))
   const token = balance?.amount ?? 0n

@@ -34,9 +34,10 @@ import { needToken721 } from './token721.ts'
 type Add = (index: StateIndex, id: string) => void
 
 /**
- * State that deriving the block will need, as far as the block tells: nearly always all of it. State that only other state
- * can name (the owner of a contract that pays RAM, whose key signed) is requested by `Missing`. A key comes as often as the
- * block names it. `isKnown`: keys that need not be named.
+ * Keys of the state that deriving the block will need, as far as the block shows: nearly always all of it.
+ * State that only other state identifies (the owner of a contract that pays RAM, the owner of the signing
+ * key) is requested by `Missing`. A key is repeated as often as the block names it. `isKnown`: keys to leave
+ * out.
  */
 export const needsOf = (
   { block }: LoadedBlock,
@@ -67,7 +68,7 @@ const needPaid = (add: Add, witness: string): void => {
   add(producers, witness)
 }
 
-/** State that is needed to release what is due of a balance, by its id. */
+/** State needed to release the due amounts of a balance, by its id. */
 export const needsOfDue = (id: string): readonly Key[] => {
   const keys: Key[] = []
   const add: Add = (index, id) => void keys.push({ index, id })
@@ -77,7 +78,7 @@ export const needsOfDue = (id: string): readonly Key[] => {
   return keys
 }
 
-/** `date`: the id of its day; `base`: it is the block's own. */
+/** `date`: id of the transaction's day; `base`: whether it is the base transaction of its block. */
 type Of = { readonly date: string; readonly base: boolean }
 
 const needTransaction = (add: Add, tx: Transaction, of: Of): void => {
@@ -105,7 +106,7 @@ const needReceipts = (add: Add, tx: Transaction, { date, base }: Of): void => {
     needReceipt(add, said, tx)
     if (said.contract === 'vote_producer.iost' && said.name === 'voterWithdraw')
       needWithdrawal(add, said, paidByVotes(tx.receipt.receipts[at + 1]))
-    // The block's own contribute makes no row.
+    // The contribute of a base transaction makes no row.
     const row = isMovement(said.contract, said.name) && !(base && textAt(said.args, 0) === 'contribute')
     if (!row) continue
     if (base || !isSaidByAction(said, receipt.content)) needRow(add, tx, { call: said, caller: undefined })
@@ -125,7 +126,7 @@ const needRam = (add: Add, tx: Transaction): void => {
   }
 }
 
-/** An action or a receipt that makes a row; `caller` only of an action. */
+/** An action or a receipt that makes a row; only an action has a `caller`. */
 type RowToCome = { readonly call: Call; readonly caller: string | undefined }
 
 const needRow = (add: Add, tx: Transaction, { call, caller }: RowToCome): void => {
@@ -142,13 +143,13 @@ const needRow = (add: Add, tx: Transaction, { call, caller }: RowToCome): void =
   if (caller !== undefined) add(lists, listOf.called(caller, contract, action))
 }
 
-/** Lists that a movement of a token is in, whether its row is the receipt's or the action's that owns it. */
+/** Lists of a token movement, the same for a row of the receipt and for one of the action that owns it. */
 const needMoved = (add: Add, said: Said, date: string): void => {
   const token = textAt(said.args, 0)
   if (token === undefined) return
   add(lists, listOf.token(token))
   if (said.name === 'transfer' || said.name === 'transferFreeze') add(tokenDays, tokenDayId(token, date))
-  // The publisher is an account of the row's where a party is no possible name: requested by `Missing`.
+  // If a party is not a possible name, the row belongs to the publisher instead, which `Missing` requests.
   const { from, to } = partiesOf(said, '')
   for (const name of [from, to]) if (isPossibleName(name)) add(lists, listOf.moved(name, token))
   if (to === from || !isPossibleName(to)) return
@@ -165,7 +166,7 @@ const needBalance = (add: Add, token: string, owner: string): void => {
   if (token === 'iost' && !isSystemContract(owner)) add(wealth, owner)
 }
 
-/** An owner's wealth is worked out from its balance. */
+/** An owner's wealth is computed from its balance. */
 const needWealth = (add: Add, owner: string): void => {
   add(wealth, owner)
   add(balances, balanceId('iost', owner))
@@ -204,7 +205,7 @@ const needToken = (add: Add, { name, args }: Said): void => {
   if (first !== undefined) needBalance(add, token, first)
   const to = name === 'transfer' || name === 'transferFreeze' ? textAt(args, 2) : undefined
   if (to !== undefined) needTransfer(add, token, { from: first, to })
-  // The contribute of a base transaction goes to the witness of the parent, most likely this block's too.
+  // The contribute of a base transaction goes to the parent's witness, most likely this block's too.
   else if (token === 'contribute' && name === 'issue' && first !== undefined) add(producers, first)
 }
 
@@ -237,7 +238,7 @@ const needAccount = (add: Add, { name, args }: Said, tx: Transaction): void => {
   needWealth(add, account)
 }
 
-/** Producers that the voter has nothing from are not named: requested by `Missing`. */
+/** The receipt does not name producers that owe the voter nothing; their state is requested by `Missing`. */
 const needWithdrawal = (add: Add, { value }: Said, voter: string | undefined): void => {
   for (const [producer] of withdrawalsIn(value)) {
     add(series, seriesOf.rewards(producer))
@@ -248,7 +249,7 @@ const needWithdrawal = (add: Add, { value }: Said, voter: string | undefined): v
   add(series, seriesOf.voterMasks(voter))
 }
 
-/** Actions too: before receipts existed they were all there is. */
+/** Actions are included: before receipts existed, there was nothing else. */
 const needProducer = (add: Add, name: string, args: Said['args']): void => {
   const first = textAt(args, name === 'voteFor' ? 1 : 0)
   const second = textAt(args, name === 'voteFor' ? 2 : 1)
@@ -272,7 +273,7 @@ const needProducer = (add: Add, name: string, args: Said['args']): void => {
     if (second !== undefined) add(producerKeys, second)
 }
 
-/** What a producer and its voters have to their credit. */
+/** State of the bonuses credited to a producer and its voters. */
 const needCandidate = (add: Add, producer: string): void => {
   add(producers, producer)
   add(series, seriesOf.votersCoefficient(producer))

@@ -8,7 +8,7 @@ import type { Movement } from './token.ts'
 
 export type Parties = { readonly from: string; readonly to: string }
 
-/** An action or a receipt: of which contract, its name, and its arguments when they are a list. */
+/** An action or a receipt: its contract, its name, and its arguments if they are a list. */
 export type Call = {
   readonly contract: string
   readonly name: string
@@ -34,12 +34,12 @@ const FORMS: ReadonlyMap<string, Form> = new Map([
   ['ram.iost/sell', [0, 1]],
   ['ram.iost/lend', [0, 1]],
 ])
-/** Contracts whose other actions concern the account that their first argument names. */
+/** Contracts whose other actions affect the account that their first argument names. */
 const FIRST_IS_SUBJECT: ReadonlySet<string> = new Set(['auth.iost', 'vote_producer.iost', 'bonus.iost'])
 
 /**
- * From whom to whom a row goes. Arguments are believed only where a system contract has that form and the names can be
- * names; all else goes from the publisher to the contract.
+ * Sender and receiver of a row. Arguments are trusted only if a system contract has that form and they are
+ * possible names; every other row goes from the publisher to the contract.
  */
 export const partiesOf = ({ contract, name, args }: Call, publisher: string): Parties => {
   const plain = { from: publisher, to: contract }
@@ -56,7 +56,7 @@ export const partiesOf = ({ contract, name, args }: Call, publisher: string): Pa
   return subject === publisher && name !== 'signUp' ? plain : { from: publisher, to: subject }
 }
 
-/** The accounts that have a row in their lists, each once: its parties, and the caller where it is an action's own. */
+/** The accounts whose lists contain a row, each once: its parties, and the caller of an action's own row. */
 export const accountsOf = ({ from, to }: Parties, caller: string | undefined): readonly string[] => {
   const names: string[] = []
   if (isPossibleName(from)) names.push(from)
@@ -71,12 +71,13 @@ const party = (args: readonly ExactJson[], at: number | undefined): string | und
   return name !== undefined && isPossibleName(name) ? name : undefined
 }
 
-/** Position of the receipt an action owns, by the action's position. */
+/** Position of the receipt that an action owns, by the action's position. */
 export type Ownership = ReadonlyMap<number, number>
 
 /**
- * Gives each action of a movement's name the first unused receipt of the same name whose arguments are equal: amounts by
- * value after cutting to the token's decimals, all else exactly. Each receipt is owned once. One pass over both.
+ * Assigns to each action with a movement's name the first unused receipt of the same name with equal
+ * arguments. Amounts are compared by value after truncation to the token's decimals, everything else exactly.
+ * Each receipt is owned once. One pass over both.
  */
 export const ownership = (tx: Transaction, movements: ReadonlyMap<number, Movement>): Ownership => {
   const owned = new Map<number, number>()
@@ -96,7 +97,7 @@ export const ownership = (tx: Transaction, movements: ReadonlyMap<number, Moveme
     if (others === undefined) unused.set(key, [at])
     else others.push(at)
   })
-  // Taken from the front; kept reversed so that each taking is one step.
+  // Positions are taken from the front; the reversed order makes each removal one step.
   for (const positions of unused.values()) positions.reverse()
   tx.actions.forEach((action, at) => {
     const { contract, actionName } = action
@@ -109,8 +110,8 @@ export const ownership = (tx: Transaction, movements: ReadonlyMap<number, Moveme
 }
 
 /**
- * The receipt of the only action where it repeats the action letter by letter, as nearly all transfers have it, and no other
- * of that name stands before it; undefined: that must be found out by comparing values.
+ * The receipt of the only action if it repeats the action letter by letter, as in nearly all transfers, and
+ * no other receipt of that name comes before it. undefined: the values must be compared.
  */
 const repetition = (
   { actions, receipt }: Transaction,
@@ -141,7 +142,7 @@ const claimed = (
   return unitsAsRead(textAt(args, place) ?? '', places)
 }
 
-/** Equal for equal arguments. `amount` replaces the text of the amount. */
+/** A key that is equal for equal arguments. `amount` replaces the text of the amount. */
 const keyOf = (name: string, args: readonly ExactJson[], amount: bigint | undefined): string => {
   const place = amount === undefined ? undefined : AMOUNT_AT.get(name)
   const parts = args.map((arg, at) => (at === place ? `#${amount}` : textOf(arg)))
@@ -149,7 +150,7 @@ const keyOf = (name: string, args: readonly ExactJson[], amount: bigint | undefi
 }
 
 const textOf = (value: ExactJson): string => {
-  // Go replaces half surrogate pairs when it reads the action; the receipt has the replacement.
+  // Go replaces lone surrogates when it reads the action; the receipt has the replacement.
   if (typeof value === 'string') return `"${value.toWellFormed()}`
   if (typeof value === 'number') return `+${value}`
   return value instanceof Exact ? `+${value.text}` : writeJson(value)

@@ -18,7 +18,7 @@ const APPROVED = 1
 const UNAPPLY = 2
 const UNAPPLY_APPROVED = 3
 
-/** Changes of the producer table by receipts of vote_producer.iost, or by an older contract's actions. */
+/** Changes the producer table by a receipt of vote_producer.iost, or by an action of an older contract. */
 export const applyProducer = (at: TxScope, name: string, args: readonly ExactJson[]): void => {
   const { scope } = at
   const account = textAt(args, 0)
@@ -96,7 +96,7 @@ const update = (scope: Scope, account: string, args: readonly ExactJson[]): void
   changeProducer(scope, account, { pubkey, loc, url, net_id })
 }
 
-/** The row leaves the table and its key is free again; votes stay with the account. */
+/** Removes the row from the table and frees its key; votes stay with the account. */
 const unregister = (scope: Scope, account: string): void => {
   const { state } = scope
   const before = producerOf(state, account)
@@ -105,7 +105,7 @@ const unregister = (scope: Scope, account: string): void => {
   changeProducer(scope, account, { registered: false, unregistered: scope.block.height })
 }
 
-/** A producer's document; one that never registered (votes, awards and keys may come first) is not in the table. */
+/** A producer's document. Without a registration (votes, awards and keys may precede it) it is not listed. */
 export const producerOf = (state: State, account: string): ProducerDoc =>
   state.get(producers, account) ?? {
     id: account,
@@ -127,8 +127,8 @@ export const producerOf = (state: State, account: string): ProducerDoc =>
   }
 
 /**
- * Puts a producer's document and counts what that changes in the table. Every change of a producer's votes is made here, so
- * the first one on a day still finds the votes that the day began with.
+ * Writes a producer's document and updates the counters of the table. Every change of a producer's votes is
+ * made here, so the first one on a day still finds the votes at the start of the day.
  */
 const changeProducer = (
   { state, statistics, block }: Pick<Scope, 'state' | 'statistics' | 'block'>,
@@ -160,7 +160,7 @@ const votesInTable = ({ registered, votes }: Pick<ProducerDoc, 'registered' | 'v
 
 const DECIMALS = 8
 
-/** A receipt of vote_producer.iost, or an action of it that has none (`isTold` false). */
+/** A receipt of vote_producer.iost, or one of its actions without a receipt (`isTold` false). */
 export type ProducerEvent = {
   readonly name: string
   readonly args: readonly ExactJson[]
@@ -189,38 +189,38 @@ export const applyVote = (at: TxScope, { name, args, isTold }: ProducerEvent): v
   past.note(past.open(seriesOf.producer(producer)), more, { kind: 'tx', more: [voter] })
 }
 
-/** Days of payouts kept: 30 and the current one (the period of dividend_rate). */
+/** Number of days of payouts that are kept: 30 and the current one (the period of dividend_rate). */
 const DAYS = 31
 
-/** IOST that bonus.iost sends is what a producer changed its contribute into (exchangeIOST). */
+/** Counts IOST from bonus.iost as an award: it is the producer's contribute, exchanged (exchangeIOST). */
 export const awardByBonus = ({ scope }: TxScope, { token, from, to, amount }: Movement): void => {
   if (token !== 'iost' || from !== 'bonus.iost' || to === from) return
   award(scope, to, amount)
   noteReward(scope, to, [amount, 'exchange'])
 }
 
-/** A change of what a producer and its voters were given or took, and which (`REWARDS` of get-reward-history). */
+/** Records a reward given to or taken by a producer and its voters (`REWARDS` of get-reward-history). */
 const noteReward = (
   { series: past }: Pick<Scope, 'series'>,
   producer: string,
   [amount, ...more]: readonly [bigint, ...string[]],
 ): void => past.note(past.open(seriesOf.rewards(producer)), amount, { kind: 'tx', more })
 
-/** `voterWithdraw {producer: amount}`: what voters of each took. The receipt behind it pays the voter, and names it. */
+/** Applies `voterWithdraw {producer: amount}`: payouts to a voter, whom the next receipt pays and names. */
 export const applyWithdrawal = ({ scope, tx }: TxScope, said: Said, position: number): void => {
   for (const [producer, amount] of withdrawalsIn(said.value)) noteReward(scope, producer, [amount, 'voters'])
   const voter = paidByVotes(tx.receipt.receipts[position + 1])
   if (voter !== undefined) scope.bonuses.voterTook(voter)
 }
 
-/** Whom a receipt pays IOST of vote_producer.iost; undefined: nobody. */
+/** The receiver of IOST that a receipt pays from vote_producer.iost; undefined: none. */
 export const paidByVotes = (receipt: Receipt | undefined): string | undefined => {
   if (receipt?.funcName !== 'token.iost/transfer') return undefined
   const { args } = saidBy(receipt)
   return textAt(args, 0) === 'iost' && textAt(args, 1) === BANK ? textAt(args, 2) : undefined
 }
 
-/** The amounts of a receipt of voterWithdraw by producer. */
+/** The amounts in a receipt of voterWithdraw, by producer. */
 export const withdrawalsIn = (value: ExactJson | undefined): readonly (readonly [string, bigint])[] =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Exact)
     ? Object.entries(value).flatMap(([producer, amount]) => {
@@ -248,7 +248,7 @@ export const applyAward = ({ scope }: TxScope, name: string, args: readonly Exac
     awardCandidate(scope, producer, [first, unitsOf(textAt(args, 2) ?? '', DECIMALS) ?? 0n])
 }
 
-/** A producer took its half of a candidate bonus, and its voters were given the other. */
+/** Applies a candidate bonus: the producer took its half, and its voters were given the other. */
 const awardCandidate = (scope: Scope, producer: string, [own, voters]: readonly [bigint, bigint]): void => {
   award(scope, producer, own)
   payVoters(scope, producer, voters)
@@ -258,8 +258,9 @@ const awardCandidate = (scope: Scope, producer: string, [own, voters]: readonly 
 }
 
 /**
- * candidateWithdraw without a receipt (vote_producer.iost before 1.0.6): what it sent to the producer, and what it sent
- * to itself for the voters. Before token.iost 1.0.3 the second left no trace; then it was as much as the first.
+ * Applies candidateWithdraw without a receipt (vote_producer.iost before 1.0.6) by its transfers: to the
+ * producer, and to itself for the voters. Before token.iost 1.0.3 the second left no trace; it equalled the
+ * first.
  */
 export const awardByTransfers = (
   { scope }: TxScope,

@@ -16,9 +16,10 @@ const CONTRIBUTE = 'contribute'
 const SUPPLY = seriesOf.supply(CONTRIBUTE)
 
 /**
- * The document of a block in which nothing happens but that the witness of its parent is paid, which is most blocks of the
- * chain; its changes are put into the state. The result is that of `deriveAnyBlock`, at a quarter of the cost. undefined: the
- * block is another one, or its payment changes more than amounts; nothing was put then. Throws `Missing` likewise.
+ * Derives a quiet block, in which only the witness of its parent is paid: most blocks of the chain. Returns
+ * its document and writes its changes to the state. The result is that of `deriveAnyBlock`, at a quarter of
+ * the cost. undefined: the block is not quiet, or its payment changes more than amounts; nothing was written
+ * then. Throws `Missing` likewise.
  */
 export const deriveQuietBlock = (block: Block, state: State): BlockDoc | undefined => {
   const paid = contributeIn(block)
@@ -46,7 +47,10 @@ type Contribute = {
   readonly parts: readonly SeriesDoc[]
 }
 
-/** undefined: the receiver had none before, a part of a series is full, or the payment counts in the segments of a ranking. */
+/**
+ * undefined: the receiver had none before, a part of a series is full, or the payment affects the segments of
+ * a ranking.
+ */
 const contributeAfter = (state: State, { height }: Block, { to, amount }: Paid): Contribute | undefined => {
   const id = balanceId(CONTRIBUTE, to)
   const token = state.get(tokens, CONTRIBUTE)

@@ -12,7 +12,7 @@ const MARKET = 'ram.iost'
 const FEE_TAKER = 'deadaddr'
 const RAM = 'ram'
 const IOST = 'iost'
-/** IOST per byte of an untouched market (go-iost `config/genesis/contract/ram.js` _getInitialPrice). */
+/** IOST per byte in an untouched market (go-iost `config/genesis/contract/ram.js` _getInitialPrice). */
 const FIRST_PRICE = 0.005
 /** Smallest units of IOST in 0.01 IOST: ram.iost trades in hundredths. */
 const UNITS_PER_CENT = 1_000_000n
@@ -31,8 +31,8 @@ const change = (scope: Scope, work: (market: Market) => void): void => {
 }
 
 /**
- * Genesis action `ram.iost/issue [total, interval, amount, reserve]`: the market opens. IEEE doubles in the order of
- * operations of the contract.
+ * Applies genesis action `ram.iost/issue [total, interval, amount, reserve]`, which opens the market. Uses
+ * IEEE doubles in the contract's order of operations.
  */
 export const openMarket = ({ scope, tx }: TxScope, at: number): void => {
   const action = tx.actions[at]
@@ -52,13 +52,13 @@ export const openMarket = ({ scope, tx }: TxScope, at: number): void => {
   })
 }
 
-/** Watches the movements of one transaction for trades with ram.iost, which has no receipts of its own. */
+/** Finds the trades with ram.iost, which has no receipts of its own, in the movements of one transaction. */
 export type RamTrades = { see(name: string, movement: Movement): void }
 
 /**
- * A buy: IOST payer → ram.iost, its fee ram.iost → deadaddr, then ram ram.iost → account. A sell: ram account → ram.iost,
- * then IOST ram.iost → receiver. Other ram between owners is lent. Genesis moves ram out of ram.iost without a price:
- * no trade.
+ * A buy: IOST payer → ram.iost, its fee ram.iost → deadaddr, then ram ram.iost → account. A sell: ram account
+ * → ram.iost, then IOST ram.iost → receiver. Other ram between owners is lent. Genesis moves ram out of
+ * ram.iost without a price, which is no trade.
  */
 export const ramTrades = ({ scope }: TxScope): RamTrades => {
   let paid: { price: bigint; fee: bigint } | undefined
@@ -114,8 +114,8 @@ const addTotal = ({ state }: Scope, owner: string, bytes: bigint): void =>
   changeResource(state, owner, { ram_total: resourceOf(state, owner).ram_total + bytes })
 
 /**
- * Bytes a transaction used or gave back: paid from the `ram` token of accounts; contracts charge their owner, system
- * contracts nobody (go-iost `vm/host/teller.go` DoPay).
+ * Applies the bytes of RAM that a transaction used or freed. Accounts pay with their `ram` token; contracts
+ * charge their owner, system contracts nobody (go-iost `vm/host/teller.go` DoPay).
  */
 export const payRam = ({ scope, tx }: TxScope): void => {
   const perOwner = new Map<string, bigint>()
@@ -142,9 +142,10 @@ const ownerOf = (scope: Scope, payer: string): string => {
 }
 
 /**
- * Owner of a contract that another contract deployed, where nothing else in that transaction names it: the publisher of the
- * transaction that it is named after, provided that it was carried out (go-iost `vm/native/system.go` setCode). RAM is charged to no
- * contract that is not there (`vm/host/teller.go` DoPay). undefined: there is no such transaction.
+ * Owner of a contract that another contract deployed, if nothing else in that transaction names it: the
+ * publisher of the executed transaction whose hash is in the contract's id (go-iost `vm/native/system.go`
+ * setCode). RAM is charged only to contracts that exist (`vm/host/teller.go` DoPay). undefined: there is no
+ * such transaction.
  */
 const makerOf = (scope: Scope, id: string): string | undefined => {
   const { block, state } = scope
@@ -156,13 +157,13 @@ const makerOf = (scope: Scope, id: string): string | undefined => {
     return state.publisherOf(hash)
   } catch (error) {
     if (!(error instanceof Missing)) throw error
-    // Of the whole block at once, or the block would be derived again for each.
+    // Requested for the whole block at once, or the block would be derived again for each.
     missTogether([...unknownIn(scope)].map(other => () => state.publisherOf(other)))
     throw error
   }
 }
 
-/** Deploying transactions of the unknown contracts that this block charges RAM to. */
+/** Hashes of the transactions that deployed the unknown contracts to which this block charges RAM. */
 const unknownIn = ({ block, state }: Scope): ReadonlySet<string> => {
   const hashes = new Set<string>()
   for (const { receipt } of block.transactions)

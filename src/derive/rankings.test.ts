@@ -9,13 +9,13 @@ import { rankedState } from './rankings.ts'
 import { Missing } from './state.ts'
 import { UNKNOWN, workingState } from './working-state.ts'
 
-/** Small, so that some dozens of members make a tree of many leaves. */
+/** Small sizes, so that some dozens of members make a tree of many leaves. */
 const SIZES: SegmentSizes = { group: 6, members: 6, leaf: 8 }
 const MAX = 2n ** 63n - 1n
 const TOKEN = 'coin'
 
 type Held = ReadonlyMap<string, bigint>
-/** A block: what owners have after it. */
+/** A block: the amounts of owners after it. */
 type Block = readonly (readonly [owner: string, amount: bigint])[]
 
 const tokenDoc = (holder_count: number): TokenDoc => ({
@@ -56,7 +56,7 @@ const sorted = (held: Held): readonly Standing[] =>
 
 type Stored = Map<string, BalanceDoc | TokenDoc | { id: string; segments: readonly Segment[] }>
 
-/** Derives blocks in batches of `cut` over documents in a Map; `after` sees each block's end. */
+/** Derives blocks in batches of `cut` over documents in a Map; `after` is called at each block's end. */
 const follow = (
   blocks: readonly Block[],
   cut: number,
@@ -105,7 +105,7 @@ const leafOf = (stored: Stored, leaf: number): readonly Segment[] => {
   return doc !== undefined && 'segments' in doc ? doc.segments : []
 }
 
-/** The members of every segment are exactly those counted, and a page may begin anywhere. */
+/** Requires that every segment counts exactly its members, and that a page may begin anywhere. */
 const requireTree = (held: Held, stored: Stored): void => {
   const truth = sorted(held)
   const root = leafOf(stored, 0)
@@ -142,7 +142,7 @@ const block = fc.oneof(
   ...[amounts.tied, amounts.wide, amounts.edge].map(amount =>
     fc.array(fc.tuple(owner, amount), { maxLength: 40 }),
   ),
-  // All leave, or all come to one amount.
+  // All members leave, or all get the same amount.
   fc.constantFrom(0n, 5n, MAX).map(amount => names.map(name => [name, amount] as const)),
 )
 const chain = fc.array(block, { minLength: 1, maxLength: 25 })

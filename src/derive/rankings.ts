@@ -23,10 +23,10 @@ import { missTogether, type State } from './state.ts'
 type Doc = { readonly id: string }
 type Moves = { readonly left: Standing[]; readonly entered: Standing[] }
 
-/** State that remembers what ranked documents were when the block began. */
+/** State that remembers the ranked documents as of the block's start. */
 export type RankedState = {
   readonly state: State
-  /** Ends the block, after all else was put: counts its moves in the segments of large rankings. */
+  /** Ends the block after everything else was written: counts its moves in the segments of large rankings. */
   settle(): void
 }
 
@@ -67,7 +67,7 @@ export const rankedState = (state: State, sizes: SegmentSizes = SEGMENT_SIZES): 
   }
 }
 
-/** By group: standings that members left, and those they entered. */
+/** Moves by group: the standings that members left, and those they entered. */
 const movesOf = (
   counted: Counted,
   touched: ReadonlyMap<string, Doc | undefined>,
@@ -92,7 +92,7 @@ const movesOf = (
 const same = (a: Standing | undefined, b: Standing | undefined): boolean =>
   a === undefined || b === undefined ? a === b : compareStandings(a, b) === 0
 
-/** State whose large rankings have segments of these sizes. */
+/** State, and the sizes of the segments in its large rankings. */
 type Segmented = { readonly state: State; readonly sizes: SegmentSizes }
 
 const settleRanking = ({ state, sizes }: Segmented, ranking: Ranking, moves: Moves): void => {
@@ -112,7 +112,7 @@ const settleRanking = ({ state, sizes }: Segmented, ranking: Ranking, moves: Mov
   tree.settle()
 }
 
-/** The total of the list, as it is kept elsewhere: segments that disagree with it would show wrong pages. */
+/** The total of the list, from its own counter: segments that disagree with it would show wrong pages. */
 const sizeOf = (state: State, { index, group = '' }: Ranking): number => {
   switch (index) {
     case balances:
@@ -149,17 +149,17 @@ export type Counted = {
   readonly index: Index
   readonly order: string
   readonly grouped: boolean
-  /** `''` where the order has no groups. */
+  /** `''` if the order has no groups. */
   readonly groupOf: (doc: Doc) => string
-  /** undefined: the document is in the index, not in the ranking. */
+  /** undefined: the document is in the index, but not in the ranking. */
   readonly standingOf: (doc: Doc | undefined) => Standing | undefined
-  /** Whether a document stands in a range of this order. */
+  /** Whether a document is in a range of this order. */
   readonly within: (range: StandingRange) => (doc: Doc) => boolean
 }
 
 const known = new Map<Index, Counted | null>()
 
-/** undefined: no order of the index is counted. */
+/** The counted order of an index; undefined: it has none. */
 export const countedOf = (index: Index): Counted | undefined => {
   let counted = known.get(index)
   if (counted === undefined) {
@@ -183,7 +183,7 @@ const countedFor = (index: Index): Counted | undefined => {
   }
 }
 
-/** Documents of a range as they are after changes: those that left it are gone, those that came are there. */
+/** Documents of a range after changes: without those that left it, with those that entered it. */
 export const withChanges = <D extends Doc>(
   range: StandingRange,
   docs: Iterable<D>,

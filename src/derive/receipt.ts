@@ -4,7 +4,7 @@ import { Exact, type ExactJson, parseExact } from '#chain/json.ts'
 
 /** A receipt of a system contract, parsed. */
 export type Said = {
-  /** `token.iost`; the node puts the emitting contract's id in front, so it can be trusted. */
+  /** `token.iost`; the node prefixes the id of the emitting contract, so it can be trusted. */
   readonly contract: string
   /** Name of the contract's action or function: `transfer`. */
   readonly name: string
@@ -14,7 +14,7 @@ export type Said = {
   readonly value: ExactJson | undefined
 }
 
-/** Parsing is the costliest step and `needsOf`, state and records all ask for it. */
+/** Cache: parsing is the most expensive step, and `needsOf`, state and records all need the result. */
 const said = new WeakMap<Receipt, Said>()
 const given = new WeakMap<Action, readonly ExactJson[] | undefined>()
 
@@ -63,13 +63,13 @@ export const digitsAt = (args: readonly ExactJson[], at: number): string | undef
   return value instanceof Exact ? value.text : undefined
 }
 
-/** A test whether a receipt repeats an action. Most do; the action has then named all lists of the row already. */
+/** Makes a test for receipts that repeat an action. Most do; the action has named the row's lists already. */
 export const repetitionsOf = ({ actions }: Transaction): ((said: Said, content: string) => boolean) => {
   const [only] = actions
   if (actions.length === 1 && only !== undefined)
     return ({ contract, name }, content) =>
       only.data === content && only.actionName === name && only.contract === contract
-  // There may be as many receipts as actions: comparing each with each would take the square of that.
+  // There may be as many receipts as actions, so comparing each with each would take quadratic time.
   const keys = new Set<string>()
   for (const { contract, actionName, data } of actions)
     if (isMovement(contract, actionName)) keys.add(`${contract}/${actionName}\0${data}`)

@@ -3,7 +3,7 @@ import { type ListDoc, placeOf } from '#indices/list.ts'
 import { listCounts } from './record.ts'
 import type { State } from './state.ts'
 
-/** Derives blocks of rows of lists, each in its partition; the lists' documents after the last one. */
+/** Derives blocks from rows of lists, each in its partition; returns the lists' documents after the last. */
 const listsAfter = (...blocks: readonly (readonly [partition: number, keys: readonly string[]])[]) => {
   const docs = new Map<string, ListDoc>()
   const state = {

@@ -20,23 +20,24 @@ type Row = Parties & {
   readonly action_name: string
   readonly data: string
   readonly return: string
-  /** Who called the action, where the row is an action's own. */
+  /** The caller of the action, if the row is an action's own. */
   readonly caller: string | undefined
   readonly movement: Movement | undefined
   readonly signUp: boolean
   /** Id of the contract that the action deployed. */
   readonly deployed: string | undefined
-  /** Position of the receipt, on rows that are not an action's own. */
+  /** Position of the receipt, if the row is not an action's own. */
   readonly receipt: number | undefined
 }
 
 /**
- * Adds a transaction's rows: one for each of its actions, then one for each token movement and sign-up that no action
- * owns. A base transaction has only movements, and not the contribute it pays for the parent block.
+ * Adds a transaction's rows: one for each of its actions, then one for each token movement and sign-up that
+ * no action owns. A base transaction has only movements, without the contribute that it pays for the parent
+ * block.
  */
 export const addRecords = (at: TxScope, { movements, deployed }: Effects, base: boolean): void => {
   const { tx } = at
-  // A failed transaction may have kept its receipts (`eras.ts`): nothing of them happened.
+  // A failed transaction may have kept its receipts (`eras.ts`), but none of them took effect.
   const owned: Ownership = applies(tx) ? ownership(tx, movements) : new Map()
   const caller = isPossibleName(tx.publisher) ? tx.publisher : undefined
   if (!base)
@@ -108,7 +109,7 @@ const add = (at: TxScope, row: Row): void => {
     return: overflow ? '' : row.return,
     status_code: tx.receipt.statusCode,
     from: row.from,
-    // A claimed contract can be of any length; the action still has it.
+    // The name of a contract as claimed by an action can be of any length; the action still has it.
     to: overflow && !isPossibleName(row.to) ? '' : row.to,
     ...(movement === undefined ? {} : { amount: fromUnits(movement.amount, movement.decimals) }),
     ...(row.signUp ? { creator: tx.publisher } : {}),
@@ -125,7 +126,7 @@ const add = (at: TxScope, row: Row): void => {
   scope.statistics.record_count += 1
 }
 
-/** Keys of the lists a row is in, each once. */
+/** Keys of the lists that contain a row, each once. */
 const listsOf = (at: TxScope, row: Row): readonly string[] => {
   const { tx } = at
   const { movement } = row
@@ -141,14 +142,14 @@ const listsOf = (at: TxScope, row: Row): readonly string[] => {
     for (const name of accounts) {
       if (name !== from && name !== to) continue
       keys.push(listOf.moved(name, token))
-      // Who moves a token to itself gets nothing.
+      // An account that moves a token to itself receives nothing.
       if (name !== from) keys.push(listOf.received(name), listOf.receivedOf(name, token))
     }
   }
   return keys
 }
 
-/** A failed action cannot create the list of a contract it merely names. */
+/** Adds a contract's lists if it exists: a failed action cannot create them by merely naming a contract. */
 const pushContract = (keys: string[], { scope }: TxScope, { contract, action_name, caller }: Row): void => {
   if (!isContractId(contract) || scope.state.get(contracts, contract) === undefined) return
   keys.push(listOf.contract(contract))
@@ -159,7 +160,7 @@ const pushContract = (keys: string[], { scope }: TxScope, { contract, action_nam
 
 const isLong = ({ contract, action_name, data, return: returned }: Row): boolean => {
   const letters = contract.length + action_name.length + data.length + returned.length
-  // A letter of UTF-16 has at most three bytes in UTF-8: most rows need not be counted.
+  // A UTF-16 code unit has at most three bytes in UTF-8, so most rows need not be counted.
   if (letters * 3 <= OVERFLOW_BYTES) return false
   const bytes = [contract, action_name, data, returned].reduce(
     (sum, text) => sum + Buffer.byteLength(text),
@@ -177,7 +178,7 @@ type Draft = {
   place: bigint
 }
 
-/** `partition` is the one the block's rows go to. */
+/** `partition`: the partition of the block's rows. */
 export const listCounts = (state: State, figures: { list_count: number }, partition: number): ListCounts => {
   const drafts = new Map<string, Draft>()
   const draft = (key: string) => {
@@ -208,6 +209,8 @@ export const listCounts = (state: State, figures: { list_count: number }, partit
   }
 }
 
-/** A draft is made for a row to come: where the list has none in the partition yet, that row is its first there. */
+/**
+ * The starts of a list before a new row, which is the first in the partition if the list has none there yet.
+ */
 const startsWith = (starts: ListDoc['starts'], partition: number, count: number): ListDoc['starts'] =>
   starts.at(-1)?.[0] === partition ? starts : [...starts, [partition, count + 1]]

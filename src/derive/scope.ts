@@ -8,7 +8,7 @@ import type { VoteBonuses } from './vote-bonuses.ts'
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
-/** What a block adds to its day, as far as neither the block nor the figures of the chain show it. */
+/** A block's contribution to its day that neither the block nor the statistics of the chain show. */
 export type DayDraft = {
   movements: number
   moved: bigint
@@ -19,12 +19,14 @@ export type DayDraft = {
 
 /** Lists of records while a block is derived. */
 export type ListCounts = {
-  /** Place of the next row of a list. A list gets its number at its first row. */
+  /** Place of the next row of a list. A list gets its number with its first row. */
   next(key: string): bigint
   settle(): void
 }
 
-/** All that a block's derivation works on. Drafts are put into `state` once, at the end of the block (`settle`). */
+/**
+ * All data of a block's derivation. Drafts are written to `state` once, at the end of the block (`settle`).
+ */
 export type Scope = {
   readonly state: State
   readonly block: Block
@@ -41,11 +43,11 @@ export type Scope = {
 /** One transaction at its position in the block. */
 export type TxScope = { readonly scope: Scope; readonly tx: Transaction; readonly position: number }
 
-/** Version of a system contract by its deployed code; undefined when none was deployed yet. */
+/** Version of a system contract, by its deployed code; undefined if none was deployed yet. */
 export const versionOf = ({ statistics }: Scope, contract: string): string | undefined =>
   statistics.versions.find(([id]) => id === contract)?.[1]
 
-/** Notes the version of a system contract. */
+/** Records the version of a system contract. */
 export const noteVersion = ({ statistics }: Scope, contract: string, version: string): void => {
   const others = statistics.versions.filter(([id]) => id !== contract)
   statistics.versions = [...others, [contract, version] as const].sort(([a], [b]) => (a < b ? -1 : 1))

@@ -1,7 +1,7 @@
 import type { Segment, SegmentSizes } from '#indices/segment.ts'
 import { beginsBefore, LAST_NAME, type Standing } from '#indices/standing.ts'
 
-/** Number of the segment a standing belongs to; `list` covers the whole ranking or the run that it is in. */
+/** Index of the segment with a standing; `list` covers the whole ranking, or the run with that standing. */
 export const segmentOf = (list: readonly Segment[], standing: Standing): number => {
   const amount = String(standing.amount)
   let low = 0
@@ -14,7 +14,9 @@ export const segmentOf = (list: readonly Segment[], standing: Standing): number 
   return low
 }
 
-/** A run with these members, best first, as segments half as long as they may be; the first begins where the run does. */
+/**
+ * Cuts a run of members, best first, into segments of half the maximum; the first begins where the run does.
+ */
 export const cutMembers = (
   [amount, name]: Segment,
   members: readonly Standing[],
@@ -27,11 +29,11 @@ export const cutMembers = (
     return [String(last.amount), isTie ? last.name : LAST_NAME, to - from]
   })
 
-/** Neighbours that together are half as long as one may be, as one. */
+/** Joins neighbours that together have at most half the maximum length. */
 export const joinSmall = (list: readonly Segment[], sizes: SegmentSizes): readonly Segment[] => {
   const areSmall = (one: Segment | undefined, next: Segment): boolean =>
     one !== undefined && one[2] + next[2] <= sizes.members / 2
-  // As nearly all are.
+  // Nearly all lists need no joining.
   if (!list.some((segment, at) => areSmall(list[at - 1], segment))) return list
   const joined: Segment[] = []
   for (const segment of list) {
@@ -43,7 +45,7 @@ export const joinSmall = (list: readonly Segment[], sizes: SegmentSizes): readon
   return joined
 }
 
-/** `length` things in parts of about `target` and not less, unless there are fewer in all: [from, to) of each. */
+/** Divides `length` elements into parts of at least about `target`, or into one part: [from, to) of each. */
 export const evenly = (length: number, target: number): readonly (readonly [from: number, to: number])[] => {
   const parts = Math.max(1, Math.floor(length / target))
   const at = (part: number): number => Math.floor((part * length) / parts)

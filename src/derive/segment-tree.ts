@@ -7,18 +7,18 @@ import { missTogether, type State } from './state.ts'
 /** A ranking: all members of a counted order that share a group. */
 export type Ranking = Pick<StandingRange, 'index' | 'order' | 'group'>
 
-/** The segments of one ranking while a block ends; `put` makes them documents. */
+/** The segments of one ranking at the end of a block; `settle` writes them as documents. */
 export type SegmentTree = {
-  /** Members left these standings, and entered those. */
+  /** Moves members out of the standings `left` and into the standings `entered`. */
   move(left: readonly Standing[], entered: readonly Standing[]): void
-  /** Cuts what has become too long and joins what has become short. Members are asked for as they are now. */
+  /** Cuts segments that are too long now, and joins those that are short. The current members are read. */
   settle(): void
   readonly count: number
 }
 
 const TOP: Segment = ['', '', 0]
 
-/** The stored tree. The result of `settle` depends only on the moves of the block. */
+/** Opens the stored tree. The result of `settle` depends only on the moves of the block. */
 export const openTree = (state: State, ranking: Ranking, sizes: SegmentSizes): SegmentTree => {
   const root = [...(readLeaf(state, ranking, 0) ?? lost(ranking, 0))]
   const draft: Draft = { state, ranking, sizes, root, leaves: new Map() }
@@ -33,7 +33,7 @@ export const openTree = (state: State, ranking: Ranking, sizes: SegmentSizes): S
 
 type Leaf = readonly Segment[]
 
-/** A tree that is being changed: its root, and the leaves that were read, by their numbers. */
+/** A tree while it is changed: its root, and the leaves that were read, by number. */
 type Draft = {
   readonly state: State
   readonly ranking: Ranking
@@ -54,7 +54,7 @@ const numberAt = ({ root, ranking }: Draft, place: number): number => root[place
 
 const leafAt = (draft: Draft, place: number): Leaf => leafOf(draft, numberAt(draft, place))
 
-/** A segment's count changes by what enters less what leaves: most members stay in the segment that they are in. */
+/** Adds entered members to the count of a segment and subtracts those that left: most stay in theirs. */
 const moveMembers = (draft: Draft, left: readonly Standing[], entered: readonly Standing[]): void => {
   const { root, leaves } = draft
   const placesOf = (standings: readonly Standing[]) => standings.map(each => segmentOf(root, each))
@@ -89,7 +89,7 @@ const settleTree = (draft: Draft): void => {
   const touched = new Set(leaves.keys())
   const read = [...root.keys()].filter(place => touched.has(root[place]?.[3] ?? -1))
   missTogether(read.map(place => () => joinLeaf(draft, place)))
-  // From the end: what is put in or taken out moves only what is done already.
+  // Runs from the end, so that insertions and removals shift only entries that are done already.
   for (let place = root.length - 1; place >= 0; place--) {
     const number = root[place]?.[3]
     if (number === undefined || !touched.has(number)) continue
@@ -109,7 +109,7 @@ const membersOf = (
 
 const isLong = (segment: Segment, sizes: SegmentSizes): boolean => segment[2] > sizes.members
 
-/** Joins what is short; asks for the members of what is too long. */
+/** Joins short segments, and requests the members of segments that are too long. */
 const joinLeaf = (draft: Draft, place: number): void => {
   const { root, leaves, sizes } = draft
   const number = root[place]?.[3]
@@ -143,7 +143,7 @@ const cutLeaf = (draft: Draft, place: number): void => {
   )
 }
 
-/** Spreads a leaf that is too long over several; the first part keeps its number. */
+/** Splits a leaf that is too long into several; the first part keeps its number. */
 const spread = (draft: Draft, place: number): void => {
   const { root, leaves, sizes } = draft
   const list = leafAt(draft, place)
@@ -159,7 +159,7 @@ const spread = (draft: Draft, place: number): void => {
   root.splice(place, 1, ...entries)
 }
 
-/** Takes the next leaf in when both are short; its number is free from then on. */
+/** Merges the next leaf into this one if both are short; the number of the next leaf becomes free. */
 const join = (draft: Draft, place: number): boolean => {
   const { root, leaves, sizes } = draft
   const [own, next] = [root[place], root[place + 1]]
@@ -173,7 +173,7 @@ const join = (draft: Draft, place: number): boolean => {
   return true
 }
 
-/** Makes the tree of a ranking that has none. */
+/** Makes the tree of a ranking that has none; returns the number of its members. */
 export const foundTree = (state: State, ranking: Ranking, sizes: SegmentSizes): number => {
   const members = state.members(ranking)
   const list = cutMembers(TOP, members, sizes)
@@ -185,7 +185,7 @@ export const foundTree = (state: State, ranking: Ranking, sizes: SegmentSizes): 
   return members.length
 }
 
-/** Empties the tree of a ranking that is small again: documents are never deleted. */
+/** Empties the tree of a ranking that has become small: documents are never deleted. */
 export const dissolveTree = (state: State, ranking: Ranking): void => {
   const root = readLeaf(state, ranking, 0) ?? lost(ranking, 0)
   const leaves = new Map(root.map(([, , , number = 0]) => [number, []]))
@@ -235,7 +235,7 @@ const add = (list: Segment[], at: number, by: number): void => {
   list[at] = [amount, name, count + by, ...leaf]
 }
 
-/** The least number from 1 that no leaf has; it is taken then. */
+/** Takes the least number from 1 that no leaf has. */
 const unused = (taken: Set<number | undefined>): number => {
   let number = 1
   while (taken.has(number)) number++

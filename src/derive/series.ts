@@ -5,7 +5,7 @@ import { numberIn, numberText } from '#indices/series-number.ts'
 import { balanceAfter, ballotsAfter } from '#indices/series-replay.ts'
 import type { State } from './state.ts'
 
-/** The cause of a change. That of a movement is its row, whose number is known once the transaction has its rows. */
+/** The cause of a change. That of a movement is its row, whose number is known after the transaction. */
 export type By = (Cause | { readonly movement: object; readonly until?: bigint }) & {
   readonly more?: readonly string[]
 }
@@ -13,21 +13,21 @@ export type By = (Cause | { readonly movement: object; readonly until?: bigint }
 /** Series of amounts while a block is derived. */
 export type SeriesDrafts = {
   /**
-   * A series that is about to change; `key` by `seriesOf`. Throws `Missing` when it was not fetched. `isNew`: there cannot be
-   * one yet, so it need not be fetched.
+   * Opens a series that is about to change; `key` by `seriesOf`. Throws `Missing` when it was not fetched.
+   * `isNew`: the series cannot exist yet, so it need not be fetched.
    */
   open(key: string, how?: { readonly isNew: boolean }): OpenSeries
   note(series: OpenSeries, change: bigint, by: By): void
-  /** The row of a movement. */
+  /** Sets the row of a movement. */
   row(movement: object, index: number): void
-  /** Ends a transaction, or what comes before or behind all of them. */
+  /** Ends a transaction, or the changes before or after all transactions. */
   end(tx: number): void
   settle(): void
 }
 
 export type OpenSeries = { readonly key: string; readonly isNew: boolean; newest: Draft | undefined }
 
-/** A part with as much text is full, its opening apart: some 30 changes. */
+/** Length of the entries' text, less that of the opening, at which a part is full: some 30 changes. */
 const FULL = 512
 
 type Draft = {
@@ -36,10 +36,10 @@ type Draft = {
   readonly height: number
   readonly opening: readonly string[]
   count: number
-  /** As in the document, before this block. */
+  /** The sums in the document, before this block. */
   readonly gained: string
   readonly lost: string
-  /** What this block adds to them: numbers of any length are read and written only where they change. */
+  /** The sums that this block adds; numbers of any length are read and written only if they change. */
   more: bigint
   less: bigint
   gains: number
@@ -55,7 +55,7 @@ export const seriesDrafts = (state: State, { height }: Pick<Block, 'height'>): S
   let noted: Noted[] = []
   const rows = new Map<object, number>()
 
-  /** The part that the next change goes to. */
+  /** The part for the next change. */
   const partOf = (of: OpenSeries): Draft => {
     const { key, newest } = of
     if (newest !== undefined && !isFull(newest)) return newest
@@ -107,8 +107,8 @@ export const seriesDrafts = (state: State, { height }: Pick<Block, 'height'>): S
 }
 
 /**
- * The newest part of a series after a block's payment for its parent, where that is its only change; undefined: the change
- * begins another part.
+ * The newest part of a series after a block's payment for its parent, if that is its only change; undefined:
+ * the change begins another part.
  */
 export const withContribute = (
   before: SeriesDoc | undefined,
@@ -126,7 +126,7 @@ const NOTHING: readonly string[] = []
 
 const causeOf = (by: By, index: number | undefined): Cause => {
   if (!('movement' in by)) return by
-  // The contribute of the block before is the one movement that has no row.
+  // The contribute for the parent block is the only movement without a row.
   if (index === undefined) return OF_BLOCK
   return { kind: by.until === undefined ? 'row' : 'freeze', index }
 }
@@ -147,7 +147,7 @@ const nextPart = (key: string, height: number, before: Draft | undefined): Draft
   return { ...none, part: part + 1, first: first + count, opening, ...sumsOf(before) }
 }
 
-/** The opening of the part behind a full one. Series begin with nothing, so it is mostly what was gained less what was lost. */
+/** The opening of the part after a full one. Series begin at zero, so it is mostly gains less losses. */
 const openingAfter = (key: string, draft: Draft): readonly string[] => {
   const { height, opening, entries } = draft
   if (/^@[vmn]/.test(key)) return ballotsAfter(opening, entriesIn(entries, height))
@@ -167,7 +167,7 @@ const sizeOf = (opening: readonly string[]): number => {
   return size
 }
 
-/** Adds a change; the contribute of a block that follows the last one's makes the same entry stand for one more. */
+/** Adds a change. The contribute of the very next block extends the last entry instead of adding one. */
 const append = (key: string, draft: Draft, entry: Entry): void => {
   const { entries, height } = draft
   const longer = entry.cause.kind === 'block' ? prolonged(entries, entry, height) : undefined
@@ -183,7 +183,7 @@ const append = (key: string, draft: Draft, entry: Entry): void => {
   }
 }
 
-/** Masks of one series are of several names: their sum means nothing, and has 60 digits. */
+/** Whether a series holds masks: their sum, over several names, has no meaning, and has 60 digits. */
 const isMasks = (key: string): boolean => /^@[mn]/.test(key)
 
 const docOf = (id: string, draft: Draft): SeriesDoc => {
@@ -191,7 +191,7 @@ const docOf = (id: string, draft: Draft): SeriesDoc => {
   return { id, part, first, count, height, opening, ...sumsOf(draft), entries }
 }
 
-/** All that was gained and lost up to the last change. */
+/** The gains and losses up to the last change: sums and counts. */
 const sumsOf = ({
   gained,
   lost,

@@ -3,26 +3,27 @@ import type { Key, StateIndex } from '#indices/registry.ts'
 import type { Standing, StandingRange } from '#indices/standing.ts'
 
 /**
- * State as derivation sees it: reads are in memory only. Reading a document that was not fetched throws `Missing`; the
- * loader fetches it and derives the block again from its start (`deriveBlock` is pure up to its state).
+ * State as derivation sees it: reads are in memory only. Reading a document that was not fetched throws
+ * `Missing`; the loader fetches the document and derives the block again from its start (`deriveBlock` is
+ * pure apart from its state).
  */
 export type State = {
   get<I extends StateIndex>(index: I, id: string): DocOf<I> | undefined
-  /** Returns the document that it replaces. */
+  /** Returns the replaced document. */
   put<I extends StateIndex>(index: I, doc: DocOf<I>): DocOf<I> | undefined
   /** `put` of a document that cannot exist yet, so it need not be fetched. */
   add<I extends StateIndex>(index: I, doc: DocOf<I>): void
-  /** Members of a counted order that are in the range now, best first. */
+  /** Current members of a counted order in the range, best first. */
   members(range: StandingRange): readonly Standing[]
-  /** Who published the transaction of an earlier block that has this hash and was carried out; undefined: there is none. */
+  /** Publisher of the executed transaction with this hash in an earlier block; undefined: there is none. */
   publisherOf(hash: string): string | undefined
 }
 
-/** Documents, members of rankings, or publishers of transactions that must be fetched before the block can be derived. */
+/** Documents, members of rankings or publishers that must be fetched before the block can be derived. */
 export class Missing extends Error {
   readonly keys: readonly Key[]
   readonly ranges: readonly StandingRange[]
-  /** Of transactions. */
+  /** Hashes of transactions. */
   readonly hashes: readonly string[]
   constructor(keys: readonly Key[], ranges: readonly StandingRange[] = [], hashes: readonly string[] = []) {
     const named = [
@@ -38,7 +39,7 @@ export class Missing extends Error {
   }
 }
 
-/** Runs all; throws one `Missing` with everything they missed, so that a block is derived again once, not once for each. */
+/** Runs all; throws one `Missing` with everything they missed, so that a block is derived again only once. */
 export const missTogether = (asks: Iterable<() => unknown>): void => {
   const keys: Key[] = []
   const ranges: StandingRange[] = []

@@ -6,7 +6,7 @@ import { seriesOf } from '#indices/series.ts'
 import { argumentsOf, digitsAt, type Said, textAt } from './receipt.ts'
 import type { TxScope } from './scope.ts'
 
-/** A movement by a receipt of token.iost, in the token's smallest unit; `""`: no sender or receiver (issue, destroy). */
+/** A movement of token.iost, in the token's smallest unit; `""`: no sender or receiver (issue, destroy). */
 export type Movement = {
   readonly token: string
   readonly from: string
@@ -15,10 +15,10 @@ export type Movement = {
   readonly decimals: number
 }
 
-/** Decimals of a token when it is created without any (go-iost `vm/native/token_v1.go` create). */
+/** Decimals of a token that is created without any (go-iost `vm/native/token_v1.go` create). */
 const DEFAULT_DECIMALS = 8
 
-/** Applies a receipt of token.iost; gives what it moved, undefined when it moved nothing. */
+/** Applies a receipt of token.iost. Returns its movement; undefined if nothing moved. */
 export const applyToken = (at: TxScope, said: Said): Movement | undefined => {
   const { ledger } = at.scope
   switch (said.name) {
@@ -63,7 +63,7 @@ const move = (at: TxScope, said: Said): Movement => {
   return movement
 }
 
-/** From whom to whom a token moves; `""`: no sender or receiver. */
+/** Sender and receiver of a movement; `""`: none. */
 const partiesIn = (at: TxScope, said: Said): Pick<Movement, 'from' | 'to'> => {
   const first = textOf(at, said, 1)
   if (said.name === 'issue') return { from: '', to: first }
@@ -99,7 +99,9 @@ type Config = {
   readonly onlyIssuerCanTransfer?: ExactJson
 }
 
-/** The receipt holds the configuration as base64 of JSON. Other keys (genesis has `can_transfer`) mean nothing. */
+/**
+ * The receipt has the configuration as base64 of JSON. Other keys (genesis: `can_transfer`) have no effect.
+ */
 const configOf = (text: string | undefined): Config => {
   try {
     const value = parseExact(Buffer.from(text ?? '', 'base64').toString('utf8'))
@@ -109,19 +111,19 @@ const configOf = (text: string | undefined): Config => {
   }
 }
 
-/** The node cuts the number to an integer. */
+/** Truncates the number to an integer, like the node. */
 const wholeOf = (value: ExactJson | undefined): number | undefined => {
   if (value instanceof Exact) return Math.trunc(Number(value.text))
   return typeof value === 'number' ? Math.trunc(value) : undefined
 }
 
-/** As Go's int64 multiplies: a supply that is too large is refused, one far below zero is not, and wraps around. */
+/** Multiplies like Go's int64: the node refuses supplies that are too large; those far below zero wrap. */
 const wholeUnits = (digits: string | undefined, decimals: number): bigint =>
   digits !== undefined && /^-?\d+$/.test(digits)
     ? BigInt.asIntN(64, BigInt(digits) * 10n ** BigInt(decimals))
     : 0n
 
-/** `updateTotalSupply [symbol, whole tokens]` emits no receipt (token.iost 1.0.4). */
+/** Applies `updateTotalSupply [symbol, whole tokens]`, which emits no receipt (token.iost 1.0.4). */
 export const updateTotalSupply = ({ scope, tx }: TxScope, at: number): void => {
   const action = tx.actions[at]
   const args = action === undefined ? undefined : argumentsOf(action)
@@ -144,7 +146,7 @@ const timeOf = (at: TxScope, said: Said, place: number): bigint => {
   return BigInt(digits)
 }
 
-/** A receipt of token.iost that cannot be read must not be skipped: balances would be wrong from then on. */
+/** An unreadable receipt of token.iost must not be skipped: balances would be wrong from then on. */
 const malformed = ({ scope, tx }: TxScope, said: Said, place: number): Failure =>
   new Failure(
     'bad_block',

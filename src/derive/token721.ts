@@ -16,10 +16,10 @@ import { digitsAt, type Said, textAt } from './receipt.ts'
 import type { TxScope } from './scope.ts'
 import { missTogether } from './state.ts'
 
-/** An item that changes hands; `from` is `""` where it is issued. */
+/** An item that changes hands; `from` is `""` for an issue. */
 type Moved = { readonly symbol: string; readonly item: string; readonly from: string; readonly to: string }
 
-/** State that a receipt of token721.iost needs. Of an item that is issued there is nothing yet. */
+/** State that a receipt of token721.iost needs. An item being issued has no state yet. */
 export const needToken721 = (add: (index: StateIndex, id: string) => void, { name, args }: Said): void => {
   const [symbol, first, second, number] = [0, 1, 2, 3].map(place => textAt(args, place))
   if (symbol === undefined) return
@@ -38,7 +38,10 @@ export const needToken721 = (add: (index: StateIndex, id: string) => void, { nam
   }
 }
 
-/** Applies a receipt of token721.iost: `create [symbol, issuer, total]`, `issue [symbol, to, metadata]`, `transfer [symbol, from, to, id]`. */
+/**
+ * Applies a receipt of token721.iost: `create [symbol, issuer, total]`, `issue [symbol, to, metadata]` or
+ * `transfer [symbol, from, to, id]`.
+ */
 export const applyToken721 = (at: TxScope, said: Said): void => {
   switch (said.name) {
     case 'create':
@@ -69,7 +72,7 @@ const create = ({ scope, tx }: TxScope, { args }: Said): void => {
   scope.statistics.collection_count += 1
 }
 
-/** The receipt lacks the id: it is the number of the items before. */
+/** The receipt lacks the item's id, which is the number of items issued before. */
 const issue = (at: TxScope, said: Said): void => {
   const { scope, tx } = at
   const { state, block } = scope
@@ -121,8 +124,8 @@ const move = (at: TxScope, moved: Moved): void => {
 }
 
 /**
- * Writes who has an item, how many each has, and how many of the collection. Nothing was changed where state is missing; of
- * an item that is issued there is none.
+ * Writes the owner of an item, the number of items of each owner, and their number in the collection. If
+ * state is missing, nothing was changed. An item being issued has no state yet.
  */
 const pass = (at: TxScope, { symbol, item: number, from, to }: Moved): void => {
   if (from === to) return

@@ -22,7 +22,7 @@ import { applyToken721 } from './token721.ts'
 
 const VOTE_PRODUCER = 'vote_producer.iost'
 
-/** What a transaction did that its rows tell of. */
+/** Effects of a transaction that its rows show. */
 export type Effects = {
   /** Token movements by the position of their receipts. */
   readonly movements: ReadonlyMap<number, Movement>
@@ -30,7 +30,7 @@ export type Effects = {
   readonly deployed: ReadonlyMap<number, string>
 }
 
-/** Applies what a transaction changed. Failed transactions change nothing but gas. */
+/** Applies the changes of a transaction. Failed transactions change nothing but gas. */
 export const applyTransaction = (at: TxScope): Effects => {
   const movements = new Map<number, Movement>()
   const deployed = new Map<number, string>()
@@ -45,7 +45,7 @@ export const applyTransaction = (at: TxScope): Effects => {
   return { movements, deployed }
 }
 
-/** Effects that only actions show. Genesis applies them first: its receipts rely on them. */
+/** Applies effects that only actions show. They precede those of receipts, which rely on them in genesis. */
 const applyActions = (at: TxScope, deployed: Map<number, string>): void => {
   const genesis = at.scope.block.height === 0
   at.tx.actions.forEach((action, position) => {
@@ -92,7 +92,7 @@ const applyReceipts = (at: TxScope, movements: Map<number, Movement>): void => {
   })
 }
 
-/** Receipts that only versions of vote_producer.iost write which write one for everything that concerns votes. */
+/** Receipts only of those versions of vote_producer.iost that emit a receipt for every event about votes. */
 const TOLD: ReadonlySet<string> = new Set(['vote', 'unvote', 'topupVoterBonus', 'topupCandidateBonus'])
 
 const applyProducerEvent = (at: TxScope, event: ProducerEvent): void => {
@@ -103,7 +103,7 @@ const applyProducerEvent = (at: TxScope, event: ProducerEvent): void => {
   else applyProducer(at, name, args)
 }
 
-/** Actions of vote_producer.iost that have no receipt of their own: an older contract did them (`eras.ts`). */
+/** Applies actions of vote_producer.iost without their own receipt, made by an older contract (`eras.ts`). */
 const applySilentActions = (at: TxScope, movements: ReadonlyMap<number, Movement>): void => {
   const { actions, receipt } = at.tx
   if (
@@ -147,7 +147,7 @@ const applySilent = (
     awardByTransfers(at, textAt(args, 0) ?? '', [...movements.values()])
     return
   }
-  // A producer without votes takes no bonus: the action answers false.
+  // A producer without votes gets no bonus: the action returns false.
   if (name === 'topupVoterBonus' && /^\["?false"?\]$/.test(at.tx.receipt.returns[position] ?? '')) return
   applyProducerEvent(at, { name, args, isTold: false })
 }

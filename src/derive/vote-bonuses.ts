@@ -10,12 +10,12 @@ import { missTogether, type State } from './state.ts'
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
-/** A vote of a voter for a producer, or below zero one that was taken back, in 10^-8 IOST. */
+/** A vote of a voter for a producer, in 10^-8 IOST; below zero for a vote that was withdrawn. */
 export type Vote = { readonly voter: string; readonly producer: string; readonly change: bigint }
 
-/** What voters and producers have to their credit at vote_producer.iost, while a block is derived. Amounts in 10^-8 IOST. */
+/** Bonus credits of voters and producers at vote_producer.iost while a block is derived, in 10^-8 IOST. */
 export type VoteBonuses = {
-  /** Comes before the producer's document has the vote. `isTold`: a receipt says so, not only an action. */
+  /** Called before the producer's document has the vote. `isTold`: shown by a receipt, not only an action. */
   vote(vote: Vote, isTold: boolean): void
   addForVoters(producer: string, amount: bigint): void
   addForCandidates(amount: bigint): void
@@ -62,7 +62,7 @@ export const voteBonuses = ({ state, statistics, series: past }: Deps): VoteBonu
       coefficients.add(candidatesCoefficient, gainedCoefficient(amount, statistics.candidate_votes)),
     voterTook: voter => {
       const masks = seriesOf.voterMasks(voter)
-      // The contract passes over a producer that has no votes of the voter: what was earned there stays.
+      // The contract skips a producer without votes of the voter, so the bonus earned there stays.
       const pairs = [...named.all(seriesOf.voter(voter))].filter(([, votes]) => votes > 0n)
       missTogether(
         pairs.map(
@@ -85,7 +85,7 @@ export const voteBonuses = ({ state, statistics, series: past }: Deps): VoteBonu
   }
 }
 
-/** Series whose opening is a sum: what they come to now. */
+/** Current values of series whose opening is a sum. */
 const sumsOf = (state: State, past: SeriesDrafts) => {
   const known = new Map<string, bigint>()
   const get = (key: string): bigint => {
@@ -105,7 +105,7 @@ const sumsOf = (state: State, past: SeriesDrafts) => {
   }
 }
 
-/** Series whose changes name what they are of: what each name comes to now. */
+/** Current values by name, of series whose changes carry a name. */
 const namedOf = (state: State, past: SeriesDrafts) => {
   const known = new Map<string, Map<string, bigint>>()
   const all = (key: string): Map<string, bigint> => {
@@ -119,7 +119,7 @@ const namedOf = (state: State, past: SeriesDrafts) => {
     return sums
   }
   const get = (key: string, name: string): bigint => all(key).get(name) ?? 0n
-  /** Counts a change that the caller notes in the series itself. */
+  /** Counts a change that the caller records in the series itself. */
   const count = (key: string, name: string, change: bigint): void => {
     all(key).set(name, get(key, name) + change)
   }

@@ -10,33 +10,33 @@ export const UNKNOWN = 'unknown'
 /** Reads fetched state; never waits. */
 export type Lookup = (index: StateIndex, id: string) => Change['doc'] | undefined | typeof UNKNOWN
 
-/** Documents of a counted order that stood in the range before the batch; `UNKNOWN`: they were not fetched. */
+/** Documents of a counted order in the range before the batch; `UNKNOWN`: they were not fetched. */
 export type LookupRange = (range: StandingRange) => Iterable<Change['doc']> | typeof UNKNOWN
 
-/** Publisher of a transaction of an earlier block that was carried out; `UNKNOWN`: it was not looked for. */
+/** Publisher of an executed transaction in an earlier block; `UNKNOWN`: it was not looked up. */
 export type LookupPublisher = (hash: string) => string | undefined | typeof UNKNOWN
 
-/** State of a batch in the making. */
+/** State of a batch while it is being built. */
 export type WorkingState = State & {
-  /** A block begins: from here `rollback` takes everything back. */
+  /** Starts a block: `rollback` returns the state to this point. */
   mark(): void
   /** Undoes every `put` since `mark`. */
   rollback(): void
-  /** Documents put since `mark`, as they are now. */
+  /** Documents put since `mark`, in their current version. */
   changedSinceMark<I extends StateIndex>(index: I): readonly DocOf<I>[]
-  /** A document as it was at `mark`, of those that were put. */
+  /** A document as it was at `mark`; only for documents that were put. */
   atMark<I extends StateIndex>(index: I, id: string): DocOf<I> | undefined
-  /** Documents put. */
+  /** Number of documents put. */
   readonly size: number
   /**
-   * Each document that differs from the one that was looked up, with that one; one change per (index, id), in order of
-   * first change.
+   * Each document that differs from the version that was looked up, with that version; one change per (index,
+   * id), in order of first change.
    */
   changes(): readonly Change[]
 }
 
 type Doc = Change['doc']
-/** A document that was looked up, and as it was put; `doc` is undefined before that, and while it is taken back. */
+/** A document as looked up and as put; `doc` is undefined before the first put and after a rollback of it. */
 type Cell = { doc: Doc | undefined; readonly before: Doc | undefined; isListed: boolean }
 type Undo = { readonly index: StateIndex; readonly of: Cell; readonly before: Doc | undefined }
 
@@ -50,7 +50,7 @@ const cellsOver = (lookup: Lookup) => {
     cells.set(index, ofIndex.set(id, cell))
     return cell
   }
-  /** What is looked up is kept until the batch ends: it may be forgotten elsewhere, and nearly all is asked for again. */
+  /** Looked-up documents are kept until the batch ends: others may evict them, and most are read again. */
   const lookUp = (index: StateIndex, id: string): Cell => {
     const known = find(index, id)
     if (known !== undefined) return known
@@ -61,14 +61,14 @@ const cellsOver = (lookup: Lookup) => {
   return { find, open, lookUp }
 }
 
-/** A `State` over fetched documents: a document that was put is seen immediately, and taken back by `rollback`. */
+/** A `State` over fetched documents: a put is visible at once, and `rollback` undoes it. */
 export const workingState = (
   lookup: Lookup,
   lookupRange: LookupRange = () => UNKNOWN,
   lookupPublisher: LookupPublisher = () => UNKNOWN,
 ): WorkingState => {
   const { find, open, lookUp } = cellsOver(lookup)
-  /** Those that were put, in the order in which each was put first. */
+  /** The cells that were put, in order of their first put. */
   const written = new Map<StateIndex, Cell[]>()
   let undo: Undo[] = []
   let size = 0
@@ -123,7 +123,7 @@ export const workingState = (
   }
 }
 
-/** Members of a range as they are after changes, best first. */
+/** Members of a range after changes, best first. */
 const standingsIn = (
   range: StandingRange,
   fetched: ReturnType<LookupRange>,
@@ -156,7 +156,7 @@ const changesIn = (written: ReadonlyMap<StateIndex, readonly Cell[]>): readonly 
   return changes
 }
 
-/** undefined: it was taken back, or is as it was looked up. */
+/** undefined: the change was rolled back, or the document equals the version that was looked up. */
 const changeOf = (index: StateIndex, { doc, before }: Cell): Change | undefined => {
   if (doc === undefined) return undefined
   if (before === undefined) return { index, doc } as Change

@@ -1,4 +1,6 @@
-/** The text of an escaped segment of a path; a segment with an invalid escape stays as it is, and names nothing. */
+/**
+ * Decodes a path segment. A segment with an invalid escape is returned unchanged; it is the name of nothing.
+ */
 export const decoded = (segment: string): string => {
   try {
     return decodeURIComponent(segment)

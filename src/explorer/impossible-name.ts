@@ -8,8 +8,9 @@ import type { Visit } from './page.ts'
 type Refused = { readonly action: Typed; readonly given: CallParameters }
 
 /**
- * The failure of a call, as a visitor sees it: when the name in the page's address breaks the rule of the API's
- * parameter, nothing can have that name, so it is not found. A bad parameter behind the `?` of the address stays 'bad_request'.
+ * The failure of a call, from a visitor's view. When the name in the page's address breaks the rule of the
+ * API's parameter, no thing can have that name, so it is 'not_found'. A bad query parameter of the address
+ * stays 'bad_request'.
  */
 export const notFoundIfImpossible = (
   error: unknown,

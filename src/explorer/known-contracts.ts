@@ -6,20 +6,20 @@ import { parameterNamesIn } from './format/parameter-names.ts'
 import { ifFound } from './found.ts'
 import type { Visit } from './page.ts'
 
-/** A contract as it is now. */
+/** The current state of a contract. */
 type KnownContract = {
   readonly signatures: ReadonlyMap<string, Signature>
-  /** The block that set its code; undefined: it has no code that names arguments. */
+  /** The block that set its code; undefined: the code gives no argument names. */
   readonly block: string | undefined
 }
 
 /** Contracts by their ids. */
 export type KnownContracts = ReadonlyMap<string, KnownContract>
 
-/** Contracts that a page asks for. */
+/** Maximum number of contracts that a page requests. */
 const MOST = 10
 
-/** The contracts that actions call, without those that do not exist. */
+/** The contracts that actions call, except those that do not exist. */
 export const knownContracts = async (
   visit: Pick<Visit, 'ask'>,
   actions: readonly CalledAction[],
@@ -29,11 +29,14 @@ export const knownContracts = async (
   return new Map(found.flatMap(([id, contract]) => (contract === undefined ? [] : [[id, contract] as const])))
 }
 
-/** A contract's actions with the types and names of their arguments. Throws 'not_found', 'loading' and 'bad_request'. */
+/**
+ * A contract's actions with the types and names of their arguments. Throws 'not_found', 'loading' and
+ * 'bad_request'.
+ */
 const knownContract = async (visit: Pick<Visit, 'ask'>, contract: string): Promise<KnownContract> => {
   const [{ abis }, code] = await Promise.all([
     visit.ask(getContractAbi, { contract }),
-    // The arguments of the chain's own contracts have names anyway.
+    // The argument names of system contracts are known.
     isSystemContract(contract) ? undefined : visit.ask(getContractCode, { contract }),
   ])
   const names = code && parameterNamesIn(code.code)
@@ -43,7 +46,7 @@ const knownContract = async (visit: Pick<Visit, 'ask'>, contract: string): Promi
   }
 }
 
-/** Types and names of the arguments of an action, and the block of the code that names them. */
+/** The signature of an action, and the block of the code with its names. */
 export const signatureIn = (
   known: KnownContracts,
   { contract, action_name }: CalledAction,

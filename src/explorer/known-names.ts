@@ -1,7 +1,7 @@
 import type { Text } from '#actions/text.ts'
 import type { Visit } from './page.ts'
 
-/** What the chain's own contracts and accounts are for. */
+/** The purposes of system contracts and accounts. */
 const SYSTEM: ReadonlyMap<string, Text> = new Map([
   ['token.iost', { en: 'token contract', zh: '代币合约' }],
   ['token721.iost', { en: 'NFT contract', zh: 'NFT 合约' }],
@@ -19,10 +19,13 @@ const SYSTEM: ReadonlyMap<string, Text> = new Map([
   ['deadaddr', { en: 'burn address', zh: '销毁地址' }],
 ])
 
-/** The name of an owner or a contract for people: the operator's, else what a part of the chain itself is for. */
+/**
+ * The name of an owner or a contract for people: the operator's label, else the purpose of a system contract
+ * or account.
+ */
 export type KnownName = { readonly label: Text; readonly by: 'operator' | 'chain' }
 
-/** undefined: nobody gave it one. */
+/** The known name of an id; undefined: it has none. */
 export const knownName = ({ site }: Pick<Visit, 'site'>, id: string): KnownName | undefined => {
   const given = site.labels.get(id)
   if (given !== undefined) return { label: given, by: 'operator' }
@@ -30,16 +33,19 @@ export const knownName = ({ site }: Pick<Visit, 'site'>, id: string): KnownName 
   return own && { label: own, by: 'chain' }
 }
 
-/** A name as the title of its page has it, with its label. */
+/** A name with its label, for a page's title. */
 export const titleOf = ({ site, lang }: Pick<Visit, 'site' | 'lang'>, id: string): string => {
   const label = site.labels.get(id)
   return label === undefined ? id : `${label[lang]} (${id})`
 }
 
-/** A label of fewer letters is in too many others. */
+/** Minimum length of a search text: a shorter one is in too many labels. */
 const LEAST = 2
 
-/** Names whose label has a text, however it is written, and whether one is that text; those that begin with it come first. */
+/**
+ * Names whose label contains a text, in any case, and whether the label is equal to it. Labels that begin
+ * with it come first.
+ */
 export const labelledNames = (
   { site }: Pick<Visit, 'site'>,
   text: string,

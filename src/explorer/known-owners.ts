@@ -5,13 +5,16 @@ import { ifFound } from './found.ts'
 import type { Visit } from './page.ts'
 import { isDelayed, type Transaction } from './part/transaction-facts.tsx'
 
-/** The owners among the arguments of a transaction that have a page; `all`: every one that is named. */
+/** The owners among a transaction's arguments that have a page; `all`: every named owner. */
 export type KnownOwners = ReadonlySet<string> | 'all'
 
-/** Owners that are asked for: one call answers them all. */
+/** Maximum number of owners to check; one call answers for all. */
 const MOST = 50
 
-/** Owners that a successful transaction names exist. Those of one that failed, or has yet to run, may not: they are asked for. */
+/**
+ * The owners that exist. A successful transaction names only existing owners. Those of a failed or delayed
+ * one are checked.
+ */
 export const knownOwners = async (
   visit: Pick<Visit, 'ask'>,
   transaction: Transaction,

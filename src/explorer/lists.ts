@@ -1,4 +1,4 @@
-/** The pages of lists, in the order in which every page offers them. */
+/** The pages of lists, in display order. */
 export const LISTS = [
   ['/blocks', { en: 'Blocks', zh: '区块' }],
   ['/transactions', { en: 'Transactions', zh: '交易' }],
@@ -10,7 +10,7 @@ export const LISTS = [
   ['/statistics', { en: 'Statistics', zh: '统计' }],
 ] as const
 
-/** Whether a page is about one thing of a list. Paths are those of pages, without language. */
+/** Whether a page is about one item of a list. Paths are without language. */
 export const isWithin = (list: string, path: string): boolean =>
   path.startsWith(
     list === '/transactions' ? '/tx/' : list === '/statistics' ? '/statistics/' : `${list.slice(0, -1)}/`,

@@ -11,8 +11,8 @@ import { isDelayed, type Transaction } from './part/transaction-facts.tsx'
 type Asked = Pick<Visit, 'ask'>
 
 /**
- * What transactions moved, by hash. Records are of published blocks; the receipts of a transaction in a later block say the
- * same. undefined: it is not known yet.
+ * The token movements of transactions, by hash. Records cover published blocks; for later blocks, the
+ * receipts contain the same movements. undefined: not known yet.
  */
 export const movementsOf = async (
   visit: Asked,
@@ -25,7 +25,7 @@ export const movementsOf = async (
   return new Map(
     await Promise.all(
       transactions.map(async tx => {
-        // One in the pool has no records, which does not say that it will move nothing.
+        // A transaction in the pool has no records, and may still move tokens.
         const isRecorded = known !== undefined && tx.tx_receipt.status_code !== undefined
         const moved = isRecorded ? movementsIn(rows.get(tx.hash) ?? []) : receiptsOf(visit, tx)
         return [tx.hash, await moved] as const
@@ -34,7 +34,7 @@ export const movementsOf = async (
   )
 }
 
-/** What transactions of published blocks moved, by hash. */
+/** The token movements of transactions in published blocks, by hash. */
 export const publishedMovements = async (
   { ask }: Asked,
   hashes: readonly string[],
@@ -50,7 +50,7 @@ const receiptsOf = async (visit: Asked, tx: Transaction): Promise<readonly Movem
   if (status_code === undefined) return undefined
   if (status_code !== 'SUCCESS' || isDelayed(tx)) return []
   const moving = receipts.flatMap(movingReceipt)
-  // The contribute that pays for the block before is no movement of its own.
+  // The contribute that rewards the previous block is not a movement of this one.
   const own =
     tx.publisher === 'base.iost' && moving.at(-1)?.token === 'contribute' ? moving.slice(0, -1) : moving
   const decimals = await decimalsOf(visit, new Set(own.map(({ token }) => token)))
@@ -65,7 +65,10 @@ const receiptsOf = async (visit: Asked, tx: Transaction): Promise<readonly Movem
   return read.length < rows.length ? undefined : movementsIn(read)
 }
 
-/** A receipt of token.iost that moved something; `text` is the amount as it is written there, maybe with too many decimals. */
+/**
+ * A receipt of token.iost that moved tokens. `text` is the amount in the receipt, which may have too many
+ * decimals.
+ */
 const movingReceipt = ({ func_name, content }: { readonly func_name: string; readonly content: string }) => {
   const { contract, name } = partsOfFuncName(func_name)
   const place = contract === 'token.iost' ? AMOUNT_AT.get(name) : undefined
@@ -80,7 +83,7 @@ const movingReceipt = ({ func_name, content }: { readonly func_name: string; rea
   return [{ action_name: name, data, from, to, token: textAt(0), text: textAt(place) }]
 }
 
-/** Decimals of the tokens that the chain has as of the published block. */
+/** Decimals of the tokens that exist at the published block. */
 const decimalsOf = async (
   visit: Asked,
   tokens: ReadonlySet<string>,

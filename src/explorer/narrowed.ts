@@ -1,12 +1,12 @@
 import type { Visit } from './page.ts'
 
-/** The parameters that lead to another page of a list. */
+/** The paging parameters of a list. */
 export const PAGING = ['page', 'after'] as const
 
 /**
- * Whether an address asks for a part of its page, or for another list on it: one of the parameters that the page knows has a
- * value. Others change nothing, such as those by which sites mark links that lead here; nor does an empty field of a form,
- * or the first page of a list.
+ * Whether an address selects a part of its page, or another list on it: one of the page's parameters has a
+ * value. Unknown parameters do not count, such as the tracking parameters of other sites, nor do empty form
+ * fields or the first page of a list.
  */
 export const isNarrowed = ({ query }: Pick<Visit, 'query'>, names: readonly string[]): boolean =>
   names.some(name => {

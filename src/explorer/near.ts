@@ -8,23 +8,26 @@ import { ifFound } from './found.ts'
 import type { Visit } from './page.ts'
 import { kindOf } from './part/match-rows.tsx'
 
-/** Suggestions for a visitor who found nothing, and how far the service has come. */
+/** Suggestions for a visitor whose name was not found, and the progress of the load. */
 export type Near = {
-  /** The text that was looked for. */
+  /** The text that was not found. */
   readonly text: string
   readonly matches: AnswerOf<typeof search>['matches']
-  /** The last block that is loaded. */
+  /** Height of the last loaded block. */
   readonly height: number
-  /** The last irreversible block; undefined: no node was heard lately that knows of later ones. */
+  /** Height of the last irreversible block; undefined: no node with later blocks answered recently. */
   readonly lib: number | undefined
 }
 
-/** Shorter beginnings are those of too many names. */
+/** Minimum length of a prefix: a shorter one matches too many names. */
 const LEAST = 2
 
 const BLOCK_BY_NUMBER = /^\/block\/\d+$/
 
-/** Names like the one in an address that nothing has: those that begin with it, or with ever less of it. Reads the store, asks no node. */
+/**
+ * Suggestions for a name that does not exist: names that start with it, or with ever shorter prefixes. Reads
+ * the store and asks no node.
+ */
 export const findNear = async (
   deps: AnswerDeps,
   address: Pick<Visit, 'path' | 'query'>,
@@ -34,7 +37,7 @@ export const findNear = async (
     { ...deps, node: undefined },
     async ({ ask, at }) => {
       const text = await soughtIn(ask, address)
-      // The number of a block that does not exist is not cut: blocks and names with its first digits have nothing to do with it.
+      // A block number is not shortened: other blocks and names with its first digits are unrelated.
       const beginnings = BLOCK_BY_NUMBER.test(address.path) ? [text] : beginningsOf(text)
       const near = { text, height: at.height, lib: lastIrreversible(at, deps.node) }
       for (const beginning of beginnings) {
@@ -47,10 +50,13 @@ export const findNear = async (
   )
 }
 
-/** A name of an address, and the kind of page that the thing with that name has. */
+/** A name in an address, and the kind of the page. */
 type Named = { readonly text: string; readonly kind: string }
 
-/** The names of an address: those of its path, then those of the filters behind it. The number of an NFT is no name. */
+/**
+ * The names in an address: those of its path, then those of the filters in its query. The id of an NFT is not
+ * a name.
+ */
 const namesIn = ({ path, query }: Pick<Visit, 'path' | 'query'>): readonly Named[] => {
   const [, kind = '', whole = kind, part = ''] = path.split('/').map(decoded)
   const given = (name: string): string => query.get(name) ?? ''
@@ -63,7 +69,7 @@ const namesIn = ({ path, query }: Pick<Visit, 'path' | 'query'>): readonly Named
   ].filter(({ text }) => text !== '')
 }
 
-/** The first name of an address that nothing has; `""`: there is a thing of each. */
+/** The first name of an address that does not exist; `""`: all exist. */
 const soughtIn = async (ask: Ask, address: Pick<Visit, 'path' | 'query'>): Promise<string> => {
   for (const { text, kind } of namesIn(address)) {
     const found = await ifFound(ask(search, { text }))
@@ -73,7 +79,7 @@ const soughtIn = async (ask: Ask, address: Pick<Visit, 'path' | 'query'>): Promi
   return ''
 }
 
-/** Whether what search calls a type has pages of a kind; contracts have one of what they own, too. */
+/** Whether a search type has pages of a kind. Contracts also have one for their holdings. */
 const isOf = (type: string, kind: string): boolean =>
   kindOf(type).kind === kind || (type === 'contract' && kind === 'account')
 
@@ -82,11 +88,11 @@ const lastIrreversible = (
   node: AnswerDeps['node'],
 ): number | undefined => {
   const heard = node?.heard()?.libBlock ?? 0
-  // A node far behind the store knows as little of later blocks as one that is silent.
+  // A node far behind the store knows no more of later blocks than a silent one.
   return lib > height || heard >= height - BEHIND ? Math.max(lib, heard) : undefined
 }
 
-/** Beginnings of a text to search for, longest first; names of accounts and tokens have small letters. */
+/** Prefixes of a text to search for, longest first. Names of accounts and tokens are in lower case. */
 const beginningsOf = (text: string): readonly string[] => {
   const { length } = text
   const lengths = [length, length - 1, length - 2, Math.ceil(length / 2), Math.ceil(length / 3)]

@@ -23,7 +23,7 @@ import { transactionPage } from './pages/transaction.tsx'
 import { transactionsPage } from './pages/transactions.tsx'
 import { wealthPage } from './pages/wealth.tsx'
 
-/** Every page, listed by hand; the first whose path fits is shown. */
+/** All pages, in an explicit list. The first page whose path matches is shown. */
 export const pages: readonly Page[] = [
   homePage,
   searchPage,

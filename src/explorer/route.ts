@@ -3,8 +3,8 @@ import { decoded } from './decoded.ts'
 type Route<T> = { readonly found: T; readonly id: string; readonly part: string }
 
 /**
- * What stands at a path: the first whose own path fits, and the segments that this leaves open as `{id}` and `{part}`.
- * undefined: nothing does.
+ * The first entry whose path pattern matches a path, and the segments at its placeholders `{id}` and
+ * `{part}`. undefined: no entry matches.
  */
 export const routeAt = <T extends { readonly path: string }>(
   all: readonly T[],

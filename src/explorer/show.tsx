@@ -29,7 +29,7 @@ export type Asked = {
   readonly now: number
 }
 
-/** A page as it is sent, and the height that it is true for; `type` where it is no page of HTML. */
+/** A page to send, and the height of its data; `type` if it is not HTML. */
 export type Document = { readonly text: string; readonly height?: number; readonly type?: string } | Elsewhere
 
 const sayIn =
@@ -37,7 +37,7 @@ const sayIn =
   (text: Text): string =>
     text[lang]
 
-/** A page as its visitor gets it. Throws what the store throws, and what the page does not find. */
+/** A page for its visitor. Throws the failures of the store, and of the page. */
 export const showPage = async (
   deps: AnswerDeps,
   asked: Asked,
@@ -60,7 +60,7 @@ export const showPage = async (
           last ??= lastInstead(asked, given, answer)
           return answer
         } catch (error) {
-          // A page may do without an answer; its links are those that lead to one.
+          // A page can do without the answer. Its links are only those of successful calls.
           calls.splice(calls.indexOf(call), 1)
           throw notFoundIfImpossible(error, call, { id, part, query: asked.query })
         }
@@ -71,14 +71,14 @@ export const showPage = async (
       if (shown.type !== undefined) return { text: await shown.body, type: shown.type }
       const frame: Frame = { ...visit, height: at.height, time: toIso(at.time), calls }
       const text = await (<Layout frame={frame} shown={shown} />)
-      // Lists are asked for while the page is made.
+      // Lists are requested while the page is rendered.
       return last === undefined ? { text, height: at.height } : { to: pathOfPage(asked, last) }
     },
     running,
   )
 }
 
-/** The page that tells what was refused, in the visitor's language; `near`: what may have been meant instead. */
+/** The page of a failure, in the visitor's language. `near`: suggestions. */
 export const showFailure = async (
   asked: Omit<Asked, 'now'>,
   failure: Failure,

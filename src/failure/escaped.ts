@@ -1,6 +1,6 @@
 /**
- * A text of somebody else's for a message: everything is escaped that could disturb a log or a terminal (controls, line
- * separators, direction marks, lone surrogates).
+ * Foreign text, made safe for a message: escapes every character that could disturb a log or a terminal
+ * (controls, line separators, direction marks, lone surrogates).
  */
 export const escaped = (text: string): string =>
   text.replace(

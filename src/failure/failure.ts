@@ -1,6 +1,6 @@
 /**
- * What went wrong, for programs: a closed list. HTTP status, API code and exit code follow from it in one table each
- * (`http/`, `cli/`).
+ * The kind of a failure, for programs: a closed list. The HTTP status, the API code and the exit code follow
+ * from it, each by one table (`http/`, `cli/`).
  */
 export type FailureKind =
   /** An invalid call or setting: the message names the value and the rule. */
@@ -10,32 +10,32 @@ export type FailureKind =
   | 'unauthorized'
   | 'forbidden'
   | 'not_found'
-  /** What the caller goes on from was replaced by another block. */
+  /** The block from which the caller continues was replaced by another one. */
   | 'replaced'
   | 'method_not_allowed'
   | 'uri_too_long'
   | 'rate_limited'
-  /** The thing may exist, but the load has not come that far. */
+  /** The object may exist, but the load has not reached its block yet. */
   | 'loading'
-  /** Store or node is out of reach, or the answer is not available now. */
+  /** The store or the node is out of reach, or the answer is not available now. */
   | 'unavailable'
   | 'deadline'
-  /** The node answered something that is not a block, not the next block, or not the chain we load. */
+  /** The node returned something that is not a block, not the next block, or not of the loaded chain. */
   | 'bad_block'
-  /** Loaded data is lost, or is not what a loader wrote: no answer is reliable until it is repaired. */
+  /** Stored data is lost, or differs from what a loader wrote: no answer is reliable until it is repaired. */
   | 'damaged'
-  /** Another writer, another schema or derivation version, another chain. */
+  /** Another writer, another version of the schema or derivation, or another chain. */
   | 'conflict'
-  /** Ours. */
+  /** A bug of this program. */
   | 'defect'
 
 export type FailureOptions = {
-  /** What to do about it; one sentence. */
+  /** A remedy, in one sentence. */
   readonly help?: string
   /** Named values for logs and tests; never secrets. */
   readonly details?: Readonly<Record<string, string | number>>
   readonly cause?: unknown
-  /** Whether the same call may go well a little later. Defaults by kind. */
+  /** Whether the same call may succeed a little later. The default depends on the kind. */
   readonly retryable?: boolean
   /** The message in Simplified Chinese, for failures that reach callers of the API. */
   readonly zh?: string
@@ -44,8 +44,8 @@ export type FailureOptions = {
 const RETRYABLE: ReadonlySet<FailureKind> = new Set(['unavailable', 'deadline', 'loading', 'rate_limited'])
 
 /**
- * The one error class that crosses a folder's edge. `message` says what happened, to which value, against which rule.
- * (`kind`, not `code`: Elysia gives `code` a meaning of its own.)
+ * The only error class that crosses a folder's boundary. `message` says what happened, to which value,
+ * against which rule. (`kind`, not `code`: Elysia gives `code` a meaning of its own.)
  */
 export class Failure extends Error {
   readonly kind: FailureKind
@@ -65,13 +65,18 @@ export class Failure extends Error {
   }
 }
 
-/** Text without credentials: user info of URLs, API keys in query strings and what has the form of our keys become `***`. */
+/**
+ * Text without credentials: user info of URLs, values of `apikey` in query strings, and texts in the form of
+ * our API keys become `***`.
+ */
 export const withoutSecrets = (text: string): string => (MAY_HAVE_SECRETS.test(text) ? masked(text) : text)
 
-/** Most texts have none, and a service under load has many of them to write. */
+/** A quick test: most texts have no secrets, and a busy service writes many texts. */
 const MAY_HAVE_SECRETS = /@|apikey=|il_/i
 
-/** A key of ours in upper or lower case, or most of one: names of the chain have at most 11 characters. */
+/**
+ * An API key of ours in upper or lower case, or most of one: names of the chain have at most 11 characters.
+ */
 const KEY_LIKE = /il_[0-9a-z]{12,}/gi
 
 const masked = (text: string): string =>
@@ -81,14 +86,19 @@ const masked = (text: string): string =>
     .replace(KEY_LIKE, '***')
 
 /**
- * A failure whose words are meant for callers although its kind usually has inner causes ('unavailable', 'deadline').
- * What stores and nodes say of such trouble names files and addresses, and stays in the log.
+ * A failure whose message is shown to callers although its kind usually has internal causes ('unavailable',
+ * 'deadline'). Messages of stores and nodes about such causes contain file names and addresses, so they stay
+ * in the log.
  */
 export class PublicFailure extends Failure {}
 
-/** The service starts or stops: the same request is answered soon, here or by another process. */
+/**
+ * The service is starting or stopping: the same request will be answered soon, by this process or another.
+ */
 export class Restarting extends PublicFailure {}
 
-/** What was thrown, as a Failure: anything else is our bug. */
+/**
+ * The thrown value as a Failure. A value of any other class becomes a 'defect', since it is a bug of ours.
+ */
 export const failureOf = (error: unknown): Failure =>
   error instanceof Failure ? error : new Failure('defect', String(error), { cause: error })

@@ -23,7 +23,7 @@ export type Gate = Identifying & {
 /** A request as the gate sees it. */
 export type Arrival = {
   readonly request: Request
-  /** Absent: the network that the request comes from is unknown, and not limited. */
+  /** The client's network. Absent: the network is unknown and not limited. */
   readonly client?: { readonly network: string } | undefined
   /** Values of `apikey`, in order. */
   readonly keys: readonly string[]
@@ -31,32 +31,37 @@ export type Arrival = {
   readonly fault: Failure | undefined
   /** Headers of the answer; admission adds those of the plan. */
   readonly headers: Record<string, string>
-  /** What the log says of the request; admission adds the id of the key. */
+  /** The request's fields in the log. Admission adds the id of the key. */
   readonly named: { key?: string }
 }
 
-/** The turns of one caller. */
+/** The ways of one caller to obtain turns in the queues. */
 export type Turns = {
-  /** For an answer out of the store; its waits end with the signal. */
+  /** A turn for an answer from the store. The signal ends every wait. */
   store(signal: AbortSignal): Turn
-  /** For what a node is asked. */
+  /** A turn for a request to a node. */
   node(signal: AbortSignal): Turn
-  /** Takes a place among the exports, which is given back once. Throws 'rate_limited' or 'unavailable' at once. */
+  /**
+   * Takes a place among the exports; the caller releases it once. Throws 'rate_limited' or 'unavailable' at
+   * once.
+   */
   export(): Place
-  /** The same among the feeds. */
+  /** Takes a place among the feeds, like `export`. */
   feed(): Place
-  /** The caller's plan, for what counts as more than one request. */
+  /** The caller's plan, for work that counts as more than one request. */
   readonly plan: {
-    /** Counts one more, as soon as it may. Throws 'rate_limited' when the day has none left. */
+    /**
+     * Counts one more request as soon as the plan allows it. Throws 'rate_limited' when none are left today.
+     */
     more(signal: AbortSignal): Promise<void>
-    /** Throws 'rate_limited' when the day has fewer left. */
+    /** Throws 'rate_limited' when fewer requests are left today. */
     require(requests: number): void
   }
 }
 
 /**
- * Lets a request of a caller through, within its plan and the service's capacity. Throws 'rate_limited', 'unavailable', and
- * what is wrong with the text of the query.
+ * Admits a request of a caller, within its plan and the service's capacity. Throws 'rate_limited',
+ * 'unavailable', and the failure of a query that cannot be read.
  */
 export const admit = async (
   arrival: Arrival,
@@ -73,9 +78,9 @@ export const admit = async (
   if (rate.waitMs > 0) await pause(rate.waitMs, clock, options.signal)
   return {
     turns: turnsOf(queues, { key: caller.id, plan: planOf(caller, rates, clock) }),
-    /** Gives back what counted under the plan when the request was refused for lack of room after all. */
+    /** Returns the counted request to the plan when the request was refused after all, for lack of room. */
     refused: (error: unknown): void => {
-      // 'rate_limited': its answer would count as more requests than the plan has left.
+      // 'rate_limited' as well: the answer would count as more requests than the plan has left.
       if (error instanceof Busy || (error instanceof Failure && error.kind === 'rate_limited'))
         rates.giveBack(caller, rate)
     },
@@ -83,8 +88,9 @@ export const admit = async (
 }
 
 /**
- * The refusal of a request for which there is no room, before any work is done for it. Only possible while the list of
- * keys is fresh, so that the key is known without waiting. undefined: the request is handled as usual.
+ * The refusal of a request for which there is no room, before any work is done for it. It is possible only
+ * while the list of keys is fresh, so that the key is known without waiting. undefined: the request is
+ * handled as usual.
  */
 export const crowdedOut = (
   arrival: Arrival,
@@ -103,8 +109,9 @@ export const crowdedOut = (
 }
 
 /**
- * Who asks, by the key of the request. Throws 'rate_limited' for a network that has sent too many wrong keys with one
- * more, and for one that asks too much with the test key; other keys of such a network are let through.
+ * The caller, found by the key of the request. Throws 'rate_limited' for a network that sends one more wrong
+ * key after too many, and for a network that exceeds its share of the test key. Other keys of such a network
+ * are accepted.
  */
 export const identified = async (arrival: Arrival, { keyring, addresses }: Identifying): Promise<Caller> => {
   const key = keyOf(arrival)
@@ -128,7 +135,7 @@ export const identified = async (arrival: Arrival, { keyring, addresses }: Ident
   }
 }
 
-/** The turns of a key, or of a network; `exports`: where its exports count. */
+/** The turns of a key, or of a network. `exports`: the queue in which its exports count. */
 export const turnsOf = (
   queues: Queues,
   caller: {
@@ -164,10 +171,16 @@ export const turnsOf = (
   }
 }
 
-/** Pause before a turn is asked for again: a body that is sent for minutes can wait while the service is busy. */
+/**
+ * Pause before a turn is requested again. A response body that takes minutes can wait while the service is
+ * busy.
+ */
 const RETRY_MS = 100
 
-/** Turns that are asked for until there is one: a body that goes on gives way to requests, and is not broken off by them. */
+/**
+ * Requests a turn until there is one. A response body in progress yields to requests, and is not aborted by
+ * them.
+ */
 export const retried =
   (turn: Turn, clock: Pick<Clock, 'sleep'>, signal: AbortSignal): Turn =>
   async () => {

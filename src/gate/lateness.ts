@@ -1,14 +1,14 @@
 /** The delay of a thread's event loop. */
 export type Lateness = {
-  /** The longest that anything had to wait for its turn of the event loop in the last second or now, milliseconds. */
+  /** The longest delay of any callback in the event loop, in the last second or now, milliseconds. */
   ms(): number
-  /** A request came: while some do, the thread is measured 20 times a second, otherwise once. */
+  /** Notes a request. While requests arrive, the thread is measured 20 times a second, otherwise once. */
   noteRequest(): void
   stop(): void
 }
 
 const BUSY_MS = 50
-/** A timer that fires 20 times a second costs an idle service more than all else that it does. */
+/** A timer that fires 20 times a second costs an idle service more than all its other work. */
 const IDLE_MS = 1_000
 /** A service is idle after this number of measurements without a request between them. */
 const QUIET_MEASUREMENTS = 40
@@ -19,8 +19,8 @@ const KEPT_MS = 1_000
 type After = (ms: number, measure: () => void) => () => void
 
 /**
- * Measures how late a timer fires, and calls `eachSecond` with `ms()` about once a second: a timer of its own would wake the
- * thread a second time. Keeps no process running.
+ * Measures how late a timer fires, and calls `eachSecond` with `ms()` about once a second: a separate timer
+ * would wake the thread a second time. The timer does not keep the process running.
  */
 export const watchLateness = (
   eachSecond: (ms: number) => void,

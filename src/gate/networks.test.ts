@@ -27,7 +27,7 @@ test('wrong keys: a hundred in a minute over all threads, then one every 600 ms'
     thread.wrong('a')
   }
   expect([one.wrongFor('a'), two.wrongFor('a'), one.wrongFor('b')]).toEqual([600, 600, 0])
-  // What is refused makes the wait no longer.
+  // Refused requests do not lengthen the wait.
   for (let times = 0; times < 300; times++) one.wrong('a')
   at.time += 600
   expect(one.wrongFor('a')).toBe(0)
@@ -51,7 +51,7 @@ test('test key: a network has half of what all have, in a minute and in a day', 
   expect([one.test('a', PLAN), two.test('b', PLAN)]).toEqual([2_000, 0])
   at.time += 60_000
   for (let times = 0; times < 20; times++) expect(one.test('a', PLAN)).toBe(0)
-  // Fifty of the day are used, and one comes back every 1,728 seconds.
+  // Fifty requests of the day are used, and one becomes available every 1,728 seconds.
   expect(one.test('a', PLAN)).toBeGreaterThan(1_600_000)
 })
 

@@ -1,20 +1,29 @@
 import type { Plan } from '#keys/plan.ts'
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '#time/units.ts'
 
-/** Networks that are remembered at once, some 2 MB. Beyond that those that owe least are forgotten. */
+/**
+ * Networks that are remembered at once, about 2 MB. Above that number, networks with the least debt are
+ * forgotten.
+ */
 export const MAX_NETWORKS = 32_768
-/** Networks of which one is forgotten. */
+/** Candidates from which one network to forget is chosen. */
 const CHOICE = 8
-/** Wrong keys of a network in a minute: a mistyped key is tried again, a program that guesses goes on. */
+/**
+ * Wrong keys of a network in a minute. A mistyped key is retried a few times; a program that guesses keys
+ * goes on.
+ */
 const WRONG_PER_MINUTE = 100
-/** A network may ask at most this share of what the test key allows to all. */
+/** The largest share of the test key's plan that one network may use. */
 const TEST_SHARE = 0.5
-/** Pages for people that a network may open in a minute: several readers behind one address, and no program that takes all. */
+/**
+ * Pages for people that a network may open in a minute: enough for several readers behind one address, too
+ * few for a crawler.
+ */
 const VISITS_PER_MINUTE = 600
-/** The same for pages that are open and ask for what is new: ten pages, once a second. */
+/** Refreshes of open pages by a network in a minute: ten pages, once a second. */
 const REFRESHES_PER_MINUTE = 600
 
-/** `most` in `ms` milliseconds; `of`: its place among the numbers of a network. */
+/** `most` requests in `ms` milliseconds; `of`: the limit's index among the numbers of a network. */
 type Limit = { readonly of: number; readonly most: number; readonly ms: number }
 
 const WRONG_KEYS: Limit = { of: 0, most: WRONG_PER_MINUTE, ms: MINUTE_MS }
@@ -24,11 +33,14 @@ const TEST_MINUTE = 3
 const TEST_DAY = 4
 export const LIMITS_OF_NETWORK = 5
 
-/** What networks have used up, counted over all threads: `LIMITS_OF_NETWORK` numbers for each. */
+/**
+ * The limits that networks have used up, counted over all threads: `LIMITS_OF_NETWORK` numbers for each
+ * network.
+ */
 export type NetworkTimes = {
   /**
-   * The numbers of a network, for this thread alone until `end`, which must follow. An unknown network gets zeros, or where
-   * it is not to be `added`, nothing.
+   * The numbers of a network, locked by this thread until `end`, which must follow. An unknown network gets
+   * zeros; undefined: the network is unknown and is not to be `added`.
    */
   begin(network: string, added: boolean): Float64Array | undefined
   end(): void
@@ -42,7 +54,7 @@ export const localNetworkTimes = (most = MAX_NETWORKS): NetworkTimes => {
       const found = known.get(network)
       if (found !== undefined || !added) return found
       if (known.size >= most) {
-        // Of some, the one that owes least: a network that owes much is not forgotten for others.
+        // The candidate with the least debt: a network with much debt is not forgotten in favour of others.
         const [least] = [...known.entries().take(CHOICE)].toSorted(([, a], [, b]) => owed(a) - owed(b))
         if (least !== undefined) known.delete(least[0])
       }
@@ -57,23 +69,29 @@ export const localNetworkTimes = (most = MAX_NETWORKS): NetworkTimes => {
 /** The latest of a network's times. */
 export const owed = (times: Float64Array): number => Math.max(...times)
 
-/** Limits of networks, by their names of at most 16 bytes. Milliseconds to wait; 0: it is within the limit. */
+/**
+ * Limits of networks, by their names of at most 16 bytes. Methods return milliseconds to wait; 0: within the
+ * limit.
+ */
 export type AddressLimits = {
-  /** Whether the wrong keys of a network are above the limit, so that its next key is not looked up again in the store. */
+  /**
+   * Milliseconds for which the wrong keys of a network are above the limit, so that its next key is not
+   * looked up again in the store.
+   */
   wrongFor(network: string): number
   /** Counts a wrong key. */
   wrong(network: string): void
-  /** Counts a request with the test key; one that has to wait does not count. */
+  /** Counts a request with the test key. A request that has to wait does not count. */
   test(network: string, plan: Plan): number
-  /** Counts a page for people; one that has to wait does not count. */
+  /** Counts a page for people. A page that has to wait does not count. */
   visit(network: string): number
-  /** Counts a refresh of an open page; one that has to wait does not count. */
+  /** Counts a refresh of an open page. A refresh that has to wait does not count. */
   refresh(network: string): number
 }
 
 /**
- * Each limit lets its number pass at once, and then one more each time its share of the period is over: one number for each
- * network and limit, the time at which all that passed would have come evenly (the generic cell rate algorithm).
+ * Each limit allows a burst of `most` requests, and then one more each time its share of the period is over.
+ * One number per network and limit suffices: the theoretical arrival time of the generic cell rate algorithm.
  */
 export const addressLimits = (options: {
   /** Milliseconds since 1970. */
@@ -82,11 +100,11 @@ export const addressLimits = (options: {
   readonly times?: NetworkTimes
 }): AddressLimits => {
   const { now, times = localNetworkTimes() } = options
-  /** Never more than a period ahead: a clock that was set back locks nobody out. */
+  /** At most one period ahead: a clock that was set back locks nobody out. */
   const timeOf = (time: number, { ms }: Limit): number => Math.min(time, now() + ms)
   const waitFor = (time: number, limit: Limit): number =>
     Math.max(0, Math.ceil(timeOf(time, limit) + limit.ms / limit.most - limit.ms - now()))
-  /** Counts one more under each limit, unless it has to wait. */
+  /** Counts one more request under each limit, unless it has to wait. */
   const take = (network: string, limits: readonly Limit[]): number => {
     const own = times.begin(network, true) ?? new Float64Array(LIMITS_OF_NETWORK)
     const wait = Math.max(...limits.map(limit => waitFor(own[limit.of] ?? 0, limit)))
@@ -102,7 +120,7 @@ export const addressLimits = (options: {
       times.end()
       return wait
     },
-    // No debt beyond the period: a network that stops is free after it.
+    // The debt never exceeds the period: a network that stops is free after it.
     wrong: network => void take(network, [WRONG_KEYS]),
     test: (network, { perSecond, perDay }) =>
       take(network, [

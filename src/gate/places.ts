@@ -6,34 +6,40 @@ export type Bounds = {
   readonly waitingOfKey: number
 }
 
-/** What runs and waits, counted over all threads, as one of them sees it. A network counts as a key where nobody has one. */
+/**
+ * Running and waiting requests, counted over all threads; the view of one thread. Where callers have no key,
+ * the network is the key.
+ */
 export type Places = {
   readonly bounds: Bounds
   /** The number of threads that count together. */
   readonly threads: number
-  /** How many run and wait, in all. */
+  /** The number of running requests, and of waiting requests below, in all. */
   running(): number
   waiting(): number
-  /** The same of a key. */
+  /** The same numbers for one key. */
   runningOf(key: string): number
   waitingOf(key: string): number
-  /** How many more of a key may run; another thread may be faster. */
+  /** The number of further requests of a key that may run. Another thread may take a place first. */
   free(key: string): number
-  /** Takes a place among those that run; false: there is none, or another thread was faster. */
+  /** Takes a place among the running requests; false: none is free, or another thread took it first. */
   take(key: string): boolean
-  /** Gives it back. */
+  /** Releases the place. */
   leave(key: string): void
-  /** Whether there is room for one more that waits in this thread. */
+  /** Whether one more request may wait in this thread. */
   hasRoom(): boolean
-  /** Takes a place among those that wait, or that of a key which waits in this thread; false: there is none. */
+  /**
+   * Takes a place among the waiting requests, or the place of a key that waits in this thread; false: there
+   * is none.
+   */
   enter(key: string, instead?: string): boolean
   quit(key: string): void
   /**
-   * A mark to be taken before looking for a free place, and passed to `sleep`: a place that becomes free in between is not
-   * missed.
+   * A mark to take before looking for a free place, and to pass to `sleep`, so that a place that becomes free
+   * in between is not missed.
    */
   mark(): number
-  /** Calls `wake` once when another thread has made a place free; never where only this thread can. */
+  /** Calls `wake` once when another thread has freed a place; never where only this thread can free one. */
   sleep(mark: number, wake: () => void): void
 }
 

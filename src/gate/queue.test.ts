@@ -7,7 +7,7 @@ const WIDE: Bounds = { running: 100, runningOfKey: 100, waiting: 1_000, waitingO
 const AGE_MS = 1_000
 const never = new AbortController().signal
 
-/** Takes a place for `work` alone. */
+/** Holds a place during `work`. */
 const inPlace = async (
   queue: FairQueue,
   { key, signal = never }: { readonly key: string; readonly signal?: AbortSignal },
@@ -103,7 +103,7 @@ test('take: what waited too long is refused though nothing else happens', async 
 test('take: those of a key that may start are not refused, though the machine was busy for long', async () => {
   const { run, clock, ended, running } = setUp({ running: 3, runningOfKey: 2 })
   for (const key of 'aaab') run(key)
-  // Time passes, and the loop has no turn.
+  // Time passes without a turn of the event loop.
   clock.leap(5_000)
   await clock.settle()
   expect([running.map(({ key }) => key), ended]).toEqual([['a', 'a', 'b'], ['a unavailable']])
@@ -158,7 +158,7 @@ test('take: work that never waits leaves the loop to others again and again', as
       over += 1
     }),
   )
-  // Each turn has some of it.
+  // Some of the requests end in each turn.
   let turns = 0
   while (over < 20) {
     await new Promise<void>(resolve => setImmediate(resolve))

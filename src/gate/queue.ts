@@ -3,40 +3,44 @@ import { PublicFailure } from '#failure/failure.ts'
 import type { Clock } from '#time/clock.ts'
 import type { Places } from './places.ts'
 
-/** Refused before anything was done. */
+/** A request that was refused before any work was done. */
 export class Busy extends PublicFailure {}
 
 /** A request that waits for its turn. */
 type Waiter = {
   readonly key: string
-  /** When it came, by the clock. */
+  /** Time of arrival, by the clock. */
   readonly since: number
   readonly start: () => void
   readonly refuse: (reason: Error) => void
 }
 
-/** Milliseconds for which work goes on before the event loop accepts new requests; longer if accepting them took longer. */
+/** Milliseconds of work before the event loop accepts new requests; longer if accepting them took longer. */
 const SLICE_MS = 10
 
 /**
- * Lets keys take turns, however many requests each of them has. Limits are those of all threads together; the turns of
- * keys are kept in each thread, and threads take turns where all places are taken.
+ * Serves keys in turn, regardless of the number of requests of each. Limits hold for all threads together.
+ * The order of keys is kept per thread, and threads take turns when all places are taken.
  *
- * A request begins at once while nothing waits, but not for longer than a slice without a turn of the event loop: a store
- * that answers within the call would otherwise keep the loop busy until all are served, and none would be refused.
+ * A request begins at once while no request waits, but not for longer than a slice without a turn of the
+ * event loop. Otherwise a store that answers within the call would keep the loop busy until all are served,
+ * and none would be refused.
  */
 export class FairQueue {
   readonly places: Places
   readonly #ageMs: number
   readonly #clock: Clock
-  /** What waits in this thread, in the order in which keys get their turns. */
+  /** The requests that wait in this thread, by key, in the order in which keys get their turns. */
   readonly #keys = new Map<string, Set<Waiter>>()
   #count = 0
   #isInTurn = true
-  /** Whether `#go` comes in the next turn of the event loop, and when work was last left for new requests. */
+  /**
+   * Whether `#go` is scheduled for the next turn of the event loop, and when work last paused for new
+   * requests.
+   */
   #isDue = false
   #paused: number
-  /** The last known turn of the event loop, and since when the next one is awaited. */
+  /** The last known turn of the event loop, and the time since which the next one is awaited. */
   #turned = Number.NEGATIVE_INFINITY
   #watchedSince: number | undefined
   #timer: (() => void) | undefined
@@ -56,15 +60,15 @@ export class FairQueue {
     if (!places.hasRoom() && this.#toGiveWay(key) === undefined) throw TOO_MANY
   }
 
-  /** Whether some key may have no room: a cheap check before the key of a request is known. */
+  /** Whether some key may have no room. A cheap check before the key of a request is known. */
   isCrowded(): boolean {
     const { waiting, waitingOfKey } = this.places.bounds
     return this.places.waiting() >= Math.min(waiting, waitingOfKey)
   }
 
   /**
-   * Waits for a place, which the caller gives back. Throws 'unavailable' when too many wait or the wait was too long, and
-   * what `signal` aborts with while the request waits.
+   * Waits for a place, which the caller releases. Throws 'unavailable' when too many requests wait or the
+   * wait was too long, and the reason of `signal` when it aborts while the request waits.
    */
   async take(key: string, signal: AbortSignal): Promise<Place> {
     signal.throwIfAborted()
@@ -77,7 +81,10 @@ export class FairQueue {
     this.#startSoon()
   }
 
-  /** Whether the event loop had a turn within a slice. It is watched only when its last known turn is older. */
+  /**
+   * Whether the event loop had a turn within a slice. The loop is watched only when its last known turn is
+   * older.
+   */
   #mayBegin(): boolean {
     const now = this.#clock.elapsed()
     if (now - this.#turned < SLICE_MS / 2) return true
@@ -109,11 +116,11 @@ export class FairQueue {
     }
   }
 
-  /** Throws when there is no room. */
+  /** Throws 'unavailable' when there is no room. */
   #add(waiter: Waiter): void {
     const { key } = waiter
     if (!this.places.enter(key)) {
-      // One step, or another thread would take the place that is made.
+      // In one step: otherwise another thread would take the freed place.
       const instead = this.#toGiveWay(key)
       if (instead === undefined || !this.places.enter(key, instead.key)) throw TOO_MANY
       this.#forget(instead)
@@ -132,7 +139,7 @@ export class FairQueue {
     return true
   }
 
-  /** False: it does not wait any more. */
+  /** Stops the wait of a request; false: the request no longer waits. */
   #remove(waiter: Waiter): boolean {
     const waited = this.#forget(waiter)
     if (waited) this.places.quit(waiter.key)
@@ -140,8 +147,9 @@ export class FairQueue {
   }
 
   /**
-   * The latest of the key that has most waiting in all threads, of those that wait in this one: a thread has less room
-   * than all, and each of its few may be of another key.
+   * The latest waiter of the key with the most waiting requests in all threads, among the keys that wait in
+   * this thread. The counts of all threads decide, since this thread has only a part of the room, and each of
+   * its few waiters may belong to another key.
    */
   #toGiveWay(key: string): Waiter | undefined {
     let most = this.places.waitingOf(key) + 1
@@ -155,7 +163,7 @@ export class FairQueue {
     return latest
   }
 
-  /** Refuses what has waited too long while nothing else happens. */
+  /** Schedules the refusal of requests that wait too long, for when no other event triggers it. */
   #keepTime(): void {
     if (this.#timer !== undefined || this.#count === 0) return
     this.#timer = this.#clock.after(this.#ageMs / 4, () => {
@@ -166,7 +174,10 @@ export class FairQueue {
     })
   }
 
-  /** What may start now stays, however late it is: a machine that stood still for a while is not overloaded. */
+  /**
+   * Requests that may start now are kept, however late they are: a machine that was suspended for a while is
+   * not overloaded.
+   */
   #refuseOld(): void {
     const until = this.#clock.elapsed() - this.#ageMs
     for (const [key, own] of [...this.#keys])
@@ -183,7 +194,7 @@ export class FairQueue {
     setImmediate(() => this.#go())
   }
 
-  /** Starts what waits, as far as there are places. */
+  /** Starts waiting requests, as far as places are free. */
   #go(): void {
     this.#isDue = false
     const mark = this.places.mark()
@@ -195,7 +206,7 @@ export class FairQueue {
       if (!this.places.take(waiter.key)) continue
       this.#remove(waiter)
       waiter.start()
-      // Answers that a store gives at once are finished now, so that their time is measured.
+      // Immediate answers of a store finish now, so that their time is measured.
       drainMicrotasks()
       if (this.#clock.elapsed() < until) continue
       this.#startSoon()
@@ -206,9 +217,9 @@ export class FairQueue {
   }
 
   /**
-   * The oldest of the key whose turn it is, every other time of the key that has fewest waiting: one that asks seldom, and
-   * was late with all the others, need not wait for a round of theirs for each of its requests. The key goes to the end of
-   * the turns.
+   * The oldest request of the key whose turn it is. Every other time, the key with the fewest waiting
+   * requests has its turn: a key that sends few requests need not wait for a whole round of the others for
+   * each of them. The chosen key moves to the end of the order.
    */
   #next(): Waiter | undefined {
     let chosen: readonly [key: string, own: Set<Waiter>] | undefined
@@ -227,9 +238,9 @@ export class FairQueue {
   }
 }
 
-/** A place among those that are worked on. */
+/** A place among the running requests. */
 export type Place = {
-  /** Gives the place to the next, once; what goes on without it must be bounded elsewhere. */
+  /** Releases the place, once. Work that continues without the place must be bounded elsewhere. */
   readonly leave: () => void
 }
 

@@ -5,43 +5,43 @@ import { type Bounds, localPlaces, type Places } from './places.ts'
 import { Busy, FairQueue, type Place, placeIn } from './queue.ts'
 import { localUses, type Uses } from './use.ts'
 
-/** What callers do, counted over all threads of the process, as one of them sees it. */
+/** The activity of callers, counted over all threads of the process; the view of one thread. */
 export type Counts = {
   readonly queues: QueuePlaces
   readonly uses: Uses
   readonly networks: NetworkTimes
 }
 
-/** What runs and waits in each queue. */
+/** The running and waiting requests of each queue. */
 export type QueuePlaces = Readonly<Record<keyof Queues, Places>>
 
 /**
- * Where requests wait for their turn. What nodes are asked has turns of its own: a node that hangs takes none from
- * answers out of the store.
+ * The queues in which requests wait for their turn. Requests to nodes have queues of their own, so that a
+ * node that hangs takes no place from answers out of the store.
  */
 export type Queues = {
   /** Answers out of the store. */
   readonly store: FairQueue
   /** `/rpc/`. */
   readonly node: FairQueue
-  /** Answers that need a node for what is not stored; each keeps a view of the store meanwhile. */
+  /** Answers that need a node for data that is not stored. Each keeps a view of the store meanwhile. */
   readonly aside: FairQueue
-  /** The same where nothing of the store is needed any more: many may wait, and for longer. */
+  /** Answers that need a node and no longer the store. Many may wait, and for longer. */
   readonly lookups: FairQueue
-  /** Lists that are sent whole, over minutes: none waits. */
+  /** Lists that are sent whole, over minutes. None waits. */
   readonly exports: Places
-  /** Feeds, which are open for days: none waits. */
+  /** Feeds, which are open for days. None waits. */
   readonly feeds: Places
-  /** Pages that follow the chain, by network. They have no key, and take no place from those who have one. */
+  /** Pages that follow the chain, by network. They have no key, and take no place from callers with a key. */
   readonly live: Places
-  /** Files of pages, the same. */
+  /** Files of pages, by network like `live`. */
   readonly downloads: Places
 }
 
 /**
- * What the threads of a process do together at most: requests that are worked on, exports that are sent, and feeds that
- * are open. The limits of exports hold for files of pages as well, those of feeds for live pages; there a network counts
- * as a key.
+ * The limits of all threads of a process together: requests in progress, exports in progress, and open feeds.
+ * The limits of exports hold for files of pages as well, and those of feeds for live pages; there a network
+ * counts as a key.
  */
 export type Capacity = {
   readonly maxInFlight: number
@@ -50,20 +50,22 @@ export type Capacity = {
   readonly maxFeedsPerKey: number
 }
 
-/** Nobody's answer is worth more than a second of waiting for its turn. */
+/** The longest wait for a turn, milliseconds: no answer is worth a longer wait. */
 const AGE_MS = 1_000
-/** Requests that wait for each one that is worked on: what waits longer than `AGE_MS` is refused anyway. */
+/**
+ * Waiting requests per running request. A longer queue is pointless: a wait above `AGE_MS` is refused anyway.
+ */
 const WAITING = 8
 
-/** As many as a node answers side by side; one key has an eighth of them. */
+/** The number of requests that a node answers concurrently. One key has an eighth of them. */
 const NODE = { running: 64, runningOfKey: 8, waiting: 128, waitingOfKey: 16 } as const
-/** Together fewer than the embedded store's readers. */
+/** The sum is below the number of the embedded store's readers. */
 const ASIDE = { running: 16, runningOfKey: 4, waiting: 16, waitingOfKey: 4 } as const
 
-/** A wallet asks for each of its pending transactions by itself, for all of them at once. */
+/** A wallet requests each of its pending transactions separately, and all of them at once. */
 const LOOKUPS = { running: 16, runningOfKey: 8, waiting: 1_024, waitingOfKey: 128 } as const
 
-/** One key has at most half of what is worked on and a quarter of what waits. */
+/** One key has at most half of the running requests and a quarter of the waiting ones. */
 const shared = (running: number): Bounds => ({
   running,
   runningOfKey: Math.ceil(running / 2),
@@ -71,7 +73,7 @@ const shared = (running: number): Bounds => ({
   waitingOfKey: Math.ceil((running * WAITING) / 4),
 })
 
-/** Streams never queue: one that finds no place is refused. */
+/** Streams never queue: a stream that finds no place is refused. */
 const streams = (running: number, runningOfKey: number): Bounds => ({
   running,
   runningOfKey,
@@ -82,7 +84,7 @@ const streams = (running: number, runningOfKey: number): Bounds => ({
 /** Exports of one key. */
 const EXPORTS_OF_KEY = 2
 
-/** One thing for each queue, by its bounds. */
+/** One value for each queue, made from its bounds. */
 export const ofQueues = <T>(
   { maxInFlight, maxExports, maxFeeds, maxFeedsPerKey }: Capacity,
   make: (bounds: Bounds) => T,
@@ -108,19 +110,19 @@ export const queuesFor = (
   places: QueuePlaces,
   { deadlineMs, clock }: { readonly deadlineMs: number; readonly clock: Clock },
 ): Queues => {
-  // A request that waited for half of its time has too little left.
+  // A request that waited for half of its deadline has too little time left.
   const ageMs = Math.min(AGE_MS, deadlineMs / 2)
   return {
     ...places,
     store: new FairQueue(places.store, ageMs, clock),
     node: new FairQueue(places.node, ageMs, clock),
     aside: new FairQueue(places.aside, ageMs, clock),
-    // What waits here holds nothing, so all that counts is that there is time left to ask.
+    // Waiting requests hold no place here, so the only limit is that enough time is left for the node.
     lookups: new FairQueue(places.lookups, deadlineMs / 2, clock),
   }
 }
 
-/** A place for what is sent as a stream, for a key or a network. Throws 'rate_limited' or 'unavailable' at once. */
+/** A place for a stream, for a key or a network. Throws 'rate_limited' or 'unavailable' at once. */
 export const streamPlace = (queues: Queues, stream: Stream, key: string): Place => {
   const places = queues[stream]
   if (places.take(key)) return placeIn(places, key)
@@ -133,7 +135,10 @@ export const streamPlace = (queues: Queues, stream: Stream, key: string): Place 
 
 type Stream = 'exports' | 'feeds' | 'live' | 'downloads'
 
-/** Why there is no place: the key or network has as many as it may, or all have; seconds after which to try again. */
+/**
+ * The messages of a refused stream: the key or network has its maximum, or all places are taken.
+ * `retryAfter`: seconds.
+ */
 type Refusal = { readonly ofKey: (own: number) => Text; readonly inAll: Text; readonly retryAfter: number }
 
 const REFUSALS: Readonly<Record<Stream, Refusal>> = {

@@ -10,7 +10,10 @@ const clock = (time: number) => {
 const NOON = Date.UTC(2026, 10, 21, 12)
 const caller = (perSecond: number, perDay: number, id = 'a') => ({ id, plan: { perSecond, perDay } })
 
-/** An answer in one line: allowed, left of the limit, seconds until it is full again, and until one more may pass. */
+/**
+ * An answer in one line: allowed, requests left of the limit, seconds until the limit is full again, and
+ * seconds until one more may pass.
+ */
 const line = ({ allowed, remaining, limit, scope, resetSeconds, retryAfter }: RateAnswer): string =>
   `${allowed ? 'yes' : 'no'}, ${remaining} of ${limit} a ${scope}, ${resetSeconds}, ${retryAfter}`
 
@@ -52,7 +55,7 @@ test('take: who asks as often as the plan allows is not refused because this pro
     const key = caller(20, 1_000)
     const answers = []
     for (let sent = 0; sent < 60; sent++) {
-      // Requests of 700 ms of the second second are handled at its end.
+      // The 14 requests of the first 700 ms of the second second are handled at the end of these.
       const late = sent >= 20 && sent < 34
       at.time = NOON + (late ? 33 : sent) * 50
       answers.push(rates.take(key))
@@ -171,7 +174,7 @@ test('share: the day goes on where all processes left it, and ends at midnight',
   expect([...stored]).toEqual([['a', 3]])
   expect(one.take(key)).toMatchObject({ allowed: true, remaining: 1 })
   await one.share(usage)
-  // As after a restart.
+  // The state after a restart.
   const next = createRates(at)
   await next.share(usage)
   expect(next.take(key)).toMatchObject({ allowed: true, remaining: 0 })
@@ -209,7 +212,7 @@ test('share: what was not shared by midnight counts for the day on which it was 
     rates.take(key)
     meanwhile = () => undefined
   }
-  // The answer comes after midnight.
+  // The answer arrives after midnight.
   await rates.share(usage)
   at.time = midnight + 86_400_000 - 300
   for (let times = 0; times < 3; times++) rates.take(key)
@@ -244,11 +247,11 @@ test('share: what could not be added is added by the next one, once', async () =
   await expect(rates.share(usage(true))).rejects.toThrow('down')
   rates.take(key)
   const adding = rates.share(usage(false))
-  // Counted while the answer is under way.
+  // Counted while the answer is in flight.
   rates.take(key)
   await adding
   expect(seen).toEqual([1, 2])
-  // Two of others, three of ours.
+  // Two requests of other processes, three of this one.
   expect(rates.left(key)).toMatchObject({ today: 5, usedToday: 5 })
 })
 

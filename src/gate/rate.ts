@@ -8,76 +8,84 @@ import { shareDay, turnTo } from './share-day.ts'
 import { follow, localUses, nextTime, pass, type Ring, takeBack, type Use, type Uses } from './use.ts'
 
 /**
- * A request that comes at most this long before its time waits for it: a caller that asks as often as the plan allows is
- * not refused because the network brought two requests together.
+ * A request that arrives at most this long before its time waits for it. A caller that sends requests at the
+ * rate of the plan is not refused because the network delivered two of them together.
  */
 const EARLY_MS = 200
-/** The same for a request that this process itself was late to handle, together with others of its key. */
+/**
+ * The same limit for a request that this process was itself late to handle, together with others of its key.
+ */
 const MOST_EARLY_MS = 1_200
 /** The part of a key's requests per second that long work, such as an export, may take. */
 const SHARE = 0.75
 
-/** Who asks, and how much that one may ask. */
+/** A caller, by its id and its plan. */
 type Caller = Pick<KnownCaller, 'id' | 'plan'>
 
 export type RateAnswer = {
   readonly allowed: boolean
-  /** Milliseconds after which an allowed request may go on; until then it is not. */
+  /** Milliseconds that an allowed request must wait before it continues. */
   readonly waitMs: number
-  /** When it counts, milliseconds since 1970, and the UTC day that it counts in: one that waits over midnight came before. */
+  /**
+   * The time at which the request counts, milliseconds since 1970, and the UTC day in which it counts. A
+   * request that waits over midnight counts in the day in which it arrived.
+   */
   readonly at: number
   readonly day: number
-  /** The narrower of the two limits: requests per second, or per day when fewer than that are left today. */
+  /**
+   * The narrower of the two limits: requests per second, or per day when fewer are left today than in this
+   * second.
+   */
   readonly limit: number
   readonly scope: 'second' | 'day'
-  /** Whole requests left under it. */
+  /** Whole requests left under `limit`. */
   readonly remaining: number
-  /** Seconds until it is full again, rounded up. */
+  /** Seconds until the limit is fully available again, rounded up. */
   readonly resetSeconds: number
-  /** Seconds until one more is allowed, rounded up, at least 1; 0 when this one was. */
+  /** Seconds until one more request is allowed, rounded up, at least 1; 0 when this request was allowed. */
   readonly retryAfter: number
 }
 
 export type Rates = {
   take(caller: Caller): RateAnswer
   /**
-   * Counts one more request of work that goes on and may wait: 0 when it was counted, else the milliseconds after which to
-   * try again. It leaves a quarter of the plan's second to the key's other requests. Throws 'rate_limited' when the day has
-   * none left.
+   * Counts one more request of work in progress that may wait. Returns 0 when the request was counted, else
+   * the milliseconds after which to try again. A quarter of the plan's second is left for other requests of
+   * the key. Throws 'rate_limited' when none are left today.
    */
   takeMore(caller: Caller): number
-  /** Throws 'rate_limited' when the day has fewer requests left. */
+  /** Throws 'rate_limited' when fewer requests are left today. */
   requireToday(caller: Caller, requests: number): void
-  /** Takes back what was allowed: it was refused for another reason. */
+  /** Uncounts an allowed request that was refused for another reason. */
   giveBack(caller: Caller, allowed: RateAnswer): void
-  /** What a key has left at the moment; this asks for nothing. */
+  /** The requests that a key has left at the moment. The call does not count as a request. */
   left(caller: Caller): Left
   /**
-   * Adds what was counted since the last time, and counts on from what all processes counted. One at a time; when it
-   * fails, the next one adds the same.
+   * Adds the requests counted since the last call to the shared usage, and continues from the counts of all
+   * processes. Only one call may run at a time. After a failure, the next call adds the same requests.
    */
   share(usage: Pick<Usage, 'add'>): Promise<void>
 }
 
-/** Whole requests. */
+/** Numbers of whole requests that a key has left and has used. */
 export type Left = {
   readonly second: number
   readonly today: number
   readonly usedToday: number
-  /** When the UTC day ends, milliseconds since 1970. */
+  /** End of the UTC day, milliseconds since 1970. */
   readonly dayEnds: number
 }
 
 const NEVER_LATE = { ms: () => 0, noteRequest: () => undefined }
 
 /**
- * Counts what each key asks: never more than `perSecond` in any second, wherever it begins, and never more than `perDay`
- * in a UTC day, over all threads that have the same uses. A refused call costs nothing.
+ * Counts the requests of each key: at most `perSecond` in any second, wherever it begins, and at most
+ * `perDay` in a UTC day, over all threads that share the same uses. A refused request does not count.
  */
 export const createRates = (options: {
   /** Milliseconds since 1970. */
   readonly now: () => number
-  /** How long requests of the last second may have waited before this thread handled them. */
+  /** The longest time that requests of the last second may have waited before this thread handled them. */
   readonly lateness?: Pick<Lateness, 'ms' | 'noteRequest'>
   /** Absent: this thread is the only one. */
   readonly uses?: Uses
@@ -149,7 +157,10 @@ const takeOne = (use: Use, plan: Plan, lateness: Pick<Lateness, 'ms'>): RateAnsw
   return answerOf(plan, use, { allowed, early })
 }
 
-/** The requests of the last second of a key. Throws 'unavailable' when the key has no ring, since too many are in use. */
+/**
+ * The requests of the last second of a key. Throws 'unavailable' when the key has no ring because too many
+ * are in use.
+ */
 const ringOf = ({ ring }: Use): Ring => {
   if (ring !== undefined) return ring
   throw new Failure('unavailable', 'The service is busy: too many API keys are in use at once.', {
@@ -164,7 +175,7 @@ const beginDay = (use: Use): Use => {
   return use
 }
 
-/** Throws 'rate_limited' when the day has fewer requests left. */
+/** Throws 'rate_limited' when fewer requests are left today. */
 const requireToday = (use: Use, { perDay }: Plan, requests: number): void => {
   if (use.today + requests <= perDay) return
   const left = Math.max(0, perDay - use.today)
@@ -185,7 +196,10 @@ const refuse = (use: Use): void => {
   use.refused = use.time
 }
 
-/** Whether a key was refused so often within the last second that its early requests are refused, too, instead of waiting. */
+/**
+ * Whether a key was refused so often within the last second that its early requests are refused, too, instead
+ * of delayed.
+ */
 const isRushing = ({ time, refused, refusals }: Use, perSecond: number): boolean =>
   time - refused < SECOND_MS && refusals > perSecond / 2
 

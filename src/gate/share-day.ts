@@ -2,13 +2,16 @@ import type { Usage } from '#store/port.ts'
 import { DAY_MS } from '#time/units.ts'
 import type { Use, Uses } from './use.ts'
 
-/** Begins a day. Requests of the one that ends which were not shared yet are shared later. */
+/** Begins a day. Requests of the previous day that were not yet shared are shared later. */
 export const turnTo = (use: Use, day: number): void => {
   const { day: lastDay, today, shared } = use
   Object.assign(use, { day, today: 0, shared: 0, lastDay, late: today - shared })
 }
 
-/** Adds the requests of a day that are new, and notes the counts of all processes, also those of keys that nobody used here. */
+/**
+ * Adds the new requests of a day to the shared usage, and stores the counts of all processes, also those of
+ * keys unused here.
+ */
 export const shareDay = async (uses: Uses, usage: Pick<Usage, 'add'>, at: number): Promise<void> => {
   const day = Math.floor(at / DAY_MS)
   const { fresh, late } = unshared(uses, day)
@@ -35,7 +38,7 @@ const withNote = (uses: Uses, id: string, work: (use: Use) => void): void => {
   }
 }
 
-/** Requests that were not shared yet: those of the day, and those right before midnight, by their day. */
+/** Requests that were not yet shared: those of the day, and those of earlier days, by day. */
 const unshared = (uses: Uses, day: number) => {
   const fresh = new Map<string, number>()
   const late = new Map<number, Map<string, number>>()
@@ -57,7 +60,7 @@ const noteLate = (use: Use, lastDay: number, added: number): void => {
 type Added = { readonly added: number; readonly shared: number }
 
 const noteShared = (use: Use, day: number, { added, shared }: Added): void => {
-  // Other threads have counted on meanwhile.
+  // Other threads have counted further requests meanwhile.
   const since = use.day === day ? use.today - use.shared - added : 0
   Object.assign(use, { day, today: shared + since, shared })
 }

@@ -4,7 +4,10 @@ import { freeLock, growing, IdSlots, Lock, makeRoom, type SlotMemory, slotMemory
 import { forgetPlaces, type PlacesMemory, placesMemory, SharedPlaces } from './shared-places.ts'
 import { MAX_KEYS, MAX_RINGS, newUse, type Ring, SPAN_MS, setRing, type Use, type Uses } from './use.ts'
 
-/** Where the threads of one process count what callers do: 0 … `threads` − 1 serve, the next number is the main thread's. */
+/**
+ * The memory in which the threads of one process count the activity of callers. Threads 0 … `threads` − 1
+ * serve; the next number is the main thread's.
+ */
 export type SharedCounts = {
   readonly queues: Readonly<Record<keyof Counts['queues'], PlacesMemory>>
   readonly uses: UseMemory
@@ -17,7 +20,7 @@ export const sharedCounts = (capacity: Capacity, threads: number): SharedCounts 
   networks: networkMemory(),
 })
 
-/** The counts as one thread sees them. */
+/** The counts; the view of one thread. */
 export const openCounts = ({ queues, uses, networks }: SharedCounts, thread: number): Counts => {
   const open = (queue: keyof typeof queues) => new SharedPlaces(queues[queue], thread)
   return {
@@ -30,7 +33,7 @@ export const openCounts = ({ queues, uses, networks }: SharedCounts, thread: num
   }
 }
 
-/** Takes back what a thread that has died had taken; `by` is the number of the current thread. */
+/** Releases everything that a dead thread had taken. `by` is the number of the current thread. */
 export const forgetCounts = ({ queues, uses, networks }: SharedCounts, dead: number, by: number): void => {
   for (const { head } of [uses, networks]) freeLock(new Int32Array(head), LOCK, dead)
   for (const places of Object.values(queues)) forgetPlaces(places, dead, by)
@@ -43,26 +46,29 @@ export type UseMemory = {
   readonly rings: SharedArrayBuffer
 }
 
-/** The lock, the number of rings, the next ring to be tried; then the slot that has each of them, from 1. */
+/**
+ * Indices of the head: the lock, the number of rings, the next ring to try, then the owning slot of each ring
+ * (from 1; 0: none).
+ */
 const LOCK = 0
 const RINGS = 1
 const HAND = 2
 const OWNERS = 3
-/** The numbers of an entry. */
+/** The fields of an entry, in order. */
 const FIELDS = [
   ...(['seen', 'count', 'forgotten', 'newest', 'refused', 'refusals'] as const),
   ...(['day', 'today', 'shared', 'lastDay', 'late', 'offset'] as const),
 ] satisfies readonly (keyof Use)[]
 const SEEN = FIELDS.indexOf('seen')
-/** Behind the fields: when the entry was used last, and its ring (from 1; 0: none). */
+/** After the fields: the turn of the last use, and the ring (from 1; 0: none). */
 const TURN = FIELDS.length
 const RING = TURN + 1
 const NUMBERS = RING + 1
-/** The first number of the entries counts their uses. */
+/** The first number of the entries is the turn counter of all uses. */
 const TURNS = 0
 const RING_BYTES = SPAN_MS * 2
 
-/** Memory for `maxKeys` keys or some more. */
+/** Memory for at least `maxKeys` keys. */
 export const useMemory = (maxKeys = MAX_KEYS): UseMemory => {
   const slots = slotMemory(maxKeys)
   const count = slots.buckets * slots.ways
@@ -75,7 +81,10 @@ export const useMemory = (maxKeys = MAX_KEYS): UseMemory => {
   }
 }
 
-/** Uses in memory that threads share, as one of them sees it; `begin` takes their lock, and `end` leaves it. */
+/**
+ * Uses in memory that threads share; the view of one thread. `begin` takes the shared lock, and `end`
+ * releases it.
+ */
 export class SharedUses implements Uses {
   readonly #memory: UseMemory
   readonly #head: Int32Array<SharedArrayBuffer>
@@ -83,7 +92,7 @@ export class SharedUses implements Uses {
   readonly #slots: IdSlots
   readonly #lock: Lock
   readonly #rings = new Map<number, Ring>()
-  /** What `begin` gave last, and its slot. */
+  /** The last result of `begin`, and its slot. */
   readonly #use = newUse()
   #slot = 0
 
@@ -99,7 +108,7 @@ export class SharedUses implements Uses {
     return this.#lock.begin(() => {
       const use = this.#read(id)
       this.#touch(this.#slot)
-      // Within the lock, so that time does not go back from one thread to the next.
+      // Within the lock, so that time does not run backwards from one thread to the next.
       use.time = now()
       const own = this.#get(this.#slot, RING)
       if (own > 0) use.ring = this.#ring(own)
@@ -140,14 +149,14 @@ export class SharedUses implements Uses {
     this.#entries[this.#at(slot, field)] = value
   }
 
-  /** Notes that an entry is used now. */
+  /** Marks an entry as used now. */
   #touch(slot: number): void {
     const turns = (this.#entries[TURNS] ?? 0) + 1
     this.#entries[TURNS] = turns
     this.#set(slot, TURN, turns)
   }
 
-  /** The slot of a key; an unknown one may take the place of the one in its bucket that asked longest ago. */
+  /** The slot of a key. An unknown key may replace the least recently used key of its bucket. */
   #slotOf(id: string): number {
     const known = this.#slots.of(id)
     if (known !== undefined) return known
@@ -168,7 +177,7 @@ export class SharedUses implements Uses {
     return ring
   }
 
-  /** An empty ring for the current slot; undefined: there is none. */
+  /** An empty ring for the current slot; undefined: no ring is free. */
   #newRing(time: number): Ring | undefined {
     const number = this.#findRing(time)
     if (number === 0) return undefined
@@ -179,7 +188,10 @@ export class SharedUses implements Uses {
     return this.#ring(number).fill(0)
   }
 
-  /** A ring that is free, or whose key asked nothing for as long as a ring spans, else a new one; 0: there is room for none. */
+  /**
+   * A free ring, or that of a key without requests for the span of a ring, else a new ring; 0: there is no
+   * room for more.
+   */
   #findRing(time: number): number {
     const head = this.#head
     const rings = head[RINGS] ?? 0
@@ -213,7 +225,9 @@ export const networkMemory = (networks = MAX_NETWORKS): NetworkMemory => {
   }
 }
 
-/** The times of networks in memory that threads share; `begin` takes their lock, and `end` leaves it. */
+/**
+ * The times of networks in memory that threads share. `begin` takes the shared lock, and `end` releases it.
+ */
 export class SharedNetworkTimes implements NetworkTimes {
   readonly #times: Float64Array
   readonly #slots: IdSlots

@@ -2,13 +2,13 @@ import { Failure } from '#failure/failure.ts'
 
 /** No thread has the lock. */
 const FREE = 0
-/** Tries before a thread sleeps: the work of another one is over within a few. */
+/** Tries before a thread sleeps: another thread's work is usually done within a few. */
 const SPINS = 200
 const SLEEP_MS = 1
 
 /**
- * A lock over threads for work of microseconds, in one number of shared memory: that of the thread that has it, so that
- * `freeLock` finds what a dead thread left behind. A thread that has it must wait for nothing.
+ * A lock between threads for work of microseconds, in one number of shared memory. The number identifies the
+ * owning thread, so that `freeLock` finds the lock of a dead thread. The owner must not wait for anything.
  */
 export class Lock {
   readonly #memory: Int32Array<SharedArrayBuffer>
@@ -37,7 +37,10 @@ export class Lock {
     Atomics.notify(this.#memory, this.#at, 1)
   }
 
-  /** Takes the lock and runs `work`, which begins what `leave` ends; when it throws, there is nothing to end. */
+  /**
+   * Takes the lock and runs `work`. `leave` releases the lock later; when `work` throws, the lock is already
+   * released.
+   */
   begin<T>(work: () => T): T {
     this.take()
     try {
@@ -48,7 +51,7 @@ export class Lock {
     }
   }
 
-  /** Runs `work` with the lock. */
+  /** Runs `work` under the lock. */
   run<T>(work: () => T): T {
     this.take()
     try {
@@ -59,15 +62,15 @@ export class Lock {
   }
 }
 
-/** Frees what a thread that is dead had taken. */
+/** Releases the lock of a dead thread. */
 export const freeLock = (memory: Int32Array<SharedArrayBuffer>, at: number, thread: number): void => {
   Atomics.compareExchange(memory, at, thread + 1, FREE)
   Atomics.notify(memory, at)
 }
 
 /**
- * Shared memory that begins small: the garbage collector lets its own heap grow with all memory that a program holds,
- * also with what nobody has written to. Arrays made on it without a length see it grow.
+ * Shared memory that begins small: the garbage collector lets its own heap grow with all memory that a
+ * program holds, even memory that was never written. Typed arrays made on it without a length grow with it.
  */
 export const growing = (maxBytes: number, firstBytes = 4_096): SharedArrayBuffer =>
   new SharedArrayBuffer(Math.min(firstBytes, maxBytes), { maxByteLength: maxBytes })
@@ -78,10 +81,10 @@ export const makeRoom = (memory: SharedArrayBuffer, bytes: number): void => {
     memory.grow(Math.min(memory.maxByteLength, Math.max(bytes, 2 * memory.byteLength)))
 }
 
-/** Bytes of UTF-8 that an id has at most: that of a stored key has ten hexadecimal digits. */
+/** Maximum bytes of UTF-8 of an id. The id of a stored key has ten hexadecimal digits. */
 const ID_BYTES = 16
 const ID_WORDS = ID_BYTES / 4
-/** Slots that share a bucket. */
+/** Slots per bucket. */
 const WAYS = 8
 
 export type SlotMemory = {
@@ -91,28 +94,28 @@ export type SlotMemory = {
   readonly ids: SharedArrayBuffer
 }
 
-/** Memory for at least that many slots; up to `WAYS` for exactly that many. */
+/** Memory for at least `slots` slots; up to `WAYS`, for exactly that number. */
 export const slotMemory = (slots: number): SlotMemory => {
   const ways = Math.min(slots, WAYS)
   const buckets = slots <= WAYS ? 1 : 2 ** Math.ceil(Math.log2((slots * 1.5) / WAYS))
   return {
     buckets,
     ways,
-    // The number of slots, then that of each place: from 1, and 0 for none.
+    // The number of slots, then the slot of each place: from 1, and 0 for none.
     places: new SharedArrayBuffer((1 + buckets * ways) * 4),
     ids: growing(buckets * ways * ID_BYTES),
   }
 }
 
 /**
- * Numbered slots (0, 1, 2 …) that belong to short texts (ids of keys), in memory that threads share. An id can be in few
- * places only, those of its bucket, so that each search is short. Nothing here is locked.
+ * Numbered slots (0, 1, 2 …) for short texts (ids of keys), in memory that threads share: a set-associative
+ * table. An id can be only in the places of its bucket, so that each search is short. No method locks.
  */
 export class IdSlots {
   readonly #memory: SlotMemory
   readonly #places: Int32Array
   readonly #words: Uint32Array
-  /** The id that was read last, and the first place of its bucket. */
+  /** The last id that was read, and the first place of its bucket. */
   readonly #id = new Uint32Array(ID_WORDS)
   #text = ''
   #first = 0
@@ -123,7 +126,7 @@ export class IdSlots {
     this.#words = new Uint32Array(memory.ids)
   }
 
-  /** The slot of an id; undefined: it has none. */
+  /** The slot of an id; undefined: the id has no slot. */
   of(text: string): number | undefined {
     this.#read(text)
     for (let place = this.#first; place < this.#first + this.#memory.ways; place++) {
@@ -136,8 +139,8 @@ export class IdSlots {
   }
 
   /**
-   * Gives an id that has none a slot: the next one, or, when its bucket is full, the one of the bucket that `rank` rates
-   * lowest, whoever had it before. undefined: `rank` gives none of them away.
+   * Assigns a slot to an id that has none: the next one, or, when the bucket of the id is full, the slot of
+   * the bucket with the lowest `rank`, which its former id loses. undefined: `rank` releases none of them.
    */
   take(text: string, rank: (slot: number) => number | undefined): number | undefined {
     this.#read(text)

@@ -6,11 +6,11 @@ import { FairQueue } from './queue.ts'
 import { forgetPlaces, placesMemory, SharedPlaces } from './shared-places.ts'
 
 const WIDE: Bounds = { running: 100, runningOfKey: 100, waiting: 1_000, waitingOfKey: 1_000 }
-/** So that nothing is refused for its age. */
+/** Long enough that no request is refused for its age. */
 const ageMs = 600_000
 const MAIN = 2
 
-/** Two queues that count together, as two threads have them; work ends on request. */
+/** Two queues that count together, like those of two threads. Work ends on request. */
 const setUp = (bounds: Partial<Bounds>) => {
   const memory = placesMemory({ ...WIDE, ...bounds }, 2)
   const queues = [0, 1].map(thread => new FairQueue(new SharedPlaces(memory, thread), ageMs, systemClock))
@@ -42,9 +42,7 @@ const setUp = (bounds: Partial<Bounds>) => {
   return { memory, queues, running, started, ended, run }
 }
 
-/** Comes back when it is so; a test in which it never is runs out of time. */
-
-/** Lets everything happen that can happen without anything from outside. */
+/** Runs all pending callbacks that need no event from outside. */
 const quiet = async (): Promise<void> => {
   for (let times = 0; times < 50; times++) await turn()
 }
@@ -61,7 +59,7 @@ test('take: two threads together run what one may, and take turns when there is 
     await until(() => started.length > count)
     expect(running.length).toBeLessThanOrEqual(3)
   }
-  // The other thread has waited for longer; from then on it is every other one.
+  // The other thread has waited for longer; afterwards the threads alternate.
   expect(
     started
       .slice(3)
@@ -80,7 +78,7 @@ test('take: a key has its places in all threads together', async () => {
   await until(() => started.length === 3)
   await quiet()
   expect(started.toSorted()).toEqual(['0a', '0a', '1b'])
-  // The thread that waits is told of the place that another one leaves.
+  // The waiting thread is woken when another thread frees a place.
   running.find(({ thread }) => thread === 0)?.end()
   await until(() => started.includes('1a'))
   await quiet()
@@ -97,7 +95,7 @@ test('take: as many wait in all threads together, and of a key, as may in one', 
   await quiet()
   expect(ended).toEqual(['1a unavailable', '1a unavailable'])
   for (const thread of [0, 1]) expect(() => queues[thread]?.check('a')).toThrow('too many requests')
-  // A crowd on one thread fills what is not kept for the other one: 8, without half of a half.
+  // A crowd on one thread fills the room that is not reserved for the other one: 8, less half of a half.
   for (const key of 'bbbcccd') run(0, key)
   await quiet()
   expect(ended.length).toBeGreaterThan(2)
@@ -146,7 +144,7 @@ test('forgetPlaces: what a dead thread had taken is free again, and the others a
   run(1, 'a')
   await quiet()
   expect(started).toHaveLength(2)
-  // As a thread leaves it that dies in the midst of counting.
+  // The state that a thread leaves when it dies while it counts.
   new Int32Array(memory.words)[0] = 1
   forgetPlaces(memory, 0, MAIN)
   await until(() => started.includes('1a'))

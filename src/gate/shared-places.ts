@@ -1,34 +1,39 @@
 import type { Bounds, Places } from './places.ts'
 import { freeLock, growing, IdSlots, Lock, makeRoom, type SlotMemory, slotMemory } from './shared-memory.ts'
 
-/** Where threads 0 … `threads` − 1 count what runs and waits. */
+/** The memory in which threads 0 … `threads` − 1 count running and waiting requests. */
 export type PlacesMemory = {
   readonly bounds: Bounds
   readonly threads: number
-  /** The lock, then a number for each thread that changes when the thread is to see what may start. */
+  /**
+   * The lock, then a number for each thread that changes when the thread should check for requests to start.
+   */
   readonly words: SharedArrayBuffer
   readonly numbers: SharedArrayBuffer
   readonly slots: SlotMemory
-  /** Of each slot what runs and what waits, in all and in each thread. */
+  /** For each slot the running and the waiting requests, in all and in each thread. */
   readonly counts: SharedArrayBuffer
 }
 
-/** The place of the lock among the words, and where the numbers of threads begin. */
+/** The index of the lock among the words, and the first index of the threads' wake numbers. */
 const LOCK = 0
 const WAKE = 1
-/** What runs and waits in all, and how often a place was taken. */
+/** Running and waiting requests in all, and the number of times that a place was taken. */
 const RUNNING = 0
 const WAITING = 1
 const TAKEN = 2
-/** Then of each thread: what runs and waits, whether it waits because all places are taken, and when it last took one. */
+/**
+ * Then for each thread: running and waiting requests, whether it waits because all places are taken, and when
+ * it last took one.
+ */
 const THREADS = 3
 const PER_THREAD = 4
 const BLOCKED = 2
 const TOOK = 3
-/** Keys that have something running or waiting at once. */
+/** Maximum number of keys with running or waiting requests at once. */
 const MAX_KEYS = 65_536
 
-/** Where the numbers of a thread begin; what runs and what waits come first, as among those of all. */
+/** The first index of a thread's numbers. Running and waiting come first, as in the totals. */
 const numbersAt = (thread: number): number => THREADS + thread * PER_THREAD
 const widthOf = (threads: number): number => 2 * (1 + threads)
 
@@ -44,7 +49,10 @@ export const placesMemory = (bounds: Bounds, threads: number): PlacesMemory => {
   }
 }
 
-/** The places of threads that share memory, as one of them sees it; places that all want go to each thread in turn. */
+/**
+ * The places of threads that share memory; the view of one thread. When all threads want places, each gets
+ * them in turn.
+ */
 export class SharedPlaces implements Places {
   readonly bounds: Bounds
   readonly threads: number
@@ -129,7 +137,7 @@ export class SharedPlaces implements Places {
     })
     if (!gaveUp) return
     this.#block(false)
-    // A place may have been left to this thread.
+    // A place may have been reserved for this thread.
     this.#wakeLongest(other => this.#isBlocked(other))
   }
 
@@ -144,7 +152,7 @@ export class SharedPlaces implements Places {
       this.#block(isFull)
       return isFull
     })
-    // What this thread was woken for and cannot use is another one's.
+    // A place for which this thread was woken, and which it cannot use, is for another thread.
     if (!isFull) this.#wakeLongest(other => this.#isBlocked(other))
     if (this.#isAsleep) return
     const sleeping = Atomics.waitAsync(this.#words, WAKE + this.#thread, mark)
@@ -168,7 +176,7 @@ export class SharedPlaces implements Places {
     return slot === undefined ? 0 : (this.#counts[slot * widthOf(this.threads) + what] ?? 0)
   }
 
-  /** Changes what runs or waits of a key; false: too many keys are in use for one more. */
+  /** Changes the running or waiting count of a key; false: too many keys are in use for one more. */
   #add(key: string, what: number, change: number): boolean {
     const width = widthOf(this.threads)
     const isFree = (slot: number): number | undefined =>
@@ -184,7 +192,10 @@ export class SharedPlaces implements Places {
     return true
   }
 
-  /** The free places of all keys, without those that are left to threads that have waited for longer than this one. */
+  /**
+   * The free places of all keys, without those reserved for threads that have waited for longer than this
+   * one.
+   */
   #freeInAll(): number {
     const free = this.bounds.running - this.running()
     if (free >= this.threads) return free
@@ -195,7 +206,10 @@ export class SharedPlaces implements Places {
     )
   }
 
-  /** Half of the room to wait is divided among the threads, so that a crowd on one thread leaves the others theirs. */
+  /**
+   * Half of the waiting room is divided among the threads, so that a crowd on one thread leaves the shares of
+   * the others free.
+   */
   #keptForOthers(): number {
     const share = Math.floor(this.bounds.waiting / (2 * this.threads))
     let kept = 0
@@ -211,25 +225,29 @@ export class SharedPlaces implements Places {
     return this.#get(numbersAt(thread) + BLOCKED) > 0
   }
 
-  /** Notes whether this thread waits because no place is free. */
+  /** Records whether this thread waits because no place is free. */
   #block(isBlocked: boolean): void {
     this.#numbers[numbersAt(this.#thread) + BLOCKED] = isBlocked ? 1 : 0
   }
 
-  /** Wakes, of some of the other threads, the one that has waited for longest. */
+  /** Wakes the longest-waiting thread among the other threads that `isMeant` selects. */
   #wakeLongest(isMeant: (other: number) => boolean): void {
     const [longest] = this.#others.filter(isMeant).toSorted((a, b) => this.#took(a) - this.#took(b))
     if (longest !== undefined) wake(this.#words, longest)
   }
 }
 
-/** Takes back what a thread that has died had taken, and wakes the others; `by` is the number of the current thread. */
+/**
+ * Releases everything that a dead thread had taken, and wakes the others. `by` is the number of the current
+ * thread.
+ */
 export const forgetPlaces = (memory: PlacesMemory, dead: number, by: number): void => {
   const { threads, slots, counts } = memory
   const words = new Int32Array(memory.words)
   const numbers = new Float64Array(memory.numbers)
   const each = new Int32Array(counts)
-  // The dead thread may have changed a number of its own and not yet that of all: sums are made anew.
+  // The dead thread may have changed one of its own numbers and not yet the total, so the totals are
+  // recomputed.
   const sum = (of: (thread: number) => number | undefined): number => {
     let all = 0
     for (let thread = 0; thread < threads; thread++) all += of(thread) ?? 0
@@ -249,7 +267,7 @@ export const forgetPlaces = (memory: PlacesMemory, dead: number, by: number): vo
   for (let thread = 0; thread < threads; thread++) wake(words, thread)
 }
 
-/** Lets a thread see what may start. */
+/** Wakes a thread so that it checks for requests to start. */
 const wake = (words: Int32Array<SharedArrayBuffer>, thread: number): void => {
   Atomics.add(words, WAKE + thread, 1)
   Atomics.notify(words, WAKE + thread)

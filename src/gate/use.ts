@@ -1,58 +1,68 @@
 import { SECOND_MS } from '#time/units.ts'
 
-/** Milliseconds that a ring spans: the second before the clock, and what may wait ahead of it. */
+/**
+ * The span of a ring, milliseconds: the second before the clock, and the requests that may wait ahead of it.
+ */
 export const SPAN_MS = 2_304
-/** Most requests of one millisecond. */
+/** Maximum number of requests in one millisecond: the largest 16-bit number. */
 const MOST_AT_ONCE = 65_535
 
-/** Keys that are remembered at once. Beyond that the one unused for longest is forgotten, with its day's count. */
+/**
+ * Maximum number of remembered keys. Above it, the least recently used key is forgotten, with its count of
+ * the day.
+ */
 export const MAX_KEYS = 100_000
-/** Keys that may ask within the same seconds. */
+/** Maximum number of keys that may send requests within the same seconds. */
 export const MAX_RINGS = 16_384
 
-/** What a key asked. All times are whole milliseconds since 1970. */
+/** The requests of a key. All times are whole milliseconds since 1970. */
 export type Use = {
-  /** The time now. */
+  /** The current time. */
   time: number
-  /** The requests of each millisecond; undefined: too many keys asked within the last seconds for one more. */
+  /**
+   * The requests of each millisecond; undefined: too many other keys sent requests within the last seconds.
+   */
   ring: Ring | undefined
-  /** When the key was counted last. */
+  /** Time of the last count of the key. */
   seen: number
-  /** Requests of the last second, with those that wait ahead of the clock. */
+  /** Requests of the last second, including those that wait ahead of the clock. */
   count: number
-  /** Nothing before this or at it counts any more. */
+  /** Requests at or before this time no longer count. */
   forgotten: number
-  /** When the latest one counts. */
+  /** Time at which the latest request counts. */
   newest: number
-  /** When one was refused last, and how many with less than a second between them. */
+  /** Time of the last refusal, and the number of refusals with less than a second between them. */
   refused: number
   refusals: number
-  /** Days since 1970, the requests of that day, and how many of them other processes know of. */
+  /** Days since 1970, the requests of that day, and the number of them that other processes know. */
   day: number
   today: number
   shared: number
-  /** The day before that, and how many of its requests other processes do not know of yet. */
+  /** The day before that, and the number of its requests that other processes do not know yet. */
   lastDay: number
   late: number
-  /** By how much the clock was set back: the place of a time in the ring is that of `time + offset`. */
+  /** Total by which the clock was set back. A time is in the ring at the place of `time + offset`. */
   offset: number
 }
 
-/** How many requests counted in each millisecond: a circle of `SPAN_MS` numbers. */
+/** The number of requests that count in each millisecond: a circular buffer of `SPAN_MS` numbers. */
 export type Ring = Uint16Array<ArrayBufferLike>
 
-/** What keys asked, counted over all threads, as one of them sees it. */
+/** The requests of keys, counted over all threads; the view of one thread. */
 export type Uses = {
-  /** What a key asked, for this thread alone until `end`, which must follow. The fields of an unknown key are zero. */
+  /**
+   * The use of a key, locked by this thread until `end`, which must follow. The fields of an unknown key are
+   * zero.
+   */
   begin(id: string, now: () => number): Use
-  /** The same without time and ring; this is no use of the key. */
+  /** Like `begin`, without time and ring. The call does not mark the key as used. */
   beginNote(id: string): Use
   end(use: Use): void
   /** Ids of the keys that are remembered. */
   ids(): readonly string[]
 }
 
-/** Of a key that has asked nothing. */
+/** The use of a key that has sent no requests. */
 export const newUse = (): Use => ({
   ...{ time: 0, ring: undefined, seen: 0, count: 0, forgotten: 0, newest: 0, refused: 0, refusals: 0 },
   ...{ day: 0, today: 0, shared: 0, lastDay: 0, late: 0, offset: 0 },
@@ -60,7 +70,7 @@ export const newUse = (): Use => ({
 
 /** The uses of a process with one thread. */
 export const localUses = (maxKeys = MAX_KEYS): Uses => {
-  // Both in the order in which the keys asked last.
+  // Both maps have the least recently used key first.
   const uses = new Map<string, Use>()
   const withRing = new Map<string, Use>()
   let latest: string | undefined
@@ -73,7 +83,9 @@ export const localUses = (maxKeys = MAX_KEYS): Uses => {
     uses.set(id, use)
     return use
   }
-  /** The ring of a key that asked nothing for as long as a ring spans, or one more. */
+  /**
+   * The ring of a key without requests for the span of a ring, or a new one; undefined: too many are in use.
+   */
   const findRing = (time: number): Ring | undefined => {
     const [[id, idle] = ['', undefined]] = withRing
     if (idle === undefined || Math.abs(time - idle.seen) <= SPAN_MS)
@@ -106,7 +118,7 @@ export const localUses = (maxKeys = MAX_KEYS): Uses => {
   }
 }
 
-/** Gives a use its ring, in which nothing counts yet. */
+/** Assigns an empty ring to a use. */
 export const setRing = (use: Use, ring: Ring | undefined): void => {
   use.ring = ring
   if (ring === undefined) return
@@ -116,7 +128,7 @@ export const setRing = (use: Use, ring: Ring | undefined): void => {
 
 const placeOf = ({ offset }: Use, time: number): number => (time + offset) % SPAN_MS
 
-/** Forgets what is older than a second. A clock that steps back gives nothing and takes nothing. */
+/** Drops requests older than a second. A clock that steps back neither adds nor removes requests. */
 export const follow = (use: Use, ring: Ring): void => {
   const { time } = use
   const back = use.seen - time
@@ -137,7 +149,10 @@ export const follow = (use: Use, ring: Ring): void => {
   use.forgotten = Math.max(use.forgotten, until)
 }
 
-/** When one more may pass: a second after the one `perSecond` places before it. */
+/**
+ * The earliest time at which one more request may pass: a second after the request `perSecond` places before
+ * it.
+ */
 export const nextTime = (use: Use, ring: Ring, perSecond: number): number => {
   let before = use.count - perSecond
   if (before < 0) return free(use, ring, use.seen)
@@ -152,14 +167,14 @@ export const nextTime = (use: Use, ring: Ring, perSecond: number): number => {
   return use.seen
 }
 
-/** The first millisecond from here on that has room for one more. */
+/** The first millisecond at or after `from` that has room for one more request. */
 const free = (use: Use, ring: Ring, from: number): number => {
   let at = from
   while ((ring[placeOf(use, at)] ?? 0) >= MOST_AT_ONCE) at += 1
   return at
 }
 
-/** Notes one more at a time that `nextTime` gave. */
+/** Counts one more request, at a time that `nextTime` returned. */
 export const pass = (use: Use, ring: Ring, at: number): void => {
   const place = placeOf(use, at)
   ring[place] = (ring[place] ?? 0) + 1
@@ -168,7 +183,7 @@ export const pass = (use: Use, ring: Ring, at: number): void => {
   use.today += 1
 }
 
-/** Takes one back that counted at a time. */
+/** Uncounts one request that counted at a time. */
 export const takeBack = (use: Use, ring: Ring, at: number): void => {
   if (at <= use.forgotten || at > use.newest) return
   const place = placeOf(use, at)

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { keptOf, walkDown } from './branch.ts'
 
-/** A block named by its branch and height: `a7` stands on `a6`, unless a fork begins there. */
+/** A block named by its branch and height: the parent of `a7` is `a6`, unless a fork begins there. */
 const block = (branch: string, height: number, parent = `${branch}${height - 1}`) => ({
   height,
   hash: `${branch}${height}`,

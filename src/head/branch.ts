@@ -1,27 +1,28 @@
-/** A block's place in its chain. */
+/** Height and hash of a block. */
 export type Point = { readonly height: number; readonly hash: string }
 
-/** A block and the one before it. */
+/** A block and the hash of its parent. */
 export type Link = Point & { readonly parentHash: string }
 
-/** Where a head leads to when one goes down from it by parent hashes. */
+/** The outcome of following parent hashes down from a head. */
 export type Walk<B extends Link> =
-  /** To the published block: the blocks in order, the head last. */
+  /** The walk reached the published block: the blocks in ascending order, the head last. */
   | { readonly type: 'whole'; readonly blocks: readonly B[] }
-  /** To a block that is not known yet. */
+  /** The walk reached a block that has not been fetched. */
   | { readonly type: 'missing'; readonly at: Point }
-  /** To another block than the published one: the node is on another branch than the store. */
+  /** The walk reached another block at the published height: the node is on another branch than the store. */
   | { readonly type: 'apart' }
 
 /**
- * Blocks below the published one that are kept: readers may see an earlier height than the one that was read last, and
- * their rows must go on without a gap.
+ * Number of blocks kept below the published one: a reader may use an older height than the one last read, and
+ * its rows must continue without a gap.
  */
 const KEPT_BELOW = 64
 
 /**
- * Goes from a head down to the published block, only by parent hashes: whatever was fetched in between, and from
- * whichever node, the blocks are of one branch. Known blocks right below the published one come with them.
+ * Follows parent hashes from a head down to the published block. The blocks are therefore of one branch,
+ * whatever was fetched in between and from whichever node. Known blocks right below the published one are
+ * included.
  */
 export const walkDown = <B extends Link>(
   known: ReadonlyMap<string, B>,
@@ -33,7 +34,7 @@ export const walkDown = <B extends Link>(
   while (at.height > published.height) {
     const block = known.get(at.hash)
     if (block === undefined) return { type: 'missing', at }
-    // The hash covers the height, so this is a head that was given with a false one.
+    // Hashes cover the height, so the head was reported with a false height.
     if (block.height !== at.height) return { type: 'apart' }
     down.push(block)
     at = { height: at.height - 1, hash: block.parentHash }
@@ -48,10 +49,10 @@ export const walkDown = <B extends Link>(
   return { type: 'whole', blocks: down.reverse() }
 }
 
-/** Blocks beside the branch that are kept: a branch that lost may win again (A → B → A). */
+/** Number of blocks kept from other branches: a branch that lost may win again (A → B → A). */
 const KEPT_ASIDE = 256
 
-/** The blocks that stay known: the branch, and of the others those that came last, as far as `bytes` leave room. */
+/** The blocks to keep: the branch, and the most recent blocks of others, as far as `bytes` leave room. */
 export const keptOf = <B extends Link & { readonly bytes: number }>(
   known: ReadonlyMap<string, B>,
   branch: readonly B[],
@@ -66,6 +67,6 @@ export const keptOf = <B extends Link & { readonly bytes: number }>(
     if (room < 0 || aside.length === KEPT_ASIDE) break
     aside.push(block)
   }
-  // In the order in which they came, the branch last.
+  // In order of arrival, the branch last.
   return new Map([...aside.reverse().map(block => [block.hash, block] as const), ...kept])
 }

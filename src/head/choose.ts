@@ -2,28 +2,31 @@ import type { ChainInfo } from '#node/chain-info.ts'
 import type { Published } from '#store/port.ts'
 import type { Point } from './branch.ts'
 
-/** Blocks above the published one that are followed: five minutes; a chain is rarely 40 seconds behind its head. */
+/**
+ * Number of blocks that are followed above the published one: five minutes. A chain is rarely 40 seconds
+ * behind its head.
+ */
 const MOST_BLOCKS = 600
 /**
- * How long a tip stays when nodes report a lower head: a node's head never goes down, so the report is that of another
- * one that lags behind.
+ * Time for which a tip stays when nodes report a lower head. The head of a node never goes down, so the
+ * report comes from another node that lags behind.
  */
 const LAG_MS = 3_000
 
-/** The tip that is shown, and how long ago a node reported that it or a higher block is its head. */
+/** The tip that is shown, and the age of the last report of a head at its height or above. */
 export type ShownTip = Point & { readonly ageMs: number }
 
-/** The consequence of a node's report. */
+/** The decision after a node's report. */
 export type Choice =
   | { readonly type: 'follow'; readonly head: Point }
   /** The tip stays, unconfirmed. */
   | { readonly type: 'stay' }
-  /** Nothing can be followed. */
+  /** No branch can be followed: the node is behind the store, or too far ahead of it. */
   | { readonly type: 'behind' }
 
 /**
- * The head to follow. Which of two branches counts is the node's own choice, also at equal height, where it may go back
- * and forth; only a lower head than the tip's is not believed at once.
+ * Chooses the head to follow. The node decides between two branches, even at equal height, where it may
+ * switch back and forth. Only a head below the tip is not trusted at once.
  */
 export const choiceOf = (
   { headBlock, headHash }: Pick<ChainInfo, 'headBlock' | 'headHash'>,

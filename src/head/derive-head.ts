@@ -10,10 +10,13 @@ import type { HeadBlock } from './shown.ts'
 
 type Doc = Change['doc']
 
-/** The results of a block: its rows, and the state that those behind it build on. Both follow from the chain up to it alone. */
+/**
+ * A derived block: its rows, and the changes of state on which later blocks depend. Both follow only from the
+ * chain up to that block.
+ */
 export type Derived = { readonly head: HeadBlock; readonly changes: readonly Change[] }
 
-/** State over a published height: what blocks above have put, else what is stored. */
+/** State above a published height: the changes of the blocks above it, then the stored state. */
 type Overlay = {
   read(keys: readonly Key[]): Promise<readonly (Doc | undefined)[]>
   known(index: StateIndex, id: string): Doc | undefined | typeof UNKNOWN
@@ -50,9 +53,10 @@ const overlayOn = (view: View): Overlay => {
 }
 
 /**
- * Derives blocks that follow each other from the one after a published height on; `known` has those that were derived
- * before. A block's signature must be of a key that is a producer's by the state of the published height: a key that
- * registered since signs nothing before its election is irreversible. Throws Failure 'bad_block' for one that is not.
+ * Derives consecutive blocks that begin right above a published height; `known` contains those derived
+ * before. The signing key of a block must belong to a producer in the state at the published height: a key
+ * registered since then signs nothing before its election is irreversible. Throws Failure 'bad_block' for a
+ * block signed by another key.
  */
 export const deriveHead = async (
   view: View,

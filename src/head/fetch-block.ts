@@ -10,15 +10,18 @@ import type { ChainInfo } from '#node/chain-info.ts'
 import { requireSigned } from '#node/fetch-heads.ts'
 import type { Node } from '#node/port.ts'
 
-/** A block whose hash, contents and signature are proved; whether the key is a producer's only the state tells. */
+/**
+ * A block whose hash, contents and signature are verified. Only the state can show whether the signing key
+ * belongs to a producer.
+ */
 export type Fetched = {
   readonly height: number
   readonly hash: string
   readonly parentHash: string
   readonly block: Block
-  /** The key that signed it; undefined: no signature was asked for (`linked`). */
+  /** The key that signed it; undefined when signatures are not checked (`linked`). */
   readonly signedBy: string | undefined
-  /** About what it takes in memory. */
+  /** Approximate memory use. */
   readonly bytes: number
 }
 
@@ -28,10 +31,13 @@ export type Asked = {
   readonly signal: AbortSignal
 }
 
-/** A node that needs longer is asked again at the next poll. */
+/** Timeout of a request; the next poll repeats it. */
 const WITHIN_MS = 2_000
 const OK = 200
-/** Memory of a block's rows and documents beside its text: about as much again. */
+/**
+ * Estimated bytes per character of a block's text: its rows and documents take about as much again as the
+ * text.
+ */
 const BYTES_PER_LETTER = 4
 
 const textFrom = async ({ node, signal }: Asked, path: string): Promise<string | undefined> => {
@@ -41,7 +47,7 @@ const textFrom = async ({ node, signal }: Asked, path: string): Promise<string |
   return status === OK ? text : undefined
 }
 
-/** Where the node stands now. Throws Failure 'unavailable', 'bad_block'. */
+/** The current state of the node's chain. Throws Failure 'unavailable', 'bad_block'. */
 export const fetchChainInfo = async (asked: Asked): Promise<ChainInfo> => {
   const text = await textFrom(asked, '/getChainInfo')
   if (text === undefined) throw new Failure('unavailable', 'The node refuses getChainInfo.')
@@ -49,10 +55,11 @@ export const fetchChainInfo = async (asked: Asked): Promise<ChainInfo> => {
 }
 
 /**
- * The block with a hash, or the one that the node has at a height now, proved by itself: its head has its hash, both
- * roots are those of its transactions and receipts, and unless `linked` is enough, its witness signed it and the text of
- * every transaction has its hash. undefined: the node does not have it at this moment, or its raw form is already
- * another branch's. Throws Failure 'bad_block', 'unavailable'.
+ * Fetches the block with a hash, or the node's current block at a height, and verifies it by itself: its
+ * header has its hash, and both roots match its transactions and receipts. Unless `linked` is enough, the
+ * producer's signature and the hash of every transaction's text are checked too. Returns undefined when the
+ * node does not have the block at the moment, or its raw form is already of another branch. Throws Failure
+ * 'bad_block', 'unavailable'.
  */
 export const fetchBlock = async (
   asked: Asked,
@@ -72,14 +79,14 @@ export const fetchBlock = async (
   }
   const rawText = await textFrom(asked, `/getRawBlockByNumber/${height}/true`)
   const raw = rawText === undefined ? undefined : decodeRawBlock(rawText)
-  // It is given by number only, and the branch may have changed since the block was given.
+  // Raw blocks are served by number only, and the branch may have changed since the first request.
   if (raw === undefined || headHash(raw.head) !== hash) return undefined
   checkContents(block, raw)
   if (!isWholeByItself(block)) checkWhole(block, raw)
   return { ...common, signedBy: requireSigned(raw.head) }
 }
 
-/** Receipts whose bytes the node's JSON has lost are taken from the raw form. */
+/** Receipts whose bytes are lost in the node's JSON are taken from the raw form. */
 const checkContents = (block: Block, raw: RawBlock): void => {
   const lossy = lossyReceipts(block)
   try {

@@ -2,21 +2,23 @@ import { Failure } from '#failure/failure.ts'
 import { type Point, walkDown } from './branch.ts'
 import { type Asked, type Fetched, fetchBlock } from './fetch-block.ts'
 
-/** Blocks that are fetched at once when many are missing. */
+/** Number of blocks fetched at once when many are missing. */
 const AT_ONCE = 8
 
 export type Search = {
-  /** Blocks by their hashes; those that are fetched are added. */
+  /** Blocks by hash; fetched blocks are added. */
   readonly known: Map<string, Fetched>
   readonly head: Point
   readonly published: Point
-  /** Fetched for one search at most, estimated. */
+  /** Maximum size of the blocks fetched in one search, estimated in bytes. */
   readonly mostBytes: number
 }
 
 /**
- * Fetches what is missing between a head and the published block; the whole branch, or why there is none: `away` when the
- * node does not have a block of it at this moment, `apart`, `behind` when it is too large. Throws as `fetchBlock` does.
+ * Fetches the missing blocks between a head and the published block. Resolves with the whole branch, or with
+ * the reason why there is none: `away` when the node does not have one of the blocks at the moment, `apart`
+ * when the branch does not lead to the published block, `behind` when it is too large. Throws as `fetchBlock`
+ * does.
  */
 export const fetchBranch = async (
   asked: Asked,
@@ -39,7 +41,10 @@ export const fetchBranch = async (
   return walk.type === 'whole' ? walk.blocks : 'apart'
 }
 
-/** A block, and what the node has at the heights below it: maybe of another branch, so only parent hashes lead to it. */
+/**
+ * Fetches a block and the node's blocks at the heights below it. Those may be of another branch, so only
+ * parent hashes link them.
+ */
 const fetchDown = async (asked: Asked, at: Point, below: number): Promise<readonly Fetched[]> => {
   const heights = Array.from({ length: below }, (_, more) => at.height - more - 1)
   const found = await Promise.all([
@@ -49,7 +54,7 @@ const fetchDown = async (asked: Asked, at: Point, below: number): Promise<readon
   return found.filter(block => block !== undefined)
 }
 
-/** A block that is needed is asked for by its hash. */
+/** Ignores a failure: a block that turns out to be needed is requested by its hash. */
 const nothing = (error: unknown): undefined => {
   if (!(error instanceof Failure)) throw error
 }

@@ -17,28 +17,29 @@ import type { HeadStatus } from './shown.ts'
 export type Following = {
   readonly node: Pick<Node, 'get'>
   readonly store: Pick<Store, 'published' | 'read'>
-  /** How far blocks are proved, as of those that are loaded. */
+  /** Proof required of head blocks, the same as for loaded blocks. */
   readonly prove: ProofLevel
   readonly clock: Pick<Clock, 'elapsed'>
   readonly log: Log
 }
 
 export type Follower = HeadSource & {
-  /** Asks the node once, and shows what it has. Never throws; one poll at a time. */
+  /** Asks the node once and shows its head. Never throws. Only one poll may run at a time. */
   poll(signal: AbortSignal): Promise<void>
 }
 
-/** A head that could not be confirmed for this time is withdrawn. */
+/** Time after which an unconfirmed head is withdrawn. */
 const AWAY_MS = 5_000
 /**
- * Of the blocks above, and again of those of other branches: estimated bytes. Blocks beyond that are forgotten before each
- * search, so that they do not grow in number while searches fail.
+ * Limit in estimated bytes for the blocks above the published one, and the same again for blocks of other
+ * branches. Blocks beyond it are dropped before each search, so that failing searches do not accumulate them.
  */
 const MOST_BYTES = 128 * 1024 * 1024
 
 /**
- * Follows a node's head: keeps the blocks above the published one, each proved and derived once, and shows at any moment
- * one branch of them that leads to the published block. Nothing is stored. Time passes only by the clock and by polls.
+ * Follows a node's head: keeps the blocks above the published one, each verified and derived once. At any
+ * moment it shows one branch of them, which leads to the published block. Nothing is stored. Time passes only
+ * by the clock and by polls.
  */
 export const createFollower = ({ node, store, prove, clock, log }: Following): Follower => {
   const { shown, onChange, show } = showing({ status: 'away' })
@@ -51,7 +52,7 @@ export const createFollower = ({ node, store, prove, clock, log }: Following): F
     const now = shown()
     return now.status === 'followed' ? { ...now.tip, ageMs: clock.elapsed() - confirmed } : undefined
   }
-  /** A head stays for a while: most troubles are over at the next poll. */
+  /** Keeps a head for a while: most failures are over at the next poll. */
   const lose = (status: Exclude<HeadStatus, 'followed'>): void => {
     if (shown().status === 'followed' && clock.elapsed() - confirmed < AWAY_MS) return
     show({ status })
@@ -101,7 +102,7 @@ export const createFollower = ({ node, store, prove, clock, log }: Following): F
   }
 }
 
-/** Between two polls, in milliseconds; a block is made every 500. */
+/** Milliseconds between two polls; a block is produced every 500. */
 const EVERY_MS = 200
 
 /** Follows the head until `stop`. */
@@ -121,7 +122,7 @@ export const followHead = (
   }
 }
 
-/** Of the blocks that are known, those that are derived. */
+/** The derived ones among the known blocks. */
 const keptDerived = (
   known: ReadonlyMap<string, Fetched>,
   now: ReadonlyMap<string, Derived>,
@@ -134,13 +135,15 @@ const keptDerived = (
     }),
   )
 
-/** The status of the head after a poll that failed. */
+/** The status of the head after a failed poll. */
 const statusAfter = (failure: Failure): Exclude<HeadStatus, 'followed'> => {
   if (failure.kind === 'bad_block' || failure.kind === 'defect') return 'unproved'
   return failure instanceof OtherBranch ? 'apart' : 'away'
 }
 
-/** Derives the blocks of a branch above a published height; none where it does not lead to that block. */
+/**
+ * Derives the blocks of a branch above a published height; none if the branch does not lead to that block.
+ */
 const derive = async (
   branch: readonly Fetched[],
   at: Published,
@@ -153,7 +156,7 @@ const derive = async (
   return new Map(above.map(({ hash }, number) => [hash, all[number] as Derived]))
 }
 
-/** The blocks up to the tip that are derived without a gap. */
+/** The longest run of derived blocks that ends with the tip. */
 const shownOf = (branch: readonly Fetched[], derived: ReadonlyMap<string, Derived>) => {
   const from = branch.findLastIndex(({ hash }) => !derived.has(hash)) + 1
   return branch.slice(from).flatMap(({ hash }) => derived.get(hash)?.head ?? [])

@@ -3,22 +3,27 @@ import type { HeadBlock, Shown } from './shown.ts'
 
 const blocksOf = (shown: Shown): readonly HeadBlock[] => (shown.status === 'followed' ? shown.blocks : [])
 
-/** A message from which another thread makes its `Shown`, beside the messages before: each block is sent once. */
+/**
+ * A message from which another thread builds its `Shown`, given the messages before. Each block is sent once.
+ */
 export type HeadMessage =
   | {
       readonly status: 'followed'
       readonly tip: Extract<Shown, { status: 'followed' }>['tip']
       readonly lib: number
-      /** Hashes of the blocks in order; those that are not in `added` were told before. */
+      /** Hashes of all blocks in order; blocks that are not in `added` were sent before. */
       readonly hashes: readonly string[]
       readonly added: readonly HeadBlock[]
     }
   | { readonly status: Exclude<Shown['status'], 'followed'> }
 
-/** A receiver knows no blocks at first. */
+/** The initial state of a receiver: it knows no blocks. */
 export const NOTHING_TOLD: Shown = { status: 'none' }
 
-/** `before`: what the receiver was told last. After a time without blocks it has none. */
+/**
+ * The message for a receiver whose last message described `before`. A receiver that was sent no blocks for a
+ * time knows none.
+ */
 export const messageOf = (shown: Shown, before: Shown): HeadMessage => {
   if (shown.status !== 'followed') return shown
   const known = new Set(blocksOf(before))
@@ -31,7 +36,7 @@ export const messageOf = (shown: Shown, before: Shown): HeadMessage => {
   }
 }
 
-/** The blocks above as another thread tells of them, in messages from one with all blocks on. */
+/** The head blocks in another thread, built from messages of which the first contains all blocks. */
 export const receivedHead = (first: HeadMessage): HeadSource & { take(message: HeadMessage): void } => {
   let known: ReadonlyMap<string, HeadBlock> = new Map()
   const receive = (message: HeadMessage): Shown => {

@@ -1,13 +1,16 @@
 import type { Shown } from './shown.ts'
 
-/** The blocks above as they are known now, and news of them. */
+/** The current head blocks, and notice of changes. */
 export type HeadSource = {
   shown(): Shown
-  /** Calls `listener` after each change with what is shown now and what was before, until the returned function is called. */
+  /**
+   * Calls `listener` after each change with the new and the previous value, until the returned function is
+   * called.
+   */
   onChange(listener: (shown: Shown, before: Shown) => void): () => void
 }
 
-/** A source that shows what it was given last. */
+/** A source that shows the last given value. */
 export const showing = (first: Shown): HeadSource & { show(next: Shown): void } => {
   const listeners = new Set<(shown: Shown, before: Shown) => void>()
   let shown = first

@@ -4,7 +4,7 @@ import { type HeadBlock, headAt, rowsOfList, type Shown } from './shown.ts'
 
 const block = (branch: string, height: number, parent = `${branch}${height - 1}`): HeadBlock => {
   const doc = { height, hash: `${branch}${height}`, parent_hash: parent }
-  // What is not looked at here is left out.
+  // Fields that these tests do not use are left out.
   return { doc, rows: [], transactions: [], bodies: [] } as unknown as HeadBlock
 }
 const shownOf = (...blocks: readonly HeadBlock[]): Shown => {
@@ -26,7 +26,7 @@ test('headAt: blocks above a height only where they stand on the block of that h
   expect(above(6, 'a6')).toEqual(['followed', 6, []])
   expect(above(9, 'a9')).toEqual(['followed', 9, []])
   expect(above(5, 'b5')).toEqual(['apart', undefined, []])
-  // Block 3 is not there: a row could be missing.
+  // Block 3 is missing, so a row could be missing too.
   expect(above(2, 'a2')).toEqual(['apart', undefined, []])
 })
 test('headAt: without a followed node there is no height', () => {

@@ -4,10 +4,13 @@ import type { TransactionDoc } from '#indices/transaction.ts'
 import type { Published } from '#store/port.ts'
 import type { Point } from './branch.ts'
 
-/** A proved block that is not irreversible yet, with what it will bring into lists. Plain data: threads pass it on. */
+/**
+ * A verified block that is not irreversible yet, with the rows that it will add to lists. Plain data, so that
+ * it can be sent to other threads.
+ */
 export type HeadBlock = {
   readonly doc: BlockDoc
-  /** Without the base transaction. */
+  /** All transactions except the base transaction. */
   readonly transactions: readonly TransactionDoc[]
   readonly rows: readonly HeadRow[]
   /** The node's transaction objects in block order, compact JSON text. */
@@ -17,7 +20,7 @@ export type HeadBlock = {
 /**
  * Whether the blocks above the published one are known.
  *
- * - `followed`: they are, up to the tip.
+ * - `followed`: they are known, up to the tip.
  * - `none`: no node is followed.
  * - `away`: no node answers.
  * - `behind`: the node is behind the store, or the store too far behind the node.
@@ -27,39 +30,45 @@ export type HeadBlock = {
 export const HEAD_STATUSES = ['followed', 'none', 'away', 'behind', 'apart', 'unproved'] as const
 export type HeadStatus = (typeof HEAD_STATUSES)[number]
 
-/** The blocks above as they are known at one moment; never changed. */
+/** The blocks above the published one at one moment; never changed. */
 export type Shown =
   | {
       readonly status: 'followed'
       readonly tip: Point
-      /** The last irreversible block, by the node that has this branch. */
+      /** The last irreversible block, as reported by the node that has this branch. */
       readonly lib: number
-      /** One branch in order, each the child of the one before, the last one the tip; it may begin below the published block. */
+      /**
+       * One branch in order, each block the child of the one before, the tip last. It may begin below the
+       * published block.
+       */
       readonly blocks: readonly HeadBlock[]
     }
   | { readonly status: Exclude<HeadStatus, 'followed'> }
 
-/** The blocks above one published height. */
+/** The head blocks above one published height. */
 export type HeadAt = {
   readonly status: HeadStatus
   /** The height of the tip; undefined: not `followed`. */
   readonly height: number | undefined
-  /** Up to here its blocks are irreversible, by the word of the node. */
+  /** Height up to which the blocks are irreversible, as reported by the node. */
   readonly lib: number
   readonly blocks: readonly HeadBlock[]
 }
 
 const withoutBlocks = (status: HeadStatus): HeadAt => ({ status, height: undefined, lib: -1, blocks: [] })
 
-/** No node is followed. */
+/** The value when no node is followed. */
 export const NO_HEAD: HeadAt = withoutBlocks('none')
 
-/** The head blocks above a published block: none unless the branch leads to that very block. `shown` undefined: no node is followed. */
+/**
+ * The head blocks above a published block; none unless the branch leads to exactly that block. `shown`
+ * undefined: no node is followed.
+ */
 export const headAt = (shown: Shown | undefined, at: Pick<Published, 'height' | 'hash'>): HeadAt => {
   if (shown === undefined) return NO_HEAD
   if (shown.status !== 'followed') return withoutBlocks(shown.status)
   const { tip, lib, blocks } = shown
-  // The published block was the node's once, so its chain reaches at least as high.
+  // The published block once came from the node, so the node's chain is at least as high.
   if (tip.height <= at.height) return { status: 'followed', height: at.height, lib: at.height, blocks: [] }
   const first = at.height + 1 - (tip.height - blocks.length + 1)
   if (first < 0 || blocks[first]?.doc.parent_hash !== at.hash) return withoutBlocks('apart')

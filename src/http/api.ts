@@ -12,18 +12,18 @@ import type { Exchange } from './exchange.ts'
 import type { OpenFeeds } from './feed/open-feeds.ts'
 import { JSON_TYPE, type Reply, textReply } from './reply.ts'
 
-/** What answers calls of `/api/` and `/api/{module}/{action}`. */
+/** The parts and settings of `/api/` and `/api/{module}/{action}`. */
 export type Api = {
   /** Without `kept` each request reads the store. */
   readonly deps: AnswerDeps & { readonly kept: KeptAnswers<WrittenAnswer> | undefined }
   readonly gate: Gate
   readonly defaults: OptionDefaults
-  /** A body is cut off when its client takes nothing of it for this time. */
+  /** A response is aborted when its client reads none of it for this time. */
   readonly stallMs: number
   readonly feeds: OpenFeeds
 }
 
-/** The call that a request makes; notes its name for the log. Throws 'bad_request'. */
+/** The call of a request. Notes its name for the log. Throws 'bad_request'. */
 export const readCall = (exchange: Exchange, defaults: OptionDefaults): Call => {
   const query = [...routeOf(exchange.path), ...exchange.query]
   noteName(exchange, query)
@@ -33,7 +33,7 @@ export const readCall = (exchange: Exchange, defaults: OptionDefaults): Call => 
 
 const ROUTE = /^\/api\/([^/]+)\/([^/]+)\/?$/
 
-/** Module and action of a path that names them, as the query would. */
+/** Module and action of a path such as `/api/account/get-account-tx`, as query parameters. */
 const routeOf = (path: string): Query => {
   const [, module, action] = ROUTE.exec(path) ?? []
   if (module === undefined || action === undefined) return []
@@ -43,7 +43,7 @@ const routeOf = (path: string): Query => {
   ]
 }
 
-/** Module and action for the log, when they are names of ours. */
+/** Notes module and action for the log, when they are known names. */
 const noteName = ({ named }: Exchange, query: Query): void => {
   const sent = (parameter: string) => query.find(([key]) => key === parameter)?.[1].toLowerCase()
   const module = MODULES.get(sent('module') ?? '')
@@ -56,12 +56,12 @@ const MODULES: ReadonlyMap<string, string> = new Map(modules.map(name => [name, 
 const ACTIONS: ReadonlyMap<string, string> = new Map(actions.map(({ action }) => [action, action]))
 
 /**
- * An answer may be shown for a second by the asker's own cache, then it is asked again with its ETag. Never by a shared
- * cache: the key is part of the URL.
+ * A private cache may reuse an answer for a second; then it must revalidate with the ETag. Shared caches may
+ * not store it: the key is part of the URL.
  */
 const CACHE_CONTROL = 'private, max-age=1'
 
-/** The answer of an action: its text, the height it is of, and the pages beside it. */
+/** The reply with an action's answer: its text, its height, and links to the neighbouring pages. */
 export const answerReply = (
   { query, manner: { secrets } }: Pick<Exchange, 'query' | 'manner'>,
   found: Answer | WrittenAnswer,
@@ -80,7 +80,10 @@ export const answerReply = (
   return textReply(200, { type: JSON_TYPE, text }, { headers, form: 'tagged' })
 }
 
-/** Headers that say how far the rows of the blocks above reach, or why there are none; undefined: they are not asked for. */
+/**
+ * Headers with the head height and the status of the unconfirmed rows; empty: the request does not ask for
+ * these rows.
+ */
 export const headHeaders = (
   head: Pick<HeadAt, 'status' | 'height'> | undefined,
 ): Readonly<Record<string, string>> =>
@@ -100,16 +103,18 @@ type Repeated = {
 }
 
 /**
- * A parameter that the action does not read is left out when it has more letters than this in the header, or all of them
- * together have: the header repeats them four times, and proxies take a few thousand letters of all headers together.
+ * A parameter that the action does not read is left out when it is longer than this, or when all such
+ * parameters together exceed the second limit, in characters. The header repeats them four times, and proxies
+ * accept a few thousand characters of headers.
  */
 const UNREAD_LETTERS = 128
 const ALL_UNREAD_LETTERS = 512
 
 /**
- * The `Link` header (RFC 8288) of a page: `first`, `prev`, `next` and `last` of the same request. The references are
- * queries alone, so they hold on every address of the interface and behind any path prefix; the key is not in them.
- * Beyond the end `prev` is the last page. Where rows come and go in front (`lastId`), `next` names the row that it follows.
+ * The `Link` header (RFC 8288) of a page: `first`, `prev`, `next` and `last` of the same request. The
+ * references are only queries, so they are valid on every address of the interface and behind any path
+ * prefix. The key is not in them. Beyond the end `prev` is the last page. Where rows are added and removed at
+ * the front (`lastId`), `next` contains the id of the page's last row.
  */
 export const linkHeader = (
   query: Query,
@@ -125,7 +130,7 @@ export const linkHeader = (
     ['last', last],
   ] as const
   const pairs = repeatedOf(query, repeated)
-  // The text around the number of the page, which stands in its place or at the end.
+  // The query before and after the page number, which keeps its position or comes at the end.
   let [ahead, behind, isBehind] = ['', '', false]
   for (const pair of pairs)
     if (isBehind) behind += `&${pairText(pair)}`
@@ -143,7 +148,7 @@ export const linkHeader = (
   return links.join(', ')
 }
 
-/** The links of a page of rows that are searched for: the first one, and the one behind the last row examined. */
+/** The links of a page of searched rows: the first page, and the page after the last row examined. */
 const searchedLinks = (query: Query, lastId: string | undefined, repeated: Repeated): string => {
   const pairs = repeatedOf(query, repeated).filter(([name]) => name !== 'page')
   const first = pairs.filter(([name]) => name !== 'after')
@@ -151,13 +156,13 @@ const searchedLinks = (query: Query, lastId: string | undefined, repeated: Repea
   return `<?${[...first, ['page', '1'] as const].map(pairText).join('&')}>; rel="first"${next}`
 }
 
-/** The query of the page behind a row. */
+/** The query of the page after a row. */
 const behindText = (pairs: Query, lastId: string): string =>
   [...pairs.filter(([name]) => name !== 'page' && name !== 'after'), ['after', lastId] as const]
     .map(pairText)
     .join('&')
 
-/** All that the action reads, and as much of the rest as fits and hides no key. */
+/** All parameters that the action reads, and those of the others that are short enough and contain no key. */
 const repeatedOf = (query: Query, { takes, secrets }: Repeated): Query => {
   let letters = 0
   return query.filter(pair => {
@@ -168,13 +173,16 @@ const repeatedOf = (query: Query, { takes, secrets }: Repeated): Query => {
   })
 }
 
-/** Most texts need no escapes. */
+/** The test is faster than encoding: most texts need no escapes. */
 const pairText = ([name, value]: Query[number]): string => {
   const text = `${name}=${value}`
   return /^[\w.-]*=[\w.-]*$/.test(text) ? text : `${encodeURIComponent(name)}=${encodeURIComponent(value)}`
 }
 
-/** What the action reads has been checked. All else (cache busters, with compat=iostabc anything) may be a key. */
+/**
+ * Parameters that the action reads have been validated. Any other (cache busters, or anything with
+ * compat=iostabc) may contain a key.
+ */
 const mayRepeat = ([name, value]: Query[number], secrets: readonly string[]): boolean => {
   const text = `?${name}=${value}`
   const hidesKey = withoutSecrets(text) !== text || secrets.some(key => key !== '' && text.includes(key))

@@ -20,13 +20,13 @@ export type AppOptions = {
   readonly store: Store
   /** undefined: the service follows no node; `/rpc/` answers 503. */
   readonly node: Node | undefined
-  /** The blocks above the published one; absent: none are followed. */
+  /** The blocks above the published one; absent: they are not followed. */
   readonly head?: HeadSource
   readonly keyring: Keyring
   readonly rates: Rates
   /** Absent: this thread is the only one. */
   readonly addresses?: AddressLimits
-  /** Proxies whose word on the client's address is taken; absent: none. */
+  /** Proxies whose client address headers are trusted; absent: none. */
   readonly trustedProxies?: readonly Trusted[]
   readonly prices: Prices
   /** Absent: none is known. */
@@ -36,42 +36,48 @@ export type AppOptions = {
   readonly defaults: OptionDefaults
   /** Path prefix of every address, such as `/iost`; `""`: none. */
   readonly basePath: string
-  /** A request that takes longer is answered 504. */
+  /** Time limit of a request, after which it is answered 504. */
   readonly deadlineMs: number
-  /** Work for a page of a ranking of the past, in addition; absent: as much as it takes. */
+  /** Additional milliseconds for a page of a ranking of the past; absent: no limit. */
   readonly rankingMs?: number
-  /** Requests that ask the store at once; more wait for their turn, for a while. Given where no `places` are. */
+  /**
+   * Maximum number of requests that read the store at once; further ones wait for a limited time. Used where
+   * no `places` are given.
+   */
   readonly maxInFlight: number
-  /** Bytes of answers that are kept for equal requests, in all threads; absent or 0: none are. */
+  /** Maximum bytes of cached answers, in all threads; absent or 0: no answers are cached. */
   readonly keptBytes?: number
-  /** Exports that are sent at once, the same. */
+  /** Maximum number of concurrent exports. Used where no `places` are given. */
   readonly maxExports: number
-  /** Feeds that are open at once, in all and of a key, the same; and as many live pages, in all and of a network. */
+  /**
+   * Maximum number of open feeds, in all and per key, and of live pages, in all and per network. Used where
+   * no `places` are given.
+   */
   readonly maxFeeds: number
   readonly maxFeedsPerKey: number
   /** Absent: the service never stops. */
   readonly stopping?: Stopping
-  /** Time after which an export or a feed is cut off whose client takes nothing. */
+  /** An export or a feed is aborted when its client reads nothing for this time. */
   readonly stallMs: number
-  /** `/ready` is 503 while the last loaded block is older; absent: however old it is. */
+  /** `/ready` returns 503 while the last loaded block is older; absent: regardless of its age. */
   readonly maxLagMs?: number | undefined
-  /** One success in this number has a line in the log; 0: none has; absent: each. */
+  /** Every n-th success is logged; 0: none; absent: each. */
   readonly logEach?: number
-  /** How this thread counts requests; absent: nobody reads the counts. */
+  /** This thread's request counts; absent: they are not read. */
   readonly counts?: HttpCounts
   /** The text of `/metrics`; absent: the path does not exist here. */
   readonly metrics?: Exposed | undefined
-  /** Requests that run and wait, as this thread sees them; absent: this thread is the only one. */
+  /** Running and waiting requests, the view of this thread; absent: this thread is the only one. */
   readonly places?: QueuePlaces
   readonly clock: Clock
   readonly log: Log
   readonly version: string
-  /** The shared test key, when there is one: the reference links calls with it. */
+  /** The shared test key, if any. Calls in the reference use it. */
   readonly testKey?: string
-  /** Whether there are pages for people. */
+  /** Whether the service has pages for people. */
   readonly explorer?: boolean
-  /** The operator's names for accounts and contracts, by account or contract; absent: there are none. */
+  /** The operator's names of accounts and contracts, by account or contract; absent: there are none. */
   readonly labels?: Labels | undefined
-  /** Where the service is found on the web, with a slash at its end; absent: nobody said. */
+  /** The public URL of the service, with a trailing slash; absent: unknown. */
   readonly publicUrl?: string | undefined
 }

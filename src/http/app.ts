@@ -28,14 +28,17 @@ import { healthHandler, readyHandler } from './status.ts'
 import { statusHandler } from './status-page/handler.ts'
 import { usageHandler } from './usage.ts'
 
-/** No body is ever read, so none is too long: Bun itself would answer 413, without a body of its own. */
+/** Request bodies are never read, so no length is refused. Bun itself would answer 413, without a body. */
 const MAX_BODY_BYTES = Number.MAX_SAFE_INTEGER
-/** A connection on which nothing moves is closed: after a request's deadline, but no later than Bun allows. */
+/**
+ * Limits of the idle timeout: a connection is closed after a request's deadline, but no later than Bun
+ * allows.
+ */
 const IDLE_SECONDS = { least: 30, most: 255, afterDeadline: 5 } as const
 
 /**
- * The whole service as one Elysia app: `app.handle(request)` in tests, `app.listen` for real. Every path answers; none
- * throws.
+ * The whole service as one Elysia app: `app.handle(request)` in tests, `app.listen` in production. Every path
+ * has an answer, and none throws.
  */
 export const createApp = (options: AppOptions): Elysia<string> => {
   const { basePath, deadlineMs, clock, places = localCounts(options).queues } = options
@@ -72,12 +75,12 @@ type Parts = {
   readonly threads: number
 }
 
-/** What is at each path, and at all others. */
+/** The handlers of all paths. */
 const routesOf = (options: AppOptions, { service, gate, feeds, threads }: Parts) => {
   const { store, node, prices, priceHistory, profiles, rankingMs } = options
   const { defaults, basePath, clock, version, stallMs } = options
   const open = (route: string, handler: Handler) => respond(route, handler, service)
-  // What is kept of the past serves callers and visitors alike.
+  // Callers of the API and visitors of pages share cached data of the past.
   const answering = {
     ...{ store, node, head: options.head, prices, priceHistory, profiles, clock, rankingMs },
     rankings: keptRankings(),
@@ -107,8 +110,8 @@ const routesOf = (options: AppOptions, { service, gate, feeds, threads }: Parts)
 }
 
 /**
- * Refuses a request for which there is no room, before the routes are looked at. It answers within the call: a service with
- * far too many requests spends most of its time on refusals. undefined: the request is let through.
+ * Refuses a request for which there is no room, before routing. The refusal is returned synchronously: an
+ * overloaded service spends most of its time on refusals. undefined: the request is admitted.
  */
 const crowdRefusal = (gate: Gate, service: Service) => {
   const [apiPath, rpcPath] = crowdedPaths(service.basePath)
@@ -127,10 +130,13 @@ const crowdRefusal = (gate: Gate, service: Service) => {
   }
 }
 
-/** A GET that goes to the routes as it is. */
+/** Whether a request is a GET that needs no handling before routing. */
 const isPlainGet = ({ method, url }: Request): boolean => method === 'GET' && isRoutable(url)
 
-/** The reference and what goes with it. Examples need no node: what is stored is enough, and pages do not wait for one. */
+/**
+ * The reference and its related documents. Examples are made without a node: stored data is enough, and pages
+ * do not wait for one.
+ */
 const documentsOf = (
   { store, prices, profiles, clock, defaults, basePath }: AppOptions,
   pages: { readonly site: Site; readonly files: Assets['reference'] },
@@ -143,7 +149,7 @@ const siteOf = (
 
 type Page = { readonly kind: string; readonly handler: Handler }
 
-/** What is for those who run the service. */
+/** The paths for operators. */
 const pagesForOperators = (
   options: AppOptions,
   site: Site,
@@ -177,7 +183,7 @@ const serviceOf = (options: AppOptions, clients: ClientAddresses): Service => {
   }
 }
 
-/** Addresses of queries and of the gateway, as the routes take them. */
+/** Patterns of the URLs of queries and of the gateway, equal to their routes. */
 const crowdedPaths = (basePath: string): readonly [api: RegExp, rpc: RegExp] => {
   const origin = `^https?://[^/?#]{4,}${RegExp.escape(basePath)}`
   return [new RegExp(`${origin}/api(?:/[^/?#]+/[^/?#]+)?/?(?:[?#]|$)`), new RegExp(`${origin}/rpc/`)]
@@ -213,17 +219,17 @@ const notFound =
     })
   }
 
-/** The reference in the reader's language. */
+/** Redirects to the reference in the reader's language. */
 const redirectToDocs =
   (basePath: string): Handler =>
   async ({ query, path, request }) => {
     const lang = languageFor(query, request.headers.get('accept-language') ?? undefined)
-    // The prefix without a slash at its end is an address beside those behind it.
+    // The prefix without a trailing slash is one level above the paths below it.
     const from = path === '' ? `${basePath.slice(basePath.lastIndexOf('/') + 1)}/` : ''
     return redirect(path === '/docs/' ? lang : `${from}docs/${lang}`, { Vary: 'Accept-Language' })
   }
 
-/** A character of a text takes at most two bytes. */
+/** Upper bound of the bytes per character of a stored string. */
 const BYTES_OF_CHARACTER = 2
 
 const keptOf = ({ keptBytes = 0 }: AppOptions, threads: number, counts: HttpCounts) =>
@@ -234,7 +240,7 @@ const keptOf = ({ keptBytes = 0 }: AppOptions, threads: number, counts: HttpCoun
         onAnswer: source => counts.answers.add(1, source),
       })
 
-/** Bytes of nodes' answers that are kept, in all threads. */
+/** Maximum bytes of cached node answers, in all threads. */
 const KEPT_BYTES = 16 * 1024 * 1024
 
 const gatewayOf = ({ node, clock }: AppOptions, threads: number, counts: HttpCounts): Gateway | undefined =>
@@ -251,7 +257,7 @@ const gateOf = ({ keyring, rates, clock, addresses = addressLimits({ now: clock.
   ...{ keyring, rates, clock, addresses },
 })
 
-/** Bun's own router would lead past `onRequest`. */
+/** The system router is off, because Bun's own router would bypass `onRequest`. */
 const emptyApp = (basePath: string, deadlineMs: number): Elysia<string> =>
   new Elysia({
     prefix: basePath,

@@ -24,7 +24,7 @@ import { textReply } from './reply.ts'
 
 type Asset = { readonly name: string; readonly handler: Handler }
 
-/** A file that never changes under its name, which has a part of its hash. */
+/** An immutable file: its name contains a part of its hash. */
 const asset = (stem: string, { ending, type }: { ending: string; type: string }, text: string): Asset => {
   const hash = new Bun.CryptoHasher('sha256').update(text).digest('hex').slice(0, 12)
   const headers = { 'Cache-Control': 'public, max-age=31536000, immutable' }
@@ -34,18 +34,18 @@ const asset = (stem: string, { ending, type }: { ending: string; type: string },
   }
 }
 
-/** Each script has its names for itself. */
+/** Each script has a block scope of its own. */
 const script = [copyScript, timesScript, searchScript, liveScript, plotsScript]
   .map(text => `{\n${text}}\n`)
   .join('')
 
-/** Of two rules of equal specificity the later one wins, so general files come before particular ones. */
+/** General files come before specific ones: of two rules of equal specificity the later one wins. */
 const style = [
   ...[baseStyle, frameStyle, cardsStyle, textsStyle, rowsStyle, formsStyle],
   ...[stackedStyle, figuresStyle, plotsStyle, detailsStyle, codeStyle, printStyle],
 ].join('')
 
-/** Files of all pages, and those that only the reference has. */
+/** Files of all pages, and those of the reference only. */
 export type Assets = {
   readonly names: Site['assets']
   readonly reference: { readonly style: string; readonly script: string }

@@ -55,7 +55,7 @@ test('clientBehind: the last address that is no trusted proxy, whatever stands b
   expect(client('10.0.0.1', for_('10.0.0.3,10.0.0.2'))).toBe(network('10.0.0.3'))
   expect(client('::1', for_('198.51.100.1:4711'))).toBe(network('198.51.100.1'))
   expect(client('::ffff:10.0.0.1', for_('[2001:db8::1]:4711'))).toBe(network('2001:db8::1'))
-  // A proxy that says nothing usable is as good as the client.
+  // A proxy whose header has no usable address counts as the client.
   expect(client('10.0.0.1', for_('198.51.100.1, nonsense'))).toBe(network('10.0.0.1'))
   expect(client('10.0.0.1', for_('198.51.100.1, nonsense, 10.0.0.2'))).toBe(network('10.0.0.2'))
   expect(client('10.0.0.1', { Forwarded: 'for=203.0.113.9, for=198.51.100.1;proto=https' })).toBe(
@@ -65,7 +65,7 @@ test('clientBehind: the last address that is no trusted proxy, whatever stands b
     network('2001:db8::1'),
   )
   expect(client('10.0.0.1', { Forwarded: 'for=unknown' })).toBe(network('10.0.0.1'))
-  // Most proxies set the one header and pass the other on.
+  // Most proxies set one of the headers and pass the other on.
   expect(client('10.0.0.1', { ...for_('198.51.100.1'), Forwarded: 'for=203.0.113.9' })).toBe(
     network('198.51.100.1'),
   )
@@ -78,7 +78,7 @@ test('clientBehind: a proxy on the Unix socket is believed when it is named, and
   expect(typeof named === 'object' ? networkOf(named) : named).toBe(network('198.51.100.1'))
   expect(clientBehind('unix', headers, ranges('0.0.0.0/0', '::/0'))).toBe('unix')
   expect(clientBehind('unix', new Headers(), ['unix'])).toBe('unix')
-  // Over a network nobody is trusted by it, and its name in a header is none of an address.
+  // A TCP peer is not trusted by the range `unix`, and the text `unix` in a header is not an address.
   expect(clientBehind('10.0.0.1', headers, ['unix'])).toEqual(ipAddressIn('10.0.0.1'))
   expect(clientBehind('10.0.0.1', new Headers({ 'X-Forwarded-For': 'unix' }), ranges('10.0.0.1'))).toEqual(
     ipAddressIn('10.0.0.1'),

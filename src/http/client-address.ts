@@ -1,9 +1,9 @@
 import { type IpAddress, type IpRange, ipAddressIn, ipAddressText, isIn, networkOf } from './ip-address.ts'
 
-/** The client of a request: `unix` for both where it came over the Unix socket. */
+/** The client of a request. Both fields are `unix` when the request came over the Unix socket. */
 export type Client = {
   readonly address: string
-  /** For whom limits of an address hold. */
+  /** The name of the client's network, to which limits apply (`networkOf`). */
   readonly network: string
 }
 
@@ -14,15 +14,15 @@ type Server = {
 }
 
 export type ClientAddresses = {
-  /** undefined: it is unknown, as of a request that came over no socket. */
+  /** The client of a request; undefined: it is unknown, since the request came over no socket. */
   of(request: Request): Client | undefined
-  /** Notes that a request is answered in the place of another one; gives the first. */
+  /** Registers `inner` as the request that is answered in place of `outer`. Returns `inner`. */
   replace(inner: Request, outer: Request): Request
-  /** Lets the connection of a request stay open though nothing moves on it. */
+  /** Disables the idle timeout of a request's connection. */
   keepOpen(request: Request): void
 }
 
-/** Clients whose address was read lately; the same ones ask again and again. */
+/** Maximum number of clients in the cache of parsed addresses: the same clients send requests repeatedly. */
 const KNOWN_CLIENTS = 1_024
 const UNIX: Client = { address: 'unix', network: 'unix' }
 
@@ -60,18 +60,19 @@ const clientOf = (peer: Peer | undefined): Client | undefined => {
   return peer === 'unix' ? UNIX : { address: ipAddressText(peer), network: networkOf(peer) }
 }
 
-/** Proxies in a row; what a client itself put before them is not looked at. */
+/** Maximum number of proxies in a row. Addresses before them come from the client and are ignored. */
 const MOST_HOPS = 32
 
 /** The other end of a connection: an address, or a program on the Unix socket of the service. */
 export type Peer = IpAddress | 'unix'
-/** Proxies whose word on the client's address is taken. */
+/** Proxies whose client address headers are trusted. */
 export type Trusted = IpRange | 'unix'
 
 /**
- * The address of the client behind proxies that are trusted: the last one in `X-Forwarded-For`, or else in `Forwarded`
- * (RFC 7239), that is no trusted proxy's. The addresses before it may be invented. An address that cannot be read
- * counts as the proxy that sent it. undefined: the peer is unknown. 'unix': nobody who is trusted has named an address.
+ * The address of the client behind trusted proxies: the last one in `X-Forwarded-For`, or else in `Forwarded`
+ * (RFC 7239), that is not a trusted proxy's. The addresses before it may be forged. An address that cannot be
+ * read counts as the proxy that sent it. undefined: the peer is unknown. 'unix': no trusted proxy named an
+ * address.
  */
 export const clientBehind = (
   peer: string | undefined,
@@ -101,6 +102,6 @@ const hopsIn = (headers: Pick<Headers, 'get'>): readonly string[] => {
     .map(hop => /(?:^|;)\s*for=("?)([^";,]*)\1\s*(?:;|$)/i.exec(hop.trim())?.[2] ?? '')
 }
 
-/** `1.2.3.4:567`, `[2001:db8::1]:567`, or an address alone. */
+/** The address of a hop without its port: `1.2.3.4:567`, `[2001:db8::1]:567`, or an address alone. */
 const withoutPort = (hop: string): string =>
   /^\[([^\]]*)\](?::\d{1,5})?$/.exec(hop)?.[1] ?? /^([\d.]+):\d{1,5}$/.exec(hop)?.[1] ?? hop

@@ -9,11 +9,11 @@ export type Code = {
   readonly code: number
   readonly title: Text
   /**
-   * `own`: the failure's message reaches callers. `title`: the title does, unless the failure was written for them (PublicFailure).
-   * `never`: a defect's detail stays in the log.
+   * `own`: callers get the failure's message. `title`: they get the title, unless the failure was written for
+   * them (PublicFailure). `never`: the details of a defect are only logged.
    */
   readonly message: 'own' | 'title' | 'never'
-  /** Seconds for `Retry-After` when the failure does not say (`details.retryAfter`). */
+  /** Seconds for `Retry-After` when the failure has no `details.retryAfter`. */
   readonly retryAfter?: number
 }
 
@@ -24,7 +24,7 @@ const DEFECT: Code = {
   message: 'never',
 }
 
-/** The one table from what went wrong to HTTP status and API code. */
+/** The only mapping from failure kinds to HTTP statuses and API codes. */
 export const codes: { readonly [K in FailureKind]: Code } = {
   bad_request: {
     status: 400,
@@ -129,7 +129,7 @@ export const codes: { readonly [K in FailureKind]: Code } = {
   conflict: DEFECT,
 }
 
-/** Failures of any query. */
+/** Failures that any query can have. */
 const EVERY_QUERY: readonly FailureKind[] = [
   'bad_request',
   'unauthorized',
@@ -143,7 +143,10 @@ const EVERY_QUERY: readonly FailureKind[] = [
   'defect',
 ]
 
-/** How a query can fail, by code. With `compat=iostabc` a thing that does not exist is a success without data. */
+/**
+ * The failures of a query, by code. With `compat=iostabc`, a query for a thing that does not exist succeeds
+ * without data.
+ */
 export const codesOf = (
   { fails }: Pick<Action, 'fails'>,
   { compat }: { readonly compat: Compat } = { compat: 'none' },

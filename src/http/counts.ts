@@ -31,7 +31,7 @@ const ROUTES = [
   ...['error', 'method', 'options'],
 ] as const
 
-/** What a request asks for: of `/api/` and `/rpc/` also which action. */
+/** The label values of requests. Requests of `/api/` and `/rpc/` have their action as well. */
 const targets: readonly (readonly [route: string, module: string, action: string])[] = [
   ...ROUTES.map(route => [route, '', ''] as const),
   ...actions.map(({ module, action }) => ['api', module, action] as const),
@@ -40,20 +40,20 @@ const targets: readonly (readonly [route: string, module: string, action: string
 const target = { names: ['route', 'module', 'action'], values: targets }
 const known: ReadonlySet<string> = new Set(targets.map(names => names.join('/')))
 
-/** Of the services's own answers; a node's own status may be another one. */
+/** Statuses of the service's own answers. A node's status may be any other. */
 const STATUSES = [200, 302, 304, 499, ...Object.values(codes).map(({ status }) => status)]
 const status = label(
   'status',
   [...new Set(STATUSES)].sort((a, b) => a - b).map(value => String(value)),
 )
 
-/** Why a request has no answer, beside the kinds of failures. */
+/** Reasons of refusals: those below and the kinds of failures. */
 const reason = label('reason', ['busy', 'stalled', ...Object.keys(codes)])
 
-/** Seconds. A page takes a few milliseconds; the longest request ends at its deadline. */
+/** Bucket bounds in seconds. A page takes a few milliseconds; the longest request ends at its deadline. */
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
-/** What the service counts of requests. */
+/** The metrics of requests. */
 export const httpMetrics = {
   requests: {
     name: 'iostlens_http_requests_total',
@@ -102,13 +102,16 @@ export const httpMetrics = {
 
 export type HttpCounts = Counting<keyof typeof httpMetrics>
 
-/** Counts that only this thread sees. */
+/** Counts of a single thread. */
 export const ownHttpCounts = (): HttpCounts => countingIn(httpMetrics, metricsMemory(httpMetrics, 1), 0)
 
-/** The fields of a request that the access log may contain: only our own names, never text that was sent; `key` is the id of the key. */
+/**
+ * The request fields of the access log: only known names, never text from the request. `key` is the id of the
+ * key.
+ */
 export type Named = { key?: string; module?: string; action?: string }
 
-/** A request that has been answered; `reason` absent: it was not refused. */
+/** An answered request. `reason` absent: it was not refused. */
 export type Answered = {
   readonly route: string
   readonly named: Named
@@ -121,7 +124,7 @@ export type Answered = {
 export const countAnswer = (counts: HttpCounts, answered: Answered): void => {
   const { route, named, status, ms, bytes, reason } = answered
   const full = `${route}/${named.module ?? ''}/${named.action ?? ''}`
-  // An action under a module that does not have it counts as no action.
+  // An action under a module that does not have it is not counted as an action.
   const asked = known.has(full) ? full : `${route}//`
   counts.requests.add(1, asked, String(status))
   counts.durations.observe(ms / 1_000, asked)

@@ -1,6 +1,7 @@
 import { type Failure, PublicFailure } from '#failure/failure.ts'
+import { once } from './once.ts'
 
-/** The caller closed the connection, so no one reads the answer. */
+/** The client closed the connection, so the answer has no reader. */
 export class ClientGone extends Error {
   constructor() {
     super('The client closed the connection.')
@@ -11,31 +12,37 @@ export class ClientGone extends Error {
 type Limits = {
   readonly ms: number
   readonly client: AbortSignal
-  /** Until `end`, the function that ends the request when the service stops is in here. */
+  /** Set while the request runs: contains a function that ends the request when the service stops. */
   readonly running?: Set<(reason: Failure) => void> | undefined
 }
 
 /**
- * Extends the deadline to this time plus the usual one, from now on; undefined: without limit. What it gives back ends that: once all
- * that took longer is done, the rest has the usual time, from then on.
+ * Extends the deadline, from now on, to `ms` plus the usual time; undefined: no limit. The returned function
+ * ends the extension. Once all extensions have ended, the rest of the work has the usual time, from then on.
  */
 export type Prolong = (ms: number | undefined) => () => void
 
 export type Deadline = {
-  /** Aborts when the request is over before its answer. */
+  /** Aborts when the request ends before its answer. */
   readonly signal: AbortSignal
-  /** Rejects then, whether the work heeds the signal or not: 'deadline', ClientGone, or why the service ends the request. */
+  /**
+   * Rejects when `signal` aborts, even if the work ignores the signal: 'deadline', ClientGone, or the reason
+   * of the service.
+   */
   readonly over: Promise<never>
   readonly prolong: Prolong
-  /** The answer is there. */
+  /** Ends the deadline once the answer is complete. */
   end(): void
 }
 
-/** Begins the time of a request: `ms` milliseconds, or until the client goes away or the service stops. */
+/**
+ * Starts the deadline of a request: `ms` milliseconds, the client's disconnection, or the stop of the
+ * service.
+ */
 export const startDeadline = ({ ms, client, running }: Limits): Deadline => {
   const controller = new AbortController()
   const over = Promise.withResolvers<never>()
-  // Nobody waits for it once the answer is there.
+  // The promise has no observer once the answer is complete.
   over.promise.catch(() => undefined)
   const stop = (reason: Error): void => {
     controller.abort(reason)
@@ -60,7 +67,7 @@ export const startDeadline = ({ ms, client, running }: Limits): Deadline => {
     limit(ms)
   }
   limit(ms)
-  // The work then begins with a signal that has aborted.
+  // The work then starts with an aborted signal.
   if (client.aborted) gone()
   else client.addEventListener('abort', gone, { once: true })
   running?.add(stop)
@@ -78,15 +85,6 @@ export const startDeadline = ({ ms, client, running }: Limits): Deadline => {
       client.removeEventListener('abort', gone)
       running?.delete(stop)
     },
-  }
-}
-
-/** What may be called again, and then does nothing. */
-const once = (work: () => void): (() => void) => {
-  let isDone = false
-  return () => {
-    if (!isDone) work()
-    isDone = true
   }
 }
 

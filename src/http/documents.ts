@@ -7,6 +7,7 @@ import type { Site } from '#explorer/page.ts'
 import type { Assets } from './assets.ts'
 import { clientScript, clientText } from './client/client-text.ts'
 import type { Handler } from './exchange.ts'
+import { once } from './once.ts'
 import { FORM_NAMES, type Form } from './openapi/described.ts'
 import { openapiFor } from './openapi/document.ts'
 import type { Lang } from './reference/action.ts'
@@ -19,8 +20,8 @@ import { JSON_TYPE, type Reply, textReply } from './reply.ts'
 const HEADERS = { 'Cache-Control': 'public, max-age=300' }
 
 /**
- * The Content-Security-Policy of all pages: nothing from elsewhere, and no style or script but our own files, so injected
- * content would not run.
+ * The Content-Security-Policy of all pages. Only styles and scripts of the service itself are loaded, so that
+ * injected content would not run.
  */
 export const PAGE_POLICY = [
   ...["default-src 'none'", "style-src 'self'", "script-src 'self'", "connect-src 'self'", "img-src 'self'"],
@@ -33,7 +34,10 @@ type Document = { readonly kind: 'docs' | 'openapi' | 'client'; readonly handler
 /** The documents by their paths. */
 type Documents = ReadonlyMap<string, Document>
 
-/** The reference in both languages, the OpenAPI document, the client, and what robots ask for; each made at its first use. */
+/**
+ * The reference in both languages, the OpenAPI document, the client, and the files for robots. Each is made
+ * on first use.
+ */
 export const documentHandlers = (
   deps: AnswerDeps,
   options: {
@@ -75,14 +79,14 @@ const pageHandler = (
   served: () => Promise<Examples>,
 ): Handler => {
   const headers = {
-    // It names its style and scripts by what they hold, so it is always that of the running service.
+    // The page names its style and script by their content hashes, so it must be that of the running service.
     'Cache-Control': 'no-cache',
     'Content-Security-Policy': PAGE_POLICY,
     'Content-Language': LANGUAGE_TAG[lang],
   }
   let made: { readonly examples: Examples; readonly text: string } | undefined
   return async ({ path }) => {
-    // The page's own addresses are relative to one without a slash at its end.
+    // The page's links are relative to its address without a trailing slash.
     if (path.endsWith('/')) return redirect(`../${lang}`)
     const examples = await served()
     if (made?.examples !== examples)
@@ -91,7 +95,7 @@ const pageHandler = (
   }
 }
 
-/** Drawn when it is first asked for. */
+/** Draws the icon at the first request. */
 const touchIconHandler = (): Handler => {
   const icon = once(touchIcon)
   return async () => ({ status: 200, type: 'image/png', body: icon(), headers: HEADERS, form: 'raw' })
@@ -102,7 +106,9 @@ const fixed = (type: string, make: () => string): Handler => {
   return async () => textReply(200, { type, text: text() }, { headers: HEADERS, form: 'tagged' })
 }
 
-/** To an address relative to the asked one, since the service may stand behind any path. */
+/**
+ * Redirects to a location relative to the request's address, since the service may be behind any path prefix.
+ */
 export const redirect = (location: string, headers: Readonly<Record<string, string>> = {}): Reply =>
   textReply(
     302,
@@ -118,7 +124,7 @@ const openapiHandler = (
   const written = new Map<string, { readonly examples: Examples; readonly text: string }>()
   return async ({ path, query, fault }) => {
     if (fault !== undefined) throw fault
-    // The document's address of the service is relative to its own, which has no slash at its end.
+    // The document's server URL is relative to the document's address without a trailing slash.
     if (path.endsWith('/')) return redirect(`../openapi.json${textOf(query)}`)
     const chosen = chosenIn(query, defaults)
     const examples = await served()
@@ -133,7 +139,7 @@ const openapiHandler = (
   }
 }
 
-/** The options that the document is asked for. Throws 'bad_request' on any other name or value. */
+/** The form options of the request. Throws 'bad_request' on any other name or value. */
 const chosenIn = (query: Query, defaults: OptionDefaults): Partial<Form> => {
   for (const [name] of query)
     if (!(FORM_NAMES as readonly string[]).includes(name) && name !== 'lang')
@@ -149,16 +155,8 @@ const chosenIn = (query: Query, defaults: OptionDefaults): Partial<Form> => {
   return exported === undefined ? chosen : { ...others, export: exported }
 }
 
-/** The query of an address as it was asked, with its question mark. */
+/** A query as a string, encoded anew, with a leading question mark; "" for an empty one. */
 export const textOf = (query: Query): string =>
   query.length === 0
     ? ''
     : `?${new URLSearchParams(query.map(([name, value]): [string, string] => [name, value]))}`
-
-const once = <T>(make: () => T): (() => T) => {
-  let made: T | undefined
-  return () => {
-    made ??= make()
-    return made
-  }
-}

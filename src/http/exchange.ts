@@ -14,32 +14,32 @@ import type { Stopping } from './stopping.ts'
 /** A request that is being answered. */
 export type Exchange = QueryText & {
   readonly request: Request
-  /** Its name in the log and the counts. */
+  /** The route's name in the log and the counts. */
   readonly route: string
-  /** Behind the prefix that the service stands at. */
+  /** The path without the prefix of the service. */
   readonly path: string
-  /** Names the request in answers and logs. */
+  /** Identifies the request in answers and logs. */
   readonly id: string
-  /** undefined: it is unknown, as of a request that came over no socket. */
+  /** undefined: the client is unknown, since the request came over no socket. */
   readonly client: Client | undefined
   readonly manner: Manner
-  /** Headers of the answer, success or failure, that were known before it. */
+  /** Headers of the answer, success or failure, that were set before the handler's. */
   readonly headers: Record<string, string>
   readonly named: Named
-  /** When it came, by the clock of the service. */
+  /** Time of arrival, by the clock of the service. */
   readonly started: number
-  /** Why nothing of it is read at all. */
+  /** The reason for which the request is refused unread. */
   readonly refusal: Failure | undefined
 }
 
-/** Gives the reply to a request; what it throws is the reply, too. `prolong` gives it time beyond its deadline. */
+/** Makes the reply to a request; a thrown failure is the reply, too. `prolong` extends the deadline. */
 export type Handler = (
   exchange: Exchange,
   signal: AbortSignal,
   prolong: Deadline['prolong'],
 ) => Promise<Reply>
 
-/** What all requests of a service have in common. */
+/** The settings that all requests of a service share. */
 export type Service = {
   readonly log: Log
   readonly defaults: OptionDefaults
@@ -50,16 +50,18 @@ export type Service = {
   readonly counts: HttpCounts
   /** Absent: the service never stops. */
   readonly stopping?: Stopping | undefined
-  /** Whether the next success has a line in the access log. */
+  /** Whether the next success is logged in the access log. */
   readonly isLogged: () => boolean
   readonly clientOf: (request: Request) => Client | undefined
-  /** Lets a connection stay open though nothing moves on it until the answer of a request is there; absent: it has none. */
+  /** Disables the idle timeout of a request's connection until its answer; absent: there is no timeout. */
   readonly keepOpen?: (request: Request) => void
-  /** How failures are written; absent, or undefined for a failure: in the form of the API. */
+  /** Writes a failure; absent, or undefined for a failure: in the form of the API. */
   readonly writeFailure?: (exchange: Exchange, failure: Failure) => Promise<Reply | undefined>
 }
 
-/** Reads what a request says. What is wrong with it stands in `refusal` and `fault`, and is thrown by the step that owns it. */
+/**
+ * Parses a request. Faults are stored in `refusal` and `fault`, and thrown by the step responsible for them.
+ */
 export const parse = (
   request: Request,
   route: string,
@@ -67,7 +69,7 @@ export const parse = (
 ): Exchange => {
   const started = clock.elapsed()
   const { path, query } = targetOf(request.url)
-  // A request that is too long is refused in the language that its beginning asks for.
+  // A request that is too long is refused in the language that the first part of its query names.
   const parsed = parseQuery(query.slice(0, MAX_QUERY_BYTES))
   const acceptLanguage = request.headers.get('accept-language') ?? undefined
   const header = request.headers.get('x-api-key')
@@ -78,7 +80,7 @@ export const parse = (
     route,
     path: pathBehind(basePath, path),
     id: newId(),
-    // Read now: once a connection is closed, its address is not known any more.
+    // Read now: the address is unknown once the connection is closed.
     client: clientOf(request),
     manner: { lang, format: formatFor(parsed.query, defaults), secrets: [...parsed.keys, header ?? ''] },
     headers: {},
@@ -88,10 +90,13 @@ export const parse = (
   }
 }
 
-/** 64 random bits: enough to find one request in a log. */
+/** 64 random bits: enough to identify a request in a log. */
 const newId = (): string => crypto.getRandomValues(new Uint8Array(8)).toHex()
 
-/** The form of failures, also of those that `format` itself causes: the first usable one, else the server's. */
+/**
+ * The format of failures, including those of an invalid `format`: the first value of the parameter when it is
+ * valid, else the server's default.
+ */
 const formatFor = (query: Query, { format }: OptionDefaults): Manner['format'] => {
   const asked = query.find(([name]) => name === 'format')?.[1]
   return OPTION_VALUES.format.find(value => value === asked) ?? format

@@ -4,10 +4,10 @@ import { type Failure, PublicFailure } from '#failure/failure.ts'
 import { codes } from './codes.ts'
 import { JSON_TYPE, type Reply, textReply } from './reply.ts'
 
-/** How a failure is reported: the language, the form, and texts that it must not repeat. */
+/** The language and format of a failure, and secrets that its message must not contain. */
 export type Manner = Pick<Options, 'lang' | 'format'> & { readonly secrets: readonly string[] }
 
-/** The answer to a request that failed, with what the caller can do: status, code, words, when to try again. */
+/** The reply for a failed request: status, code, message, and the time after which to retry. */
 export const failureReply = (failure: Failure, manner: Manner, id: string): Reply => {
   const { status, code, retryAfter } = codes[failure.kind]
   const message = hidden(messageFor(failure, manner.lang), manner.secrets)
@@ -18,7 +18,7 @@ export const failureReply = (failure: Failure, manner: Manner, id: string): Repl
     'Cache-Control': 'no-store',
     'Content-Language': manner.lang,
     ...(wait === undefined ? {} : { 'Retry-After': String(wait) }),
-    // What else is sent of a body is not read, so the connection ends.
+    // A request body is not read, so the connection is closed.
     ...(failure.kind === 'method_not_allowed' ? { Allow: ALLOWED, Connection: 'close' } : {}),
   }
   return textReply(status, { type: JSON_TYPE, text: writeJson(body) }, { headers })
@@ -42,7 +42,10 @@ const messageFor = (failure: Failure, lang: 'en' | 'zh'): string => {
   return lang === 'zh' ? (failure.zh ?? failure.message) : failure.message
 }
 
-/** A key is never repeated, also where the caller gave it as something else; shorter texts are no keys. */
+/**
+ * Minimum length of a secret. A key is never repeated, even when it was sent in another parameter; shorter
+ * texts are not keys.
+ */
 const SECRET_LETTERS = 8
 
 const hidden = (message: string, secrets: readonly string[]): string =>
@@ -50,7 +53,7 @@ const hidden = (message: string, secrets: readonly string[]): string =>
     .filter(secret => secret.length >= SECRET_LETTERS)
     .reduce((text, secret) => withoutBegin(text.replaceAll(secret, '***'), secret), message)
 
-/** Where a long text was cut, the key in it may have been cut too. */
+/** Where a long text was truncated, the key in it may be truncated, too. */
 const withoutBegin = (message: string, secret: string): string => {
   if (!message.includes('…')) return message
   return message.replace(/([^']*)…/g, (whole, before: string) => {
@@ -60,5 +63,5 @@ const withoutBegin = (message: string, secret: string): string => {
   })
 }
 
-/** A shorter part of a key reveals nothing about the rest. */
+/** Minimum length of a key's prefix to hide. A shorter one reveals nothing about the rest. */
 const BEGIN_LETTERS = 4

@@ -1,4 +1,4 @@
-// Files that are imported as texts (`with { type: 'text' }`), and those whose place is imported (`with { type: 'file' }`).
+// Files that are imported as text (`with { type: 'text' }`) or as paths (`with { type: 'file' }`).
 
 declare module '#explorer/asset/*' {
   const text: string

@@ -4,30 +4,35 @@ import type { Node } from '#node/port.ts'
 import type { Published } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
 
-/** How near what is published is to the end of the chain. null: nobody knows. */
+/** The distance between the published block and the end of the chain. null: unknown. */
 export type Freshness = {
-  /** The last irreversible block: the node's, or what was known of it when the last block was loaded. */
+  /**
+   * The height of the last irreversible block: the node's, or the one known when the last block was loaded.
+   */
   readonly lib: number
-  /** Irreversible blocks that are not loaded yet, by a node that was heard lately. */
+  /** Irreversible blocks that are not loaded yet, according to a node that answered recently. */
   readonly behind: number | null
   /** Seconds of the chain's time between the last loaded block and the node's last irreversible one. */
   readonly behindSeconds: number | null
-  /** Age of the last loaded block by this machine's clock, seconds; null: the clock is before that block. */
+  /**
+   * Age of the last loaded block by this machine's clock, seconds; null: the clock is wrong, well before that
+   * block.
+   */
   readonly lagSeconds: number | null
-  /** `foreign`, `apart`: what responds is of another chain, or on another branch, than what is stored. */
+  /** `foreign`, `apart`: the responding node is of another chain, or on another branch, than the store. */
   readonly node: 'none' | 'reachable' | 'unreachable' | Unfit['is']
-  /** Why the node is not usable then. */
+  /** The reason, when the node is on another chain or branch. */
   readonly unfit: Unfit | undefined
-  /** When a node of the chain was last heard, milliseconds since 1970. */
+  /** Time of the last answer of a node of the chain, milliseconds since 1970. */
   readonly heardAt: number | null
-  /** Loading has fallen so far behind that answers may lack what exists. */
+  /** Whether the load is so far behind that answers may lack existing data. */
   readonly isFarBehind: boolean
 }
 
-/** How far a clock may be off, milliseconds. */
+/** Tolerated clock skew, milliseconds. */
 const SKEW_MS = 10_000
 
-/** The freshness as it is known at this moment; asks nobody. */
+/** The freshness from data in memory, without a request to a node. */
 export const freshnessOf = (
   at: Published,
   node: Pick<Node, 'heard' | 'heardAgo' | 'whyUnfit'> | undefined,
@@ -35,7 +40,7 @@ export const freshnessOf = (
 ): Freshness => {
   const heard = node?.heard()
   const unfit = heard === undefined ? node?.whyUnfit() : undefined
-  // A node that far behind the store knows as little of the chain's end as one that is silent.
+  // A node that far behind the store knows no more of the chain's end than a silent one.
   const info = heard !== undefined && heard.libBlock < at.height - BEHIND ? undefined : heard
   const lib = Math.max(at.lib, info?.libBlock ?? 0)
   const behind = Math.max(0, lib - at.height)

@@ -1,10 +1,10 @@
-/** An IP address as a number; an IPv4 address that is written as an IPv6 one is an IPv4 address. */
+/** An IP address as a number. An IPv4-mapped IPv6 address is an IPv4 address. */
 export type IpAddress = { readonly bits: 32 | 128; readonly value: bigint }
 
-/** The addresses that begin with the same `length` bits. */
+/** The addresses with the same first `length` bits. */
 export type IpRange = IpAddress & { readonly length: number }
 
-/** undefined: the text is no address. */
+/** Parses an IP address; undefined: the text is not one. */
 export const ipAddressIn = (text: string): IpAddress | undefined => {
   const four = fourIn(text)
   if (four !== undefined) return { bits: 32, value: four }
@@ -13,13 +13,13 @@ export const ipAddressIn = (text: string): IpAddress | undefined => {
   return six >> 32n === 0xffffn ? { bits: 32, value: six & 0xffffffffn } : { bits: 128, value: six }
 }
 
-/** `10.0.0.0/8`, `fd00::/8`, or one address. undefined: neither. */
+/** Parses `10.0.0.0/8`, `fd00::/8`, or a single address. undefined: the text is neither. */
 export const ipRangeIn = (text: string): IpRange | undefined => {
   const [name = '', digits, ...more] = text.split('/')
   const address = ipAddressIn(name)
   if (address === undefined || more.length > 0) return undefined
   if (digits === undefined) return { ...address, length: address.bits }
-  // The prefix length of an address that was written as IPv6 counts the 96 bits before the IPv4 part, too.
+  // The prefix length of an IPv4-mapped address includes the 96 bits before the IPv4 part.
   const length = Number(digits) - (name.includes(':') && address.bits === 32 ? 96 : 0)
   return /^\d{1,3}$/.test(digits) && length >= 0 && length <= address.bits
     ? { ...address, length }
@@ -31,7 +31,7 @@ export const isIn = ({ bits, value }: IpAddress, range: IpRange): boolean => {
   return bits === range.bits && value >> rest === range.value >> rest
 }
 
-/** `192.0.2.1`, or the eight groups of an IPv6 address. */
+/** The address as text: `192.0.2.1`, or the eight groups of an IPv6 address. */
 export const ipAddressText = ({ bits, value }: IpAddress): string => {
   const [size, digits, between] = bits === 32 ? [8n, 10, '.'] : [16n, 16, ':']
   const groups = bits === 32 ? 4 : 8
@@ -41,8 +41,8 @@ export const ipAddressText = ({ bits, value }: IpAddress): string => {
 }
 
 /**
- * Whom a limit is for, as a text of at most 16 characters: an IPv4 address, or the 64 bits of an IPv6 address that name a
- * network. A household has the other 64 to itself.
+ * The network to which a limit applies, as a text of at most 16 characters: an IPv4 address, or the first 64
+ * bits of an IPv6 address. The other 64 belong to one household.
  */
 export const networkOf = ({ bits, value }: IpAddress): string =>
   bits === 32 ? value.toString(16).padStart(8, '0') : (value >> 64n).toString(16).padStart(16, '0')
@@ -54,7 +54,7 @@ const fourIn = (text: string): bigint | undefined => {
 }
 
 const sixIn = (text: string): bigint | undefined => {
-  // A zone names an interface of this machine.
+  // A zone identifies an interface of this machine.
   const [name = ''] = text.split('%', 1)
   const [, head, four] = /^(.*:)(\d+\.\d+\.\d+\.\d+)$/.exec(name) ?? []
   const last = four === undefined ? undefined : fourIn(four)

@@ -7,13 +7,13 @@ import { isRoutable, targetOf } from './request-text.ts'
 
 export type BeforeRouting = {
   readonly service: Service
-  /** The routes, for a GET. */
+  /** Routes a GET. */
   readonly get: (request: Request) => Response | Promise<Response>
 }
 
 /**
- * Handles methods before any path is looked up: which methods exist, and that HEAD is GET without the body. undefined:
- * a GET for the routes.
+ * Handles methods before routing: unknown methods are refused, and HEAD is GET without the body. undefined: a
+ * GET for the routes.
  */
 export const beforeRouting = (
   request: Request,
@@ -37,7 +37,7 @@ const refuse = async ({ request }: { readonly request: Request }): Promise<never
   })
 }
 
-/** A day: what browsers may ask does not change while the service runs. */
+/** A day: the allowed methods do not change while the service runs. */
 const PREFLIGHT_SECONDS = 86_400
 
 const preflight = (): Response =>
@@ -54,8 +54,8 @@ const preflight = (): Response =>
   })
 
 /**
- * Its headers, the length too, are those of the GET. A body that is made while it is sent has no length, and Bun would say
- * that it is 0 (RFC 9110 8.6 allows none but the GET's).
+ * The response to HEAD has the headers of the GET, including the length. A streamed body has no length, and
+ * Bun would send 0 (RFC 9110 8.6 allows only the length of the GET).
  */
 const withoutBody = async (asked: Response | Promise<Response>): Promise<Response> => {
   const { status, headers, body } = await asked

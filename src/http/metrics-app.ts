@@ -11,10 +11,10 @@ import { metricsHandler } from './metrics.ts'
 import { respond } from './request.ts'
 import { healthHandler } from './status.ts'
 
-/** A scrape that takes longer is of no use to anybody. */
+/** Time limit of a scrape: a slower one is useless. */
 const DEADLINE_MS = 10_000
 
-/** `/metrics` on an address of its own, with `/health`; nothing else. */
+/** `/metrics` on a separate address, with `/health` and no other path. */
 export const createMetricsApp = (options: {
   readonly metrics: Exposed
   readonly version: string

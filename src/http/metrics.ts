@@ -2,7 +2,7 @@ import type { Exposed } from '#metrics/expose.ts'
 import type { Handler } from './exchange.ts'
 import { textReply } from './reply.ts'
 
-/** `/metrics`: what the process counts, in the text format of Prometheus. */
+/** `/metrics`: the counts of the process, in the text format of Prometheus. */
 export const metricsHandler =
   ({ type, text }: Exposed): Handler =>
   async () =>

@@ -3,15 +3,17 @@ import type { Published, Store } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
 import { within } from '#time/deadline.ts'
 
-/** Anybody may ask how far the store is, so it is asked this often at most, in milliseconds. */
+/** Minimum milliseconds between two reads of the store, since anyone may request the height. */
 const KEPT_MS = 500
-/** A store that needs longer to return its height is too slow for any request. */
+/** Time limit of a read: a slower store is too slow for any request. */
 const STORE_MS = 1_000
 
-/** Reads the published block; a Failure of the kind 'unavailable' or 'damaged' when the store cannot tell or is not whole. */
+/**
+ * Reads the published block. A Failure 'unavailable': the store cannot be read; 'damaged': it has lost data.
+ */
 export type PublishedLately = () => Promise<Published | undefined | Failure>
 
-/** The published block, as of at most half a second ago. */
+/** The published block, at most half a second old. */
 export const publishedLately = (
   store: Pick<Store, 'published' | 'whole'>,
   clock: Pick<Clock, 'elapsed'>,

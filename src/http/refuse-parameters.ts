@@ -5,7 +5,7 @@ import type { Exchange } from './exchange.ts'
 
 const OPTIONS = Object.keys(OPTION_VALUES)
 
-/** For paths without parameters of their own: refuses all but the options that every call may have. */
+/** For paths without parameters of their own: refuses all parameters except the options of every call. */
 export const refuseParameters = ({ query }: Pick<Exchange, 'query'>, path: string): void => {
   const names = ['apikey', ...OPTIONS]
   for (const [name] of query)

@@ -1,21 +1,23 @@
 import { hash } from 'node:crypto'
 import type { Failure } from '#failure/failure.ts'
 
-/** Below this many bytes gzip saves less than a packet. */
+/** Minimum bytes for gzip: below, it saves less than a packet. */
 const GZIP_FROM_BYTES = 1_024
-/** Level 1: answers are packed once and thrown away; higher levels cost more time than the network saves. */
+/**
+ * Level 1: an answer is compressed once and discarded; higher levels cost more time than the network saves.
+ */
 export const GZIP_LEVEL = 1
 
-/** An answer before it becomes a Response. */
+/** A reply before it becomes a Response. */
 export type Reply = {
   readonly status: number
-  /** undefined: a node's answer that names none. */
+  /** undefined: a node's answer without a content type. */
   readonly type: string | undefined
   readonly body: Body | Streamed
   readonly headers: Readonly<Record<string, string>>
-  /** `tagged`: has an ETag, answers If-None-Match, may be compressed. `raw`: unchanged. */
+  /** `tagged`: has an ETag, supports If-None-Match, may be compressed. `raw`: unchanged. */
   readonly form: 'tagged' | 'raw'
-  /** Called when the body is with the client, or given up. */
+  /** Called when the body has been sent, or abandoned. */
   readonly sent?: () => void
 }
 
@@ -24,13 +26,13 @@ export const JSON_TYPE = 'application/json; charset=utf-8'
 /** Bytes, or a text that is sent as UTF-8. */
 export type Body = Uint8Array<ArrayBuffer> | string
 
-/** A body that is made while it is sent, of unknown length. */
+/** A streamed body, of unknown length. */
 export type Streamed = {
   readonly stream: ReadableStream<Uint8Array>
-  /** What became of it, when it is with the client or given up. */
+  /** The outcome of the stream, once it has been sent or abandoned. */
   readonly ended: Promise<StreamEnd>
 }
-/** `kind`: `ok`, `gone`, `stalled`, or the kind of the failure that broke it off. */
+/** `kind`: `ok`, `gone`, `stalled`, or the kind of the failure that ended the stream. */
 export type StreamEnd = { readonly kind: string; readonly bytes: number; readonly cause?: Failure }
 
 export const isStreamed = (body: Body | Streamed): body is Streamed =>
@@ -41,7 +43,7 @@ export const bytesIn = (body: Body): number =>
 
 const encoder = new TextEncoder()
 
-/** A body of text; `raw` unless said otherwise. */
+/** A reply with a text; `raw` by default. */
 export const textReply = (
   status: number,
   { type, text }: { readonly type: string; readonly text: string },
@@ -50,16 +52,16 @@ export const textReply = (
     form = 'raw',
   }: { readonly headers?: Readonly<Record<string, string>>; readonly form?: Reply['form'] } = {},
 ): Reply =>
-  // Once, since a tagged body is measured, hashed and sent.
+  // Encoded once, since a tagged body is measured, hashed and sent.
   ({ status, type, body: form === 'tagged' ? encoder.encode(text) : text, headers, form })
 
-/** Headers a page of another origin may read. */
+/** Headers that a page of another origin may read. */
 const EXPOSED =
   'ETag, Link, Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, X-Block-Height, X-Block-Time, X-Head-Height, X-Head-Status, X-Request-Id, X-Total-Count, Content-Disposition'
 
 /**
- * Any page may ask, none with the browser's credentials: the key is in the request. Keys stand in URLs, so no link
- * followed from an answer may carry the address on.
+ * Any origin may send requests, without the browser's credentials: the key is in the request. Keys may be in
+ * URLs, so links in an answer must send no referrer.
  */
 export const COMMON_HEADERS: Readonly<Record<string, string>> = {
   'Access-Control-Allow-Origin': '*',
@@ -68,7 +70,10 @@ export const COMMON_HEADERS: Readonly<Record<string, string>> = {
   'X-Content-Type-Options': 'nosniff',
 }
 
-/** The Response of a GET; `own`: headers that were known before the reply. Lengths are given where they are known, so HEAD can repeat them. */
+/**
+ * The Response to a GET; `own`: headers that were set before the reply. The length is set where it is known,
+ * so that HEAD can repeat it.
+ */
 export const responseOf = (
   reply: Reply,
   request: Request,
@@ -100,18 +105,18 @@ const withBody = ({ status, type, sent }: Reply, headers: Record<string, string>
   const bytes = bytesIn(body)
   headers['Content-Length'] = String(bytes)
   if (sent === undefined) return new Response(body, { status, headers })
-  // Bun names a type for bytes that have none, not for a stream.
+  // For bytes without a type, Bun would set one; for a stream it sets none.
   if (typeof body !== 'string' && (bytes > PIECE_BYTES || (type === undefined && bytes > 0)))
-    return new Response(inPieces(body, sent), { status, headers })
+    return new Response(asTaken(body, sent), { status, headers })
   sent()
   return new Response(body, { status, headers })
 }
 
-/** Bytes of an answer that the system accepts at once; a shorter answer is sent before backpressure could show. */
-const PIECE_BYTES = 64 * 1024
+/** Bytes of an answer that the system accepts at once. Below that, backpressure has no effect. */
+export const PIECE_BYTES = 64 * 1024
 
-/** A body that is handed out as the client takes it, so that it is known when it needs no room any more. */
-const inPieces = (body: Uint8Array<ArrayBuffer>, sent: () => void): ReadableStream<Uint8Array> => {
+/** A body that is handed out as the client reads it, so that the end of its memory use is known. */
+const asTaken = (body: Uint8Array<ArrayBuffer>, sent: () => void): ReadableStream<Uint8Array> => {
   let at = 0
   return new ReadableStream<Uint8Array>(
     {
@@ -130,19 +135,20 @@ const inPieces = (body: Uint8Array<ArrayBuffer>, sent: () => void): ReadableStre
 
 // Entity tags and content codings of answers (RFC 9110 8.8.3, 12.5.3, 13.1.2).
 
-/** 128 of SHA-256's 256 bits: two bodies never share a tag by accident. */
+/** 132 of SHA-256's 256 bits: two bodies never share a tag by accident. */
 const TAG_LETTERS = 22
 
-/** Strong tag of a body's bytes, with its quotes. A text stands for its UTF-8. */
+/** The strong ETag of a body's bytes, with its quotes. A text is hashed as UTF-8. */
 export const etagOf = (body: Uint8Array | string): string =>
   `"${hash('sha256', body, 'base64url').slice(0, TAG_LETTERS)}"`
 
-/** The tag of the same body sent as gzip: other bytes on the wire, so another strong tag. */
+/** The ETag of the same body compressed with gzip: other bytes, and therefore another strong tag. */
 export const gzipTagOf = (etag: string): string => `${etag.slice(0, -1)}-gzip"`
 
 /**
- * The tag that the asker has by its `If-None-Match`, which names the body plain or as gzip: `etag` of what would be sent
- * where that is among them, else the other one of `plain`. Compared weakly, as the header asks. undefined: none.
+ * The tag in `If-None-Match` that matches the body, plain or as gzip: `etag`, the tag of the reply, if it is
+ * in the list, else the other one of `plain`. Tags are compared weakly, as RFC 9110 requires. undefined: no
+ * tag matches.
  */
 export const knownTag = (header: string | null, etag: string, plain: string): string | undefined => {
   if (header === null) return undefined
@@ -153,7 +159,7 @@ export const knownTag = (header: string | null, etag: string, plain: string): st
   return [etag, plain, gzipTagOf(plain)].find(tag => tags.includes(tag))
 }
 
-/** Whether `Accept-Encoding` allows gzip: named with a weight above 0, or by `*` when not named. */
+/** Whether `Accept-Encoding` allows gzip: listed with a weight above 0, or by `*` when not listed. */
 export const acceptsGzip = (header: string | null): boolean => {
   if (header === null) return false
   const weights = new Map<string, number>()

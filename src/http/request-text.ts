@@ -2,7 +2,7 @@ import type { Query } from '#actions/request/query.ts'
 import { badRequest, shown } from '#actions/request/refusals.ts'
 import { Failure } from '#failure/failure.ts'
 
-/** Path and query of a request as they were sent, undecoded. */
+/** Path and query of a request, undecoded. */
 export type Target = {
   readonly path: string
   /** Text after the `?`, without it; `""` when there is none. */
@@ -10,8 +10,8 @@ export type Target = {
 }
 
 /**
- * Cuts a request's URL by hand: Bun passes a URL that no parser takes when the Host header is missing or odd
- * (`/api/` alone, `http://[::1/api/`), and such a request has a path all the same.
+ * Splits a request's URL without a parser. When the Host header is missing or invalid, Bun passes a URL that
+ * parsers reject (`/api/` alone, `http://[::1/api/`), and such a request has a path all the same.
  */
 export const targetOf = (url: string): Target => {
   const rest = url.replace(/^https?:\/\/[^/?#]*/i, '')
@@ -22,24 +22,24 @@ export const targetOf = (url: string): Target => {
 }
 
 /**
- * The path behind the prefix that the service stands at; `""` is the prefix itself, without a slash at its end. A path
- * that is not behind it stays as it is: no route has it.
+ * The path without the prefix of the service; `""` is the prefix itself, without a trailing slash. A path
+ * without the prefix is returned unchanged: no route has it.
  */
 export const pathBehind = (prefix: string, path: string): string =>
   path === prefix || path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : path
 
 /**
- * Whether Elysia finds the path in this URL: it searches for the first `/` from character 11 on, so a host of fewer
- * than 4 characters hides it (`http://a/api/`).
+ * Whether Elysia finds the path in this URL. It searches for the first `/` from character 11 on, so a host of
+ * fewer than 4 characters hides the path (`http://a/api/`).
  */
 export const isRoutable = (url: string): boolean => /^https?:\/\/[^/?#]{4}/.test(url)
 
-/** More than any call needs; a longer list is no honest one. */
+/** Maximum number of parameters, more than any call needs. */
 export const MAX_PARAMETERS = 64
-/** Longest query in bytes that is read. Bun itself answers 431 when all headers together pass 16 KiB. */
+/** Maximum bytes of a query. Bun itself answers 431 when all headers together exceed 16 KiB. */
 export const MAX_QUERY_BYTES = 8_192
 
-/** Why a URL is not read at all; undefined: it is. */
+/** The refusal of a URL that is too long; undefined: its length is allowed. */
 export const tooLong = (path: string, query: string): Failure | undefined => {
   const length = Math.max(path.length, query.length)
   if (length <= MAX_QUERY_BYTES) return undefined
@@ -49,19 +49,23 @@ export const tooLong = (path: string, query: string): Failure | undefined => {
 }
 
 export type QueryText = {
-  /** In order, decoded, without `apikey`. */
+  /** The parameters in order, decoded, without `apikey`. */
   readonly query: Query
   /** Values of `apikey`, in order. */
   readonly keys: readonly string[]
-  /** What is wrong with the text. Thrown only after the key was accepted, so that a stranger learns nothing. */
+  /**
+   * The syntax error of the query. It is thrown only after the key was accepted, so that a stranger learns
+   * nothing.
+   */
   readonly fault: Failure | undefined
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
- * Reads the raw text of a query: pairs between `&`, `+` is a space, percent escapes must be whole and their bytes
- * UTF-8. Nothing is dropped: what a lenient parser would let pass as text is a fault that names the parameter.
+ * Parses the raw text of a query: pairs separated by `&`, `+` is a space, percent escapes must be complete
+ * and their bytes UTF-8. No input is dropped: text that a lenient parser would accept unchanged is a fault
+ * that names the parameter.
  */
 export const parseQuery = (text: string): QueryText => {
   const query: [string, string][] = []
@@ -82,13 +86,13 @@ export const parseQuery = (text: string): QueryText => {
   return { query, keys, fault }
 }
 
-/** Name and value of a pair as they were sent; the value is "" without a `=`. */
+/** Name and value of a pair, undecoded. The value is "" without a `=`. */
 const partsOf = (piece: string): readonly [name: string, value: string] => {
   const mark = piece.indexOf('=')
   return mark === -1 ? [piece, ''] : [piece.slice(0, mark), piece.slice(mark + 1)]
 }
 
-/** undefined: a broken escape, or bytes that are not UTF-8. */
+/** Decodes a text; undefined: a broken escape, or bytes that are not UTF-8. */
 const decoded = (text: string): string | undefined => {
   if (!/[+%]/.test(text)) return text
   const spaced = text.replaceAll('+', ' ')

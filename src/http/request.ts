@@ -8,9 +8,9 @@ import { feedReply } from './feed/reply.ts'
 import { send, sendFailure } from './send.ts'
 
 /**
- * The way of every request: it is parsed, answered by the handler of its route within the deadline, and sent. Whatever a
- * step throws is sent in its place: 414 for a URL that is too long, 504 at the deadline, 503 when the service stops, 500
- * for a defect, and what the handler throws. The function that it gives never throws.
+ * Handles a request: parses it, calls the handler of its route within the deadline, and sends the reply. A
+ * failure thrown by any step is sent instead: 414 for a URL that is too long, 504 at the deadline, 503 when
+ * the service stops, 500 for a defect, and the failures of the handler. The returned function never throws.
  */
 export const respond =
   (route: string, handler: Handler, service: Service) =>
@@ -37,10 +37,11 @@ export const respond =
   }
 
 /**
- * The way of a call of `/api/`. Each step may refuse it: `identified` a key that is missing, unknown (401), revoked or
- * expired (403), or too many of them from one network (429); `admit` what is beyond the key's plan (429) or beyond what the
- * service can take (503), and a query that cannot be read (400); `readCall` options that do not exist (400); the answer
- * wrong parameters (400), what does not exist (404), was replaced (409), is not loaded or not available (503).
+ * Answers a call of `/api/`. Each step may refuse it. `identified`: the key is missing or unknown (401), or
+ * revoked or expired (403), or its network sent too many wrong keys (429). `admit`: the key's plan (429) or
+ * the capacity of the service (503) is exceeded, or the query cannot be read (400). `readCall`: an option
+ * does not exist (400). The action: a parameter is wrong (400), or a thing does not exist (404), was replaced
+ * (409), is not loaded or not available (503).
  */
 export const answerApi =
   ({ deps, gate, ...api }: Api): Handler =>

@@ -3,7 +3,7 @@ import type { Text } from '#actions/text.ts'
 /** One segment of a node path after the method's name. */
 type Segment = {
   readonly name: string
-  /** The pattern of the raw, undecoded segment: a `%`, a slash or only dots never match. */
+  /** Matches the raw, undecoded segment. A `%`, a slash or only dots never match. */
   readonly pattern: RegExp
   readonly rule: Text
   readonly example: string
@@ -29,7 +29,7 @@ const number: Segment = {
   rule: { en: 'a whole number of at most 19 digits', zh: '不超过 19 位的非负整数' },
   example: '4851',
 }
-/** The spellings Go's ParseBool takes, as the node does. */
+/** A boolean in the spellings of Go's ParseBool, which the node uses. */
 const flag = (name: string): Segment => ({
   name,
   pattern: /^(?:true|false|True|False|TRUE|FALSE|t|f|T|F|1|0)$/,
@@ -57,7 +57,7 @@ const method = (name: string, segments: readonly Segment[], title: Text): RpcMet
   title,
 })
 
-/** The methods that pass the gateway; nothing else reaches the node. */
+/** The node methods that the gateway allows; all others are refused. */
 export const rpcMethods: readonly RpcMethod[] = [
   method('getNodeInfo', [], {
     en: 'Node information: version, mode, network.',
@@ -117,13 +117,13 @@ export const rpcMethods: readonly RpcMethod[] = [
   method('getTokenInfo', [named('symbol', 'iost'), longest], { en: 'A token.', zh: '代币信息。' }),
 ]
 
-/** Methods of the interface that are switched off: 503. */
+/** Node methods that are temporarily refused: 503. */
 export const rpcUnavailable: readonly string[] = ['sendTx', 'execTx', 'subscribe']
 
-/** `/rpc/getAccount/{account}/{by_longest_chain}` */
+/** The path template of a method, such as `/rpc/getAccount/{account}/{by_longest_chain}`. */
 export const templateOf = ({ name, segments }: RpcMethod): string =>
   ['/rpc', name, ...segments.map(segment => `{${segment.name}}`)].join('/')
 
-/** Path of a call that works on the recorded chain. */
+/** Path of an example call for the recorded chain. */
 export const examplePathOf = ({ name, segments }: RpcMethod): string =>
   ['/rpc', name, ...segments.map(({ example }) => example)].join('/')

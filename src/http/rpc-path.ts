@@ -2,13 +2,13 @@ import { badRequest, nearest, nearestText, shown } from '#actions/request/refusa
 import { Failure, PublicFailure } from '#failure/failure.ts'
 import { type RpcMethod, rpcMethods, rpcUnavailable, templateOf } from './rpc-methods.ts'
 
-/** An hour: the methods that are switched off do not come back by themselves. */
+/** An hour: disabled methods do not become available by themselves. */
 const SWITCHED_OFF_RETRY_SECONDS = 3_600
 
 /**
- * The node's path for a gateway path, `/rpc/getAccount/admin/true` → `/getAccount/admin/true`. Only listed names with
- * segments of the right form come through, undecoded. Throws 'not_found', 'bad_request', or 'unavailable' for the
- * methods that are switched off.
+ * The node's path for a gateway path, `/rpc/getAccount/admin/true` → `/getAccount/admin/true`. Only allowed
+ * methods with valid segments are accepted; segments are not decoded. Throws 'not_found', 'bad_request', or
+ * 'unavailable' for disabled methods.
  */
 export const nodePathOf = (path: string): string => {
   const [name = '', ...segments] = path.slice('/rpc/'.length).split('/')

@@ -8,12 +8,12 @@ import { refuseParameters } from './refuse-parameters.ts'
 import type { Reply } from './reply.ts'
 import { nodePathOf } from './rpc-path.ts'
 
-/** No node is configured: nothing changes before a restart. */
+/** Seconds. Without a configured node, only a restart helps. */
 const NO_NODE_RETRY_SECONDS = 60
 
 /**
- * Answers `/rpc/…`: the node's own status, content type and bytes. The key and the query stay here. What is kept waits for
- * no turn, so a node that hangs does not keep it back.
+ * Answers `/rpc/…` with the node's status, content type and bytes. Key and query are not forwarded. Cached
+ * answers wait for no turn, so that a node that hangs does not delay them.
  */
 export const rpcHandler =
   (gateway: Gateway | undefined, gate: Gate): Handler =>
@@ -31,7 +31,7 @@ export const rpcHandler =
         })
       const ask = () => gateway.ask(path, signal)
       const answer = gateway.kept(path) ?? (await inTurn(admitted.turns.node(signal), ask))
-      // No one waits for the answer any more, so no one else would release its bytes.
+      // The client has left, so nobody else would release the answer's bytes.
       if (signal.aborted) answer.release()
       return replyOf(answer)
     } catch (error) {

@@ -12,15 +12,18 @@ import { bytesIn, isStreamed, type Reply, responseOf, textReply } from './reply.
 
 type Sending = Pick<Service, 'log' | 'counts' | 'clock' | 'isLogged' | 'stopping' | 'writeFailure'>
 
-/** How a request ended: `kind` for the log, `reason` for the count of refusals; undefined: it was not refused. */
+/**
+ * The outcome of a request: `kind` for the log, `reason` for the count of refusals; undefined: it was not
+ * refused.
+ */
 type Outcome = { readonly kind: string; readonly reason?: string | undefined }
 
 const OK: Outcome = { kind: 'ok' }
 
-/** nginx's status for a client that closed the connection; it appears only in the log. */
+/** nginx's status for a client that closed the connection. It is only logged. */
 const GONE_STATUS = 499
 
-/** Sends a success, or a failure that is written already. */
+/** Sends a success, or a failure that is already a reply. */
 export const send = (
   exchange: Exchange,
   { outcome = OK, ...reply }: Reply & { readonly outcome?: Outcome },
@@ -41,7 +44,7 @@ export const send = (
   return response
 }
 
-/** Sends what a step threw. */
+/** Sends the failure that a step threw. */
 export const sendFailure = async (
   exchange: Exchange,
   error: unknown,
@@ -52,7 +55,7 @@ export const sendFailure = async (
     return send({ ...exchange, headers: {} }, { ...nothing, outcome: { kind: 'gone' } }, service)
   }
   const failure = failureOf(error)
-  // A refusal for lack of room needs no second log line.
+  // A refusal for lack of room needs no second log entry.
   if (!(failure instanceof Busy)) logCause(service.log, failure, exchange.id)
   const written = await service.writeFailure?.(exchange, failure)
   return written === undefined
@@ -60,7 +63,10 @@ export const sendFailure = async (
     : send(exchange, { ...written, outcome: outcomeOf(failure) }, service)
 }
 
-/** Sends a failure in the form of the API, within the call: a service that is overrun has most of its work with those it turns away. */
+/**
+ * Sends a failure in the form of the API, synchronously: an overloaded service spends most of its time on
+ * refusals.
+ */
 export const sendRefusal = (exchange: Exchange, failure: Failure, service: Sending): Response => {
   const paused = failure instanceof Restarting ? pausedFeed(exchange, failure) : undefined
   const reply = paused ?? failureReply(failure, exchange.manner, exchange.id)
@@ -93,7 +99,7 @@ const note = (
   })
 }
 
-/** Details that callers do not get are logged here, with the request's id. */
+/** Logs the details that callers do not receive, with the request's id. */
 const logCause = (log: Log, failure: Failure, id: string): void => {
   const { kind, message, cause } = failure
   const inner = cause instanceof Error ? { cause: cause.stack ?? cause.message } : {}
@@ -111,7 +117,7 @@ const logCause = (log: Log, failure: Failure, id: string): void => {
     log('warn', 'A request could not be served.', { id, kind, error: message, ...inner })
 }
 
-/** Which successes have a line in the access log: the first one of `each`, and so on; none where `each` is 0. */
+/** Decides which successes are logged: the first of every `each`; none when `each` is 0. */
 export const sampling = (each: number): (() => boolean) => {
   if (each === 0) return () => false
   let count = 0

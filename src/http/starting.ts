@@ -12,7 +12,7 @@ type StartingOptions = Pick<Service, 'log' | 'defaults' | 'basePath' | 'deadline
   readonly version: string
 }
 
-/** Seconds after which a request is worth sending again. */
+/** Seconds after which to retry. */
 const RETRY_SECONDS = 1
 
 const STARTING = new Restarting('unavailable', 'The service is starting; try again.', {
@@ -21,8 +21,8 @@ const STARTING = new Restarting('unavailable', 'The service is starting; try aga
 })
 
 /**
- * What an address answers until those who serve listen on it: a refusal in the caller's language and form, a stream that
- * ends to one who asks for events, and a page that loads itself again to a browser.
+ * The answers of an address until the serving threads listen on it: a refusal in the caller's language and
+ * format, a stream that ends at once for a request for events, and a page that reloads itself for a browser.
  */
 export const startingAnswers = ({
   version,
@@ -40,7 +40,7 @@ export const startingAnswers = ({
     ['/ready', startingHandler(version)],
   ])
   const starting: Handler = async (exchange, ...rest) => {
-    // The next request is to find those who serve.
+    // The next request must open a new connection, to a serving thread.
     exchange.headers['Connection'] = 'close'
     const handler = handlers.get(exchange.path)
     if (handler === undefined) throw STARTING
@@ -50,7 +50,7 @@ export const startingAnswers = ({
   return request => beforeRouting(request, { service, get }) ?? get(request)
 }
 
-/** Paths that programs ask, also when a browser opens one of them. */
+/** Paths for programs. They get no page, even in a browser. */
 const OF_PROGRAMS = /^\/(?:api|rpc|usage|metrics|openapi\.json)(?:\/|$)/
 
 const OF_CHINESE_PAGES = /^\/zh(?:\/|$)/

@@ -13,7 +13,7 @@ import type { Stopping } from './stopping.ts'
 
 const NOT_CACHED = { 'Cache-Control': 'no-store' }
 
-/** `/health`: the process is up. Asks nothing of anybody. */
+/** `/health`: the process is up. It checks neither store nor node. */
 export const healthHandler =
   (version: string): Handler =>
   async () =>
@@ -24,15 +24,16 @@ export type ReadyOptions = {
   readonly node: Node | undefined
   readonly version: string
   readonly clock: Pick<Clock, 'now' | 'elapsed'>
-  /** Not ready while the last loaded block is older; undefined: however old it is. */
+  /** Maximum age of the last loaded block; undefined: any age. */
   readonly maxLagMs: number | undefined
   readonly stopping?: Pick<Stopping, 'signal'>
 }
 
 /**
- * `/ready`: 200 when the service is ready to answer; 503 with the reason while nothing is published, the store is out
- * of reach, the node is of another chain or branch than what is stored, the load is more than 1,000 blocks behind, no node
- * tells how far it is behind, or the last loaded block is older than `maxLagMs`, and while the service stops. What is unknown is null; a service that follows no node is ready all the same.
+ * `/ready`: 200 when the service is ready to answer, else 503 with the reason: no block is published, the
+ * store cannot be read, the node is of another chain or branch than the store, the load is more than 1,000
+ * blocks behind, no node reports how far it is behind, the last loaded block is older than `maxLagMs`, or the
+ * service stops. Unknown fields are null. A service that follows no node is ready all the same.
  */
 export const readyHandler = (options: ReadyOptions): Handler => {
   const { store, version, clock } = options
@@ -51,13 +52,13 @@ export const readyHandler = (options: ReadyOptions): Handler => {
   }
 }
 
-/** `/ready` before the service has begun. */
+/** `/ready` before the service has started. */
 export const startingHandler =
   (version: string): Handler =>
   async () =>
     notReady({ reason: 'The service is starting.', version })
 
-/** Whether a store that has blocks is near enough to the chain's end. */
+/** The answer for a store with blocks: 503 when it is too far behind the chain's end. */
 const loadedReply = (at: Published, { node, version, clock, maxLagMs }: ReadyOptions): Reply => {
   const fresh = freshnessOf(at, node, clock)
   const state = { height: at.height, time: toIso(at.time), ...freshFields(fresh), version }

@@ -1,13 +1,13 @@
 import { type Failure, Restarting } from '#failure/failure.ts'
 
-/** How the stop of the service reaches its requests. */
+/** The stop of the service, for its requests. */
 export type Stopping = {
-  /** Aborts when it begins: feeds end, and connections are closed after their next answer. */
+  /** Aborts when the stop begins: feeds end, and connections are closed after their next answer. */
   readonly signal: AbortSignal
-  /** Ends of the requests under way. */
+  /** Functions that end the requests in progress. */
   readonly running: Set<(reason: Failure) => void>
   begin(): void
-  /** Refuses what is still under way. */
+  /** Refuses the requests that are still in progress. */
   end(): void
 }
 

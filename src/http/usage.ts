@@ -7,8 +7,9 @@ import { refuseParameters } from './refuse-parameters.ts'
 import { JSON_TYPE, textReply } from './reply.ts'
 
 /**
- * `/usage`: what the owner of a key may ask, and what is left of it. It is answered out of memory, takes nothing of the
- * plan, and waits for no turn, so that it answers while the key has nothing left and while the service is busy.
+ * `/usage`: the limits of a key, and its remaining requests. It is answered from memory, does not count under
+ * the plan, and waits for no turn, so that it answers when the key has no requests left or the service is
+ * busy.
  */
 export const usageHandler =
   (gate: Identifying & { readonly rates: Rates }, defaults: OptionDefaults): Handler =>

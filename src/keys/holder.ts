@@ -2,18 +2,18 @@ import { Failure } from '#failure/failure.ts'
 import type { StoredKey } from '#store/port.ts'
 
 /**
- * Somebody with a key: it keeps its id, counts and plan when the key is replaced. The stored record of the first key has
- * the holder's id, the next ones `ID.2`, `ID.3` and so on; so no store needs to know of holders.
+ * The holder of a key: its id, counts and plan stay when the key is replaced. The stored record of the first
+ * key has the holder's id, later ones `ID.2`, `ID.3` and so on, so stores need no notion of holders.
  */
 export type Holder = {
   readonly id: string
   /** The newest key. */
   readonly current: StoredKey
-  /** Those before it, newest first; they work until they expire. */
+  /** The earlier keys, newest first; they work until they expire. */
   readonly former: readonly StoredKey[]
-  /** When the first key was made, milliseconds since 1970. */
+  /** Creation time of the first key, milliseconds since 1970. */
   readonly created: number
-  /** Set as soon as one of the keys is revoked. */
+  /** Set when any of the keys is revoked. */
   readonly revoked?: number
 }
 
@@ -32,8 +32,8 @@ export const holdersOf = (keys: readonly StoredKey[]): readonly Holder[] =>
   })
 
 /**
- * Keys by their hash, each with the holder's id and plan. A holder that was revoked has no valid key, whatever was stored
- * at the same moment.
+ * Keys by their hash, each with the holder's id and plan. A revoked holder has no valid key, even if another
+ * key was stored at the same moment.
  */
 export const keysByHash = (keys: readonly StoredKey[]): ReadonlyMap<string, StoredKey> =>
   new Map(

@@ -7,12 +7,15 @@ import type { Plan } from './plan.ts'
 const LETTERS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 /** 32 characters out of 62 are 190 bits: impossible to guess. */
 const KEY_LETTERS = 32
-/** Public handle of a key; 2^40 of them, and the store refuses one that exists. */
+/** Public identifier of a key: 2^40 values, and the store refuses one that exists. */
 const ID_BYTES = 5
 const NAME_LENGTH = 100
 const NOTE_LENGTH = 500
 
-/** Form of every key this service creates: `il_` and 32 letters or digits, so that a leaked key is recognised. */
+/**
+ * Form of every key this service creates: `il_` and 32 letters or digits, so that leaked keys can be
+ * recognised.
+ */
 export const KEY_PATTERN = /^il_[0-9A-Za-z]{32}$/
 
 export type NewKey = {
@@ -22,8 +25,8 @@ export type NewKey = {
 }
 
 /**
- * Creates a key for a person or program. Times in milliseconds since 1970. Nothing is stored yet: pass `stored` to
- * `KeyStore.add`. Throws 'usage' for an invalid name, plan or expiry.
+ * Creates a key for a person or program. Times are in milliseconds since 1970. Nothing is stored yet: pass
+ * `stored` to `KeyStore.add`. Throws 'usage' for an invalid name, plan or expiry.
  */
 export const createKey = (
   name: string,
@@ -51,8 +54,9 @@ export const createKey = (
 }
 
 /**
- * A new key for a holder, with the same terms. Times in milliseconds; without `expires` the new key expires when the
- * present one does. Throws 'usage' when the holder is revoked, or the new key would have expired.
+ * A new key for a holder, with the same plan. Times are in milliseconds since 1970; without `expires` the new
+ * key expires when the present one does. Throws 'usage' when the holder is revoked, or the new key would have
+ * expired.
  */
 export const nextKey = (
   { id, current, revoked }: Holder,
@@ -72,7 +76,7 @@ export const nextKey = (
   return { key: made.key, stored: note === undefined ? stored : { ...stored, note } }
 }
 
-/** Throws 'usage' for a text that is no name. */
+/** Throws 'usage' for an invalid name. */
 export const checkName = (name: string): void => {
   if (name.length === 0 || name.length > NAME_LENGTH || name.trim() !== name || /\p{C}/u.test(name))
     throw new Failure(
@@ -95,7 +99,7 @@ const checkRate = (what: string, value: number): void => {
     throw new Failure('usage', `${what}: ${value} is not a whole number from 1.`)
 }
 
-/** All characters are equally likely: bytes from 248 (4 · 62) up are thrown away. */
+/** All characters are equally likely: bytes from 248 (4 · 62) up are discarded. */
 const randomLetters = (count: number): string => {
   let text = ''
   while (text.length < count)

@@ -7,7 +7,10 @@ import { keyring } from './keyring.ts'
 const NOW = Date.UTC(2026, 10, 21)
 const plan = { perSecond: 3, perDay: 7 }
 
-/** A key list whose reads are counted and may fail or hang; a read gives what was stored when it began. */
+/**
+ * A key list whose reads are counted and may fail or hang. A read returns the keys that were stored when it
+ * began.
+ */
 const harness = (...keys: readonly StoredKey[]) => {
   const clock = handClock(NOW)
   const state = { keys: [...keys], reads: 0, hung: 0, mode: 'works' as 'works' | 'fails' | 'hangs' }
@@ -25,7 +28,9 @@ const harness = (...keys: readonly StoredKey[]) => {
       return true
     },
   }
-  /** Asks, and lets time pass in small steps until there is an answer: `ok` or the kind of failure. */
+  /**
+   * Checks a key and advances the clock in small steps until there is an answer: `ok` or the kind of failure.
+   */
   const ask = async (ring: ReturnType<typeof keyring>, key: string) => {
     let got: string | undefined
     ring.check(key).then(
@@ -137,7 +142,7 @@ for (const mode of ['fails', 'hangs'] as const)
         ([at, answer]) => answer !== (at < 1_500 ? 'ok' : 'unavailable') && (at < 1_500 || at > 2_000),
       ),
     ).toEqual([])
-    // At most four a second.
+    // At most four reads a second.
     expect(here.state.reads).toBeLessThanOrEqual(42)
     here.state.mode = 'works'
     await here.clock.pass(400)

@@ -6,29 +6,32 @@ import { within } from '#time/deadline.ts'
 import { keysByHash } from './holder.ts'
 import type { Plan } from './plan.ts'
 
-/** A key not in the list may have just been added: the list is read again when it is older than this. */
+/** An unknown key may have just been added: the list is read again if it is older than this. */
 const UNKNOWN_REFRESH_MS = 100
-/** A list older than this is read again; what is asked meanwhile is answered by it. */
+/** A list older than this is read again; it answers checks until the new one arrives. */
 const REFRESH_MS = 1_000
-/** A list is believed no longer than this after its reading began: what is revoked is refused from then on. */
+/** A list is trusted no longer than this after its read began; revoked keys are refused from then on. */
 const BELIEVED_MS = 1_800
-/** The next read begins this long after the last one began, successful or not. */
+/** Minimum time between the starts of two reads, whether they succeed or not. */
 const NEXT_MS = 250
-/** One read may take this long: a longer one would give a list that is no longer believed. */
+/** Timeout of a read: a longer one would return a list that is no longer trusted. */
 const READ_MS = 1_500
-/** A request waits this long for a newer list while the one at hand is believed, and while it is not. */
+/**
+ * Time that a check waits for a newer list while the current one is trusted (`believed`), and while it is not
+ * (`needed`).
+ */
 const WAIT_MS = { believed: 100, needed: 1_000 } as const
 
 /** Longest text that is accepted as a key; a shared test key is any text up to this length. */
 export const KEY_MAX_LENGTH = 100
 
-/** SHA-256 of a key's text, hexadecimal: all that is stored of it. */
+/** SHA-256 of a key's text in hexadecimal: the only form of a key that is stored. */
 export const hashOfKey = (key: string): string => digest('sha256', key, 'hex')
 
 /** Id of the shared test key's caller; a stored key's id is ten hexadecimal digits. */
 export const TEST_KEY_ID = 'test'
 
-/** Who asks, and how much that one may ask. `expires` in milliseconds since 1970; absent: never. */
+/** The holder of a key and its limits. `expires` in milliseconds since 1970; absent: never. */
 export type Caller = {
   readonly id: string
   readonly plan: Plan
@@ -37,30 +40,37 @@ export type Caller = {
 }
 
 export type Keyring = {
-  /** Throws 'unauthorized' (no such key), 'forbidden' (revoked or expired), 'unavailable' (keys cannot be read). */
+  /**
+   * Throws 'unauthorized' (unknown key), 'forbidden' (revoked or expired), 'unavailable' (keys cannot be
+   * read).
+   */
   check(key: string, looking?: Looking): Promise<Caller>
-  /** The same without waiting; undefined where the list would have to be read, or `check` might refuse the key. */
+  /**
+   * Checks a key without waiting; undefined when the list would have to be read, or `check` might refuse the
+   * key.
+   */
   known(key: string): Caller | undefined
   /**
-   * For feeds, which go on after the check: gives for the hash of a key (`hashOfKey`) why it is refused now, or
-   * undefined for a good one. undefined in place of the function: the list of keys was not read lately.
+   * For feeds, which go on after the check. The function takes the hash of a key (`hashOfKey`) and returns
+   * the reason for which the key is refused now, or undefined for a valid one. `standing` returns undefined
+   * when the list of keys was not read lately.
    */
   standing(): ((hash: string) => Failure | undefined) | undefined
 }
 
-/** `hasty`: the list is not read again for a key that is not in it. */
+/** With `hasty`, an unknown key does not cause the list to be read again. */
 type Looking = 'careful' | 'hasty'
 
 export type KeyringOptions = {
   readonly store: Pick<KeyStore, 'list'>
   readonly clock: Clock
-  /** The shared test key; absent: there is none. */
+  /** The shared test key, if there is one. */
   readonly testKey?: { readonly key: string; readonly plan: Plan }
 }
 
 /**
- * Decides whether a key is valid. Keys are looked up by the hash of their text, so the time of a look-up reveals
- * nothing about any stored key. A revoked key is refused within two seconds, even if reads of the list fail.
+ * Checks API keys. Keys are looked up by their hash, so the duration of a look-up reveals nothing about
+ * stored keys. A revoked key is refused within two seconds, even if reads of the list fail.
  */
 export const keyring = ({ store, clock, testKey }: KeyringOptions): Keyring => {
   const testHash = testKey === undefined ? undefined : hashOfKey(testKey.key)
@@ -116,12 +126,12 @@ const refusalOf = ({ revoked, expires }: StoredKey, now: number): Failure | unde
 const unknownKey = (): Failure =>
   new Failure('unauthorized', 'This API key is unknown.', { zh: '此 API key 不存在。' })
 
-/** Keys by their hash, as stored when the reading began (`Clock.elapsed`). */
+/** Keys by their hash, and the time at which their read began (`Clock.elapsed`). */
 type KeyList = { readonly keys: ReadonlyMap<string, StoredKey>; readonly at: number }
 
 /**
- * Reads the list of keys, at most a few times a second for any number of requests. Reads run side by side: one that
- * hangs delays no request, and the newest that succeeds counts.
+ * Reads the list of keys, at most a few times a second for any number of requests. Reads may overlap: a read
+ * that hangs delays no request, and the newest successful one is used.
  */
 const keyLists = (store: Pick<KeyStore, 'list'>, clock: Clock) => {
   let known: KeyList | undefined
@@ -135,11 +145,11 @@ const keyLists = (store: Pick<KeyStore, 'list'>, clock: Clock) => {
       if (known === undefined || at >= known.at) known = { keys: keysByHash(list), at }
       failed = undefined
     } catch (cause) {
-      // An older list may have come while this read was under way: then the store is not out of reach.
+      // An older read may have succeeded while this one was in progress: the store is then within reach.
       if (known === undefined || known.at <= at) failed = { at: clock.elapsed(), cause }
     }
   }
-  /** Begins a read where one is due and no list is younger. */
+  /** Starts a read if one is due and the list is older than `maxAgeMs`. */
   const keepReading = (maxAgeMs: number): void => {
     if (younger(maxAgeMs) !== undefined) return
     const time = clock.elapsed()
@@ -155,14 +165,14 @@ const keyLists = (store: Pick<KeyStore, 'list'>, clock: Clock) => {
   const isFailing = (): boolean => failed !== undefined && clock.elapsed() - failed.at < REFRESH_MS
 
   return {
-    /** The list at hand when it need not be read again yet. */
+    /** The current list, if it need not be read again yet. */
     fresh: () => younger(REFRESH_MS),
-    /** The list at hand as long as it is believed; the next one is read before it is not. */
+    /** The current list while it is trusted; the next one is read before that ends. */
     believed: () => {
       keepReading(REFRESH_MS)
       return younger(BELIEVED_MS)
     },
-    /** A list of at most that age if one is available soon, otherwise an older one that is believed. Throws 'unavailable'. */
+    /** A list of that age if soon available, else an older one that is trusted. Throws 'unavailable'. */
     get: async (maxAgeMs = REFRESH_MS): Promise<KeyList> => {
       const fresh = younger(maxAgeMs)
       if (fresh !== undefined) return fresh
@@ -172,7 +182,7 @@ const keyLists = (store: Pick<KeyStore, 'list'>, clock: Clock) => {
         const most = younger(BELIEVED_MS) === undefined ? WAIT_MS.needed : WAIT_MS.believed
         const left = since + most - clock.elapsed()
         if (left <= 0) break
-        // No read rejects; when none ends in time, the next one may be due.
+        // Reads never reject; when none ends in time, the next one may be due.
         await within(Promise.race(reads), { ms: Math.min(left, NEXT_MS), clock }).catch(() => undefined)
         keepReading(maxAgeMs)
       }
@@ -194,7 +204,7 @@ const readKeys = async (store: Pick<KeyStore, 'list'>, clock: Clock) => {
 }
 
 const unreadable = (cause: unknown): Failure =>
-  // Lost keys do not come back by waiting: the failure names the remedy.
+  // Waiting does not bring lost keys back: the failure names the remedy.
   cause instanceof Failure && cause.kind === 'damaged'
     ? cause
     : new Failure('unavailable', 'API keys cannot be checked at the moment.', {

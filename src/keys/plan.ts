@@ -1,7 +1,7 @@
-/** How much a key may ask: requests in one second and in one UTC day, both whole numbers from 1. */
+/** Rate limits of a key: requests in one second and in one UTC day, both integers from 1. */
 export type Plan = { readonly perSecond: number; readonly perDay: number }
 
-/** Plans by name, for keys that are given no figures of their own. */
+/** Plans by name, for keys without limits of their own. */
 export const PLANS = {
   /** A hobby or a trial. */
   small: { perSecond: 5, perDay: 10_000 },
@@ -14,12 +14,12 @@ export const PLANS = {
 export type PlanName = keyof typeof PLANS
 export const PLAN_NAMES = Object.keys(PLANS) as readonly PlanName[]
 
-/** Plan of a key that is added without one. */
+/** Default plan of a new key. */
 export const DEFAULT_PLAN = 'standard' satisfies PlanName
 
-/** The name of a plan with these figures; undefined: they are a key's own. */
+/** The name of the plan with these limits; undefined: the key has limits of its own. */
 export const planNameOf = ({ perSecond, perDay }: Plan): PlanName | undefined =>
   PLAN_NAMES.find(name => PLANS[name].perSecond === perSecond && PLANS[name].perDay === perDay)
 
-/** Plan of the shared test key: enough to click through the reference, too little to build on. */
+/** Plan of the shared test key: enough to click through the reference, too little for an application. */
 export const TEST_PLAN: Plan = PLANS.small

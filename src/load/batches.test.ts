@@ -6,7 +6,7 @@ import { batchBuilder, batching, partitioning } from './batches.ts'
 
 const ANY = Number.POSITIVE_INFINITY
 const filling = { partition: 0, documents: 0 }
-/** A block with as many transactions as rows. */
+/** Documents of a block with the same number of transactions and records. */
 const documentsOf = (height: number, rows: number) => ({
   block: blockDoc(height),
   transactions: Array.from({ length: rows }, (_, at) => transactionDoc(height, at + 1)),
@@ -66,12 +66,12 @@ type Course = {
   readonly partition?: number
   readonly msPerBlock?: number
   readonly lib?: number
-  /** Waited for before the batch of this height is given to the store, and after that. */
+  /** Awaited hooks: `agreed` before the batch of this height goes to the store, `stored` after it. */
   readonly agreed?: (height: number) => Promise<void> | undefined
   readonly stored?: (height: number) => Promise<void> | undefined
 }
 
-/** Adds a block for each number of rows, and notes what reaches the store. Time passes only between blocks. */
+/** Adds a block per number of rows, and records what reaches the store. Time passes only between blocks. */
 const batchesOf = (rows: readonly number[], course: Course) => {
   let now = 0
   const events: string[] = []
@@ -195,7 +195,7 @@ test('batching: history goes ahead only once the batch before is with the store,
   const course = { documents: 4, chunk: 2, agreed: () => nodes.promise }
   const { work, events } = batchesOf([0, 0, 0, 0], course)
   await Bun.sleep(0)
-  // The last block of the first batch is appended with its end.
+  // The last block of the first batch is appended together with the end of that batch.
   expect(events).toEqual(['append 0'])
   nodes.resolve()
   await work

@@ -10,15 +10,16 @@ import type { Deriver } from './deriver.ts'
 import type { Proving } from './proving.ts'
 
 /**
- * A batch that fills slowly is committed all the same; further from the head readers can wait a little longer. The first
- * batch of a load is small there, so that whatever keeps a store from taking blocks shows at once. Near the head it is
- * not: a service would deny what the next batch brings.
+ * Maximum age of a batch, in milliseconds: a batch that fills slowly is committed at this age. Far from the
+ * head, readers can wait a little longer. The first batch of a load is small there, so that anything that
+ * keeps a store from taking blocks shows at once. Near the head it is not small, since a service would report
+ * the contents of the next batch as missing.
  */
 const OLDEST_MS = { near: 2_000, far: 15_000, first: 100 }
-/** Blocks behind the node's last irreversible one from which on a load is far from the head. */
+/** Number of blocks behind the node's last irreversible one beyond which a load is far from the head. */
 const FAR = 1_000
 
-/** The batches committed so far: end of the last one, documents in all of them. */
+/** The batches committed so far: the end of the last one, and the number of documents in all of them. */
 export type Committed = {
   readonly end: Published
   readonly transactions: number
@@ -26,18 +27,19 @@ export type Committed = {
 }
 
 /**
- * Puts the documents of blocks into batches, and commits these one after the other; one is on its way while the next is
- * derived. `lib` is the node's last irreversible block. What fails on its way is thrown by the next call.
+ * Collects the documents of blocks into batches, and commits these in order; one batch is committed while the
+ * next one is derived. `lib` is the node's last irreversible block. The failure of a commit is thrown by the
+ * next call.
  */
 export type Batches = {
   /**
-   * Adds a block. Its batch begins to be committed when it is full or old, and where a partition ends; history is appended
-   * part by part before that.
+   * Adds a block. The commit of its batch begins when the batch is full or old, and where a partition ends;
+   * before that, history is appended part by part.
    */
   add(documents: BlockDocuments, lib: number): Promise<void>
-  /** Commits the rest, and waits until all is in the store. */
+  /** Commits the rest, and waits until everything is in the store. */
   end(lib: number): Promise<void>
-  /** Waits for what is on its way. */
+  /** Waits for the appends and commits in progress. */
   settle(): Promise<void>
 }
 
@@ -54,13 +56,13 @@ type Parts = {
 export const batching = (parts: Parts, onCommitted: (committed: Committed) => void): Batches => {
   const { writer, deriver, proof, partitions, bounds, clock, collect } = parts
   const [commits, appends] = [oneUnderWay(), oneUnderWay()]
-  /** Settles when the store has all history of the batch cut last: what is appended from then on belongs to the next one. */
+  /** Settles when the store has all history of the batch cut last; later appends belong to the next batch. */
   let given: Promise<unknown> = Promise.resolve()
   let batch = batchBuilder(bounds)
   let [begun, isFirst] = [0, true]
   let [transactions, records] = [0, 0]
 
-  /** Gives the batch to the store, once the one before it is there. */
+  /** Hands the batch to the store, once the previous one is stored. */
   const close = async (lib: number): Promise<void> => {
     await commits.settle()
     isFirst = false
@@ -85,7 +87,7 @@ export const batching = (parts: Parts, onCommitted: (committed: Committed) => vo
     )
   }
   const settle = async (): Promise<void> => {
-    // The batch that a part belongs to fails with it.
+    // A failed part also fails its batch.
     await appends.settle().catch(() => undefined)
     await commits.settle()
   }
@@ -95,7 +97,7 @@ export const batching = (parts: Parts, onCommitted: (committed: Committed) => vo
       batch.add(documents)
       partitions.add(documents)
       collect(1 + documents.transactions.length + documents.records.length)
-      // While another one is under way it would only wait: on a busy machine batches would become small, and so dearer.
+      // During a commit this batch would only wait: a busy machine would make batches small and costly.
       const age = clock.elapsed() - begun
       const isOld = commits.isIdle() && age > oldestMs(lib - documents.block.height, isFirst)
       if (isOld || batch.full(deriver.changed()) || partitions.full()) return close(lib)
@@ -112,13 +114,13 @@ export const batching = (parts: Parts, onCommitted: (committed: Committed) => vo
   }
 }
 
-/** `behind`: blocks to the node's last irreversible one. */
+/** Maximum age of a batch; `behind`: number of blocks to the node's last irreversible one. */
 const oldestMs = (behind: number, isFirst: boolean): number => {
   if (behind <= FAR) return OLDEST_MS.near
   return isFirst ? OLDEST_MS.first : OLDEST_MS.far
 }
 
-/** Work of which one is under way while the next is made ready. */
+/** Work of which one piece is in progress while the next is prepared. */
 const oneUnderWay = () => {
   let pending: Promise<void> | undefined
   let running = 0
@@ -126,9 +128,9 @@ const oneUnderWay = () => {
     running -= 1
   }
   return {
-    /** Nothing is under way; what has failed waits for `settle`. */
+    /** Whether no work is in progress; a failure is kept for `settle`. */
     isIdle: (): boolean => running === 0,
-    /** Waits for the work under way, if there is any; throws why it failed, once. */
+    /** Waits for the work in progress, if any; throws its failure, once. */
     settle: async (): Promise<void> => {
       const work = pending
       pending = undefined
@@ -137,26 +139,26 @@ const oneUnderWay = () => {
     begin: (work: Promise<void>): void => {
       pending = work
       running += 1
-      // A failure before the next `settle` must not count as unhandled.
+      // A failure before the next `settle` must not count as an unhandled rejection.
       work.then(end, end)
     },
   }
 }
 
-/** Collects the history of a run of blocks until it is full, to be appended part by part. */
+/** Collects the history of consecutive blocks until the batch is full, to be appended part by part. */
 export type BatchBuilder = {
   add(documents: BlockDocuments): void
   readonly empty: boolean
-  /** `changes`: number of state documents it has changed so far. */
+  /** `changes`: number of state documents that the batch has changed so far. */
   full(changes: number): boolean
-  /** In all its blocks, those of the parts taken too. */
+  /** Number in all blocks of the batch, including those of parts already taken. */
   readonly transactions: number
   readonly records: number
-  /** The collected history is enough for one part. */
+  /** Whether the collected history is enough for one part. */
   readonly partFull: boolean
-  /** The collected history, which is forgotten here. */
+  /** Returns the collected history and clears it. */
   takePart(filling: Filling): History
-  /** Its last block; `lib` is the node's. */
+  /** The last block of the batch; `lib` is the node's last irreversible block. */
   end(lib: number): Published
 }
 
@@ -210,19 +212,20 @@ export const batchBuilder = (bounds: BatchBounds): BatchBuilder => {
 }
 
 /**
- * The partition of each new block's history, ahead of the commits. It depends only on the content of blocks, never on how
- * they are put into batches: the document of a list names the partitions of its rows, and must not depend on batches.
+ * Assigns a partition to each new block's history, ahead of the commits. The assignment depends only on the
+ * content of blocks, never on their batches: the document of a list names the partitions of its rows, and
+ * must not depend on batches.
  */
 export type Partitioning = {
-  /** Where the history of the next block goes. */
+  /** Partition for the history of the next block. */
   next(): number
   add(documents: BlockDocuments): void
-  /** Nothing more goes to the partition of the last block: its batch ends here. */
+  /** Whether the partition of the last block is full, so that its batch ends here. */
   full(): boolean
   filling(): Filling
 }
 
-/** `partitions` of the writer; absent: all goes to partition 0. */
+/** `partitions` of the writer; absent: all history goes to partition 0. */
 export const partitioning = (partitions: Writer['partitions']): Partitioning => {
   const most = partitions?.documents ?? Number.POSITIVE_INFINITY
   let filling = partitions?.filling ?? NOTHING_FILLED

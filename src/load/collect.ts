@@ -1,6 +1,9 @@
-/** Resident memory, in bytes, from which on garbage is collected sooner than the engine would: it lets a heap double. */
+/**
+ * Resident memory in bytes above which garbage is collected sooner than the engine would: it lets a heap
+ * double.
+ */
 const FROM = 200_000_000
-/** Growth since the last collection before the next one, unless told otherwise. */
+/** Default growth between two collections, in bytes. */
 const GROWTH = 40_000_000
 
 export type Memory = {
@@ -13,15 +16,15 @@ const processMemory: Memory = {
   collect: () => Bun.gc(true),
 }
 
-/** Documents between two looks at the memory. */
+/** Number of documents between two checks of the memory. */
 const EVERY = 1_000
 
-/** Called with the number of documents that were made since the call before. */
+/** Called with the number of documents made since the previous call. */
 export type Collect = (documents: number) => void
 
 /**
- * Keeps the memory of a long load flat, whatever the engine thinks the machine has. `growth`: bytes since the last
- * collection before the next one; each of them looks at all that is alive.
+ * Keeps the memory of a long load flat, regardless of the memory that the engine assumes the machine has.
+ * `growth`: bytes between two collections, each of which traverses all live objects.
  */
 export const collector = (
   { resident, collect }: Memory = processMemory,

@@ -12,39 +12,40 @@ import { type KnownPublishers, knownPublishers } from './known-publishers.ts'
 import { type KnownState, knownState } from './known-state.ts'
 import type { Run } from './runs.ts'
 
-/** `before`: the producer that had the key; undefined: none. */
+/** A producer key that changed; `before`: the producer that had it; undefined: none. */
 export type ChangedKey = { readonly key: string; readonly before: ProducerDoc | undefined }
 
 /**
- * Derives blocks in order over the state in the store. Between `cut` and `settled` a batch is on its way to the store;
- * meanwhile later blocks are derived over its state.
+ * Derives blocks in order over the state in the store. Between `cut` and `settled` a batch is being
+ * committed; meanwhile later blocks are derived over the state of that batch.
  */
 export type Deriver = {
   /**
-   * Begins to fetch the state for a run while the run before it is derived; `begin` waits for it. At most one run ahead,
-   * so that no document is forgotten and fetched again while an older answer is on its way.
+   * Starts to fetch the state for a run while the previous run is derived; `begin` waits for it. At most one
+   * run ahead, so that no document is evicted and fetched again while an older answer is pending.
    */
   prefetch(run: Run): void
-  /** Fetches what a run needs and is not known yet. Its blocks are derived next. */
+  /** Fetches the state that a run needs and that is not known yet. The blocks of the run are derived next. */
   begin(run: Run): Promise<void>
   /**
-   * Documents of the next block of the run, derived over the state the block before it left. `commitAll` has the blocks
-   * before it committed: called when the block depends on a transaction that is not in the store.
+   * Documents of the next block of the run, derived over the state that the previous block left. `commitAll`
+   * commits the blocks before it; it is called when the block depends on a transaction that is not in the
+   * store.
    */
   derive(loaded: LoadedBlock, commitAll: () => Promise<void>): Promise<BlockDocuments>
-  /** State as the blocks derived so far left it, in the order of `keys`. */
+  /** State after the blocks derived so far, in the order of `keys`. */
   read(keys: readonly Key[]): Promise<readonly (Change['doc'] | undefined)[]>
-  /** Producer keys that changed hands or became free in the last block, and the producer that had each before. */
+  /** Producer keys that changed hands or became free in the last block, and the former producer of each. */
   changedKeys(): Promise<readonly ChangedKey[]>
-  /** State documents put since the last `cut`. */
+  /** Number of state documents written since the last `cut`. */
   changed(): number
-  /** Ends a batch: its changes. */
+  /** Ends a batch and returns its changes. */
   cut(): readonly Change[]
-  /** The batch cut last is in the store. */
+  /** Called when the batch cut last is in the store. */
   settled(): void
 }
 
-/** `partition`: the partition for the history of the next block. */
+/** `partition` returns the partition for the history of the next block. */
 export const deriver = (writer: Writer, partition: () => number): Deriver => {
   const known = knownState(writer)
   const publishers = knownPublishers(writer)
@@ -60,7 +61,7 @@ export const deriver = (writer: Writer, partition: () => number): Deriver => {
     prefetch: run => {
       const fetched = known.fetch(keysOf(run, known))
       fetching.set(run, { fetched, losses: known.losses })
-      // A failure is thrown by `begin`; until then it must not count as unhandled.
+      // A failure is thrown by `begin`; until then it must not count as an unhandled rejection.
       fetched.catch(() => undefined)
     },
     begin: async run => {
@@ -70,14 +71,14 @@ export const deriver = (writer: Writer, partition: () => number): Deriver => {
       known.trim()
       await due.extend(last.block.time, unwritten(known, state))
       const inRun = due.peek(last.block.time).flatMap(needsOfDue)
-      // What was fetched ahead is still there, unless a batch was cut or documents were forgotten meanwhile.
+      // The prefetched documents are still there, unless a batch was cut or documents were evicted meanwhile.
       const isKnown = ahead !== undefined && ahead.losses === known.losses
       await known.fetch(isKnown ? inRun : [...inRun, ...keysOf(run, known)])
     },
     derive: async (loaded, commitAll) => {
       const taken = due.take(loaded.block.time)
       if (taken.length > 0) await known.fetch(taken.map(id => ({ index: balances, id })))
-      // Again from its start until everything that it needs is fetched.
+      // The derivation restarts until all the state that it needs is fetched.
       for (;;) {
         state.mark()
         try {
@@ -121,13 +122,13 @@ const fetchMissing = async (
   await publishers.fetch(hashes, commitAll)
 }
 
-/** What a run needs and is being fetched; `losses`: those of the known state when that began. */
+/** The prefetch of a run; `losses`: the value of the known state when the prefetch began. */
 type Ahead = {
   readonly fetched: Promise<void>
   readonly losses: number
 }
 
-/** Keys of state that a run needs and that is not known. */
+/** Keys of state that a run needs and that are not known. */
 const keysOf = (run: Run, { get }: Pick<KnownState, 'get'>): readonly Key[] => {
   const isKnown = (index: StateIndex, id: string): boolean => get(index, id) !== UNKNOWN
   const keys: Key[] = []

@@ -13,7 +13,7 @@ const balance = (id: string, due: bigint | undefined): BalanceDoc => ({
   ...(due === undefined ? {} : { next_due: due }),
 })
 
-/** A store of balances that answers `due` as the port says, and counts how often it was asked. */
+/** A store of balances that answers `due` as the port specifies, and counts the calls. */
 const storeOf = (docs: Map<string, BalanceDoc>) => {
   let asked = 0
   return {
@@ -62,7 +62,7 @@ test('expiries: a release of a batch that arrives while the store is asked is no
     onItsWay = []
     return []
   })
-  // As the deriver names them: looked up when they are asked for.
+  // Like the iterable of the deriver: the balances are read during the iteration.
   const unwritten = function* () {
     yield* onItsWay
   }
@@ -132,7 +132,7 @@ test('expiries: any course of changes and reloads gives what a look at everythin
           .filter(id => (current(id)?.next_due ?? now + 1n) <= now)
           .sort()
         expect(taken).toEqual(dueOf(new Map([...stored, ...unwritten]), now))
-        // What came due is released; then the block's own changes, none of them due already.
+        // Due amounts are released; then come the block's own changes, none of which is due already.
         for (const id of taken) unwritten.set(id, balance(id, undefined))
         for (const doc of changedAt(now, changes)) {
           unwritten.set(doc.id, doc)

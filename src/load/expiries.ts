@@ -1,6 +1,6 @@
 import type { BalanceDoc } from '#indices/balance.ts'
 
-/** Chain time fetched ahead: few enough documents to keep, and few queries to the store. */
+/** Chain time fetched ahead, in nanoseconds: an hour has few documents to keep, and few queries. */
 const WINDOW_NS = 3_600_000_000_000n
 /** Documents per query. */
 const LIMIT = 10_000
@@ -8,23 +8,23 @@ const LIMIT = 10_000
 export type DueRange = { readonly after?: bigint; readonly until: bigint; readonly limit: number }
 
 /**
- * Balances with frozen amounts that come due: all with `next_due` up to the horizon, in order of time. Later ones are in
- * the store; changes of batches that are not in the store yet are passed to `learn`.
+ * Balances with frozen amounts that become due: all with `next_due` up to the horizon, in order of time.
+ * Later ones are in the store; changes in batches that are not stored yet are passed to `learn`.
  *
- * An entry may be out of date, because the balance has changed since: check the balance itself.
+ * An entry may be outdated, because the balance has changed since; the caller checks the balance itself.
  */
 export type Expiries = {
-  /** A balance changed: its next release is known from now on. */
+  /** Adds the next release of a balance that changed. */
   learn(doc: BalanceDoc): void
-  /** Moves the horizon to `until` at least; `unwritten` are changed balances the store does not have yet. */
+  /** Moves the horizon to at least `until`; `unwritten`: changed balances not in the store yet. */
   extend(until: bigint, unwritten: Iterable<BalanceDoc>): Promise<void>
-  /** Ids with a release at or before `until`, without taking them. */
+  /** Ids with a release at or before `until`, without removing them. */
   peek(until: bigint): readonly string[]
-  /** Takes the ids with a release at or before `until`, each once, by time, then id. */
+  /** Removes and returns the ids with a release at or before `until`, each once, by time, then id. */
   take(until: bigint): readonly string[]
 }
 
-/** `from`: everything due up to then has been released already. */
+/** `from`: time up to which all releases have been applied already. */
 export const expiries = (
   from: bigint | undefined,
   due: (range: DueRange) => Promise<readonly BalanceDoc[]>,
@@ -49,7 +49,7 @@ export const expiries = (
     learn,
     extend: async (until, unwritten) => {
       if (horizon !== undefined && horizon >= until) return
-      // Taken before the store is asked: a batch that arrives meanwhile is in neither the answer nor the unwritten ones.
+      // Read before the query: a batch that arrives meanwhile is in neither the answer nor `unwritten`.
       const changed = [...unwritten]
       while (horizon === undefined || horizon < until) {
         const before = horizon
@@ -71,8 +71,8 @@ export const expiries = (
 }
 
 /**
- * Balances due in a range, by time. `end`: all of those due up to then are among them. A full answer may have been cut in
- * the middle of one moment: that moment is left for the next time.
+ * Balances due in a range, by time. `end`: the answer is complete up to this time. A full answer may end in
+ * the middle of one moment; that moment is left for the next query.
  */
 const wholeMoments = async (
   due: (range: DueRange) => Promise<readonly BalanceDoc[]>,
@@ -91,7 +91,7 @@ type Entry = { readonly due: bigint; readonly id: string }
 
 const before = (a: Entry, b: Entry): boolean => a.due < b.due || (a.due === b.due && a.id < b.id)
 
-/** Binary heap by time, then id. */
+/** Binary heap ordered by time, then id. */
 const dueQueue = () => {
   const heap: Entry[] = []
   const at = (index: number): Entry => heap[index] as Entry
@@ -127,7 +127,7 @@ const dueQueue = () => {
       heap[0] = last
       sink(0)
     },
-    /** Walks only the part of the heap that is due. */
+    /** Visits only the part of the heap that is due. */
     upTo: (until: bigint): string[] => {
       const ids: string[] = []
       const open = [0]

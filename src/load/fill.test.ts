@@ -11,7 +11,7 @@ const heightsOf = (segment: Segment): number[] => segment.map(({ block }) => blo
 async function* streamOf<T>(items: Iterable<T>): AsyncGenerator<T, void, void> {
   yield* items
 }
-/** A chain in which a signature ends each segment, or none does. */
+/** A chain of segments with these lengths; a signature ends each segment, or none does. */
 const segmentsOf = (lengths: readonly number[], signed = true): readonly Segment[] => {
   const blocks = chainOf(...Array.from({ length: lengths.reduce((a, b) => a + b, 0) }, () => []))
   return lengths.map((length, at) => {
@@ -66,7 +66,7 @@ test('readRuns: gives what came before a failure, then why it ended; closes its 
   expect([left.failure, closed]).toEqual([undefined, 1])
 })
 
-/** Stages that note what is asked of them, in order; the segment that begins with block `refused` is refused. */
+/** Stages that record their calls, in order; the segment that begins with block `refused` is refused. */
 const noting = ({ refused, onAdd = () => undefined }: { refused?: number; onAdd?: () => void } = {}) => {
   const asked: string[] = []
   let refusal: Failed | undefined
@@ -104,7 +104,7 @@ const noting = ({ refused, onAdd = () => undefined }: { refused?: number; onAdd?
   return { asked, stages }
 }
 const of = (height: number): readonly string[] => [`derive ${height}`, `derived ${height}`, `add ${height}`]
-/** Runs of two, one and one block: each body is longer than a run. */
+/** Runs of two blocks, one and one: each body alone is longer than a run. */
 const threeRuns = (): readonly LoadedBlock[] => {
   const long = [{ ...transaction({}), body: 'x'.repeat(1_000_000) }]
   return chainOf([], long, long, long).map(block => ({ ...block, proof: LINKED }))
@@ -137,7 +137,7 @@ test('fill: others get a turn of the event loop once 5 ms are spent', async () =
   const blocks = segmentsOf([1, 7]).flat()
   await fill({ ...stages, clock: { elapsed: () => now } }, streamOf(blocks), { lib: 9, signal })
   clearImmediate(next)
-  // Each block takes 3 ms here: a turn comes behind every second one.
+  // Each block takes 3 ms here, so a turn follows every second one.
   expect(before).toEqual([0, 0, 1, 1, 2, 2, 3, 3])
 })
 

@@ -6,27 +6,28 @@ import type { Deriver } from './deriver.ts'
 import type { Proving } from './proving.ts'
 import { readRuns, type Segment } from './runs.ts'
 
-/** The stages that blocks pass on their way to a store, for one take-over of it. */
+/** The stages that blocks pass on their way to a store, in one session (`session.ts`). */
 export type Stages = {
   readonly deriver: Pick<Deriver, 'prefetch' | 'begin' | 'derive'>
   readonly proof: Pick<Proving, 'accepts' | 'refusal' | 'derived'>
   readonly batches: Pick<Batches, 'add' | 'end'>
   readonly clock: Pick<Clock, 'elapsed'>
   readonly time: Spending
-  /** Called with the milliseconds that the derivation of a block took. */
+  /** Called with the derivation time of a block, in milliseconds. */
   readonly onDerived?: ((ms: number) => void) | undefined
 }
 
 export type FillOptions = {
-  /** The node's last irreversible block. */
+  /** Height of the node's last irreversible block. */
   readonly lib: number
   readonly signal: AbortSignal
 }
 
 /**
- * Loads blocks that follow the checkpoint: each is fetched, proved, derived, added to a batch and committed with it. When
- * the blocks fail, one of them has a signature that does not count, or `signal` aborts (it ends the run under way), the
- * blocks derived before are committed; then the failure is thrown. A block that cannot be derived throws at once.
+ * Loads the blocks after the checkpoint: each is fetched, proved, derived, added to a batch and committed
+ * with it. A failure of the blocks, a signature that does not count, or an abort of `signal` (after the
+ * current run) ends the load. The blocks derived before are committed; then a failure is thrown, but not
+ * after an abort. A block that cannot be derived throws at once.
  */
 export const fill = async (
   stages: Stages,
@@ -64,12 +65,12 @@ export const fill = async (
   if (failed !== undefined && !signal.aborted) throw failed.error
 }
 
-/** Milliseconds that a load may keep the event loop to itself. */
+/** Time in milliseconds after which a load yields the event loop. */
 const TURN_MS = 5
 
 /**
- * Gives others a turn of the event loop from time to time: requests, the answers of nodes, and the pieces for the threads that
- * prove and write, which would have nothing to do while a long run is derived.
+ * Yields the event loop from time to time: to requests, to the answers of nodes, and to messages for the
+ * threads that prove and write. Those threads would be idle while a long run is derived.
  */
 type Turns = { give(): Promise<void> }
 
@@ -84,7 +85,7 @@ const turnsOf = ({ elapsed }: Pick<Clock, 'elapsed'>): Turns => {
   }
 }
 
-/** Derives the blocks of a segment that was accepted, one after the other, and adds each to the batch. */
+/** Derives the blocks of an accepted segment in order, and adds each to the batch. */
 const store = async (
   segment: Segment,
   { deriver, proof, batches, clock, time, onDerived, turns }: Stages & { readonly turns: Turns },
@@ -102,13 +103,13 @@ const store = async (
   }
 }
 
-/** Milliseconds that a load has spent: waiting for blocks, which come proved; waiting for the store; on all else. */
+/** Milliseconds that a load has spent: waiting for proved blocks, waiting for the store, and on the rest. */
 export type Spent = { readonly node: number; readonly deriving: number; readonly store: number }
 
-/** Measures what a load spends its time on, which is one thing at a time. */
+/** Measures the time that a load spends on each activity, one at a time. */
 export type Spending = {
   readonly spent: Spent
-  /** From now on the time counts as spent on this; undefined: the load stands still, and its time counts as nothing. */
+  /** Sets the current activity; undefined: the load is idle, and its time is not counted. */
   on(what: keyof Spent | undefined): void
 }
 

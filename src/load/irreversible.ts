@@ -2,26 +2,26 @@ import { highestPossible } from '#chain/time.ts'
 import type { Log } from '#failure/log.ts'
 import type { BlockSource } from '#node/port.ts'
 
-/** Looks in a row, a tenth of a second apart, after which a chain that does not go on is worth a line: a minute. */
+/** Consecutive looks, 0.1 s apart, after which a chain that does not advance is logged: a minute. */
 const STILL = 600
 
-/** Blocks accepted without a check while no block time is known. */
+/** Number of blocks accepted without a check of the chain's age, while no block time is known. */
 const FIRST_BLOCKS = 10_000
 
-/** How far the load is: height, and time of that block in nanoseconds since 1970; −1 and absent before the first one. */
+/** Height and block time (nanoseconds since 1970) of the load; −1 and absent before the first block. */
 export type Loaded = { readonly height: number; readonly time: bigint | undefined }
 
-/** The node's last irreversible block as it reports it now: it may go back, stand still, or be wrong once. */
+/** The node's last irreversible block as reported now: it may go back, stop advancing, or be wrong once. */
 export type Irreversible = {
-  /** undefined: the reported height is not true at the moment; ask again. */
+  /** undefined: the reported height is not true at the moment; the caller asks again. */
   look(loaded: Loaded, signal: AbortSignal): Promise<number | undefined>
 }
 
 /**
- * Accepts a last irreversible block beyond the checkpoint only when the node has that very block as irreversible: a bare
- * number may come from another node, a damaged one, or a chain that never existed. Earlier reports do not count. A node may
- * also make that block up, so the height may grow no faster than the chain could since the loaded block; from there the
- * node is asked again. Anything unusual is logged once.
+ * Accepts a last irreversible block beyond the checkpoint only when the node returns that very block as
+ * irreversible: a bare number may come from another node, a damaged one, or a chain that never existed.
+ * Earlier reports do not count. A node may also invent that block, so the height may grow no faster than the
+ * chain could since the loaded block; at that limit the node is asked again. Anything unusual is logged once.
  * @param now milliseconds since 1970
  */
 export const irreversible = (
@@ -32,7 +32,7 @@ export const irreversible = (
   let last: number | undefined
   let still = 0
   let told: string | undefined
-  /** Logs a message once, until there is another one or nothing unusual. */
+  /** Logs a message once, until a different message or a normal report follows. */
   const tell = (message: string, fields: Readonly<Record<string, number>>): void => {
     if (told !== message) log('warn', message, fields)
     told = message

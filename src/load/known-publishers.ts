@@ -3,16 +3,19 @@ import { applies } from '#chain/effects.ts'
 import { type LookupPublisher, UNKNOWN } from '#derive/working-state.ts'
 import type { Writer } from '#store/port.ts'
 
-/** Publishers of transactions, by the hashes that were asked for. */
+/** Publishers of transactions, by transaction hash. */
 export type KnownPublishers = {
   readonly get: LookupPublisher
-  /** Looks for transactions in the store; if one is not there, `commitAll` brings those derived since, and it looks again. */
+  /**
+   * Looks transactions up in the store. If one is missing, `commitAll` commits the blocks derived since, and
+   * the lookup is repeated.
+   */
   fetch(hashes: readonly string[], commitAll: () => Promise<void>): Promise<void>
 }
 
 /**
- * A publisher that was found is kept, since each later charge to the same contract needs it again. The deployment of such a
- * contract cost more RAM on the chain than the entry takes here.
+ * A publisher that was found is kept, since each later charge to the same contract needs it again. The
+ * deployment of such a contract cost more RAM on the chain than the entry takes here.
  */
 export const knownPublishers = ({ transactionsOf }: Pick<Writer, 'transactionsOf'>): KnownPublishers => {
   const known = new Map<string, string | undefined>()

@@ -24,7 +24,7 @@ test('knownState: a batch that has arrived is known until the next trim; what wa
   expect(known.get(producerKeys, 'a')).toEqual(docOf('a', 'after'))
   for (const { doc } of changes) stored.set(doc.id, doc)
   known.arrived()
-  // The run being derived may need it, and was fetched before the batch was cut.
+  // The run being derived may need this document, which was fetched before the batch was cut.
   expect(known.get(producerKeys, 'b')).toEqual(docOf('b', 'after'))
   known.trim()
   expect(['a', 'b', 'c'].map(id => known.get(producerKeys, id))).toEqual([
@@ -67,7 +67,7 @@ test('knownState: members are what the store says, corrected by the batch that w
   const known = knownState({
     getMany: async () => [],
     members: async () => {
-      // The batch arrives, and is forgotten, while the store is read as it was before.
+      // The batch arrives, and is dropped, while the store is read in its earlier state.
       known.arrived()
       return [vote('gone', 3n), vote('climbed', 2n), vote('stays', 6n), vote('still', 1n)]
     },

@@ -5,37 +5,38 @@ import type { Change, Key, StateIndex } from '#indices/registry.ts'
 import type { Standing, StandingRange } from '#indices/standing.ts'
 import type { Writer } from '#store/port.ts'
 
-/** State documents kept between batches, at most twice as many: some 30 MB. */
+/** State documents kept between batches; at most twice this number, some 30 MB. */
 const CACHED = 30_000
-/** Keys asked for in one call. */
+/** Number of keys per query. */
 const FETCHED_AT_ONCE = 5_000
 
 type Doc = Change['doc']
 
 /**
- * The part of the state as of the batch cut last that is in memory: that batch while it is on its way, documents recently
- * used, bounded by number, and the members of rankings that the block being derived needs. Nothing is dropped between two
- * calls of `trim`, so the documents fetched for a run of blocks are there until the run is derived.
+ * The part of the state as of the batch cut last that is in memory: that batch while it is being committed,
+ * recently used documents, limited in number, and the members of rankings that the current block needs.
+ * Nothing is evicted between two calls of `trim`, so the documents fetched for a run of blocks are there
+ * until the run is derived.
  */
 export type KnownState = {
-  /** UNKNOWN: it is to be fetched; undefined: there is no such document. */
+  /** UNKNOWN: the document was not fetched; undefined: there is no such document. */
   get(index: StateIndex, id: string): Doc | undefined | typeof UNKNOWN
-  /** Members that were fetched for this block. */
+  /** Members that were fetched for the current block. */
   members(range: StandingRange): readonly Doc[] | typeof UNKNOWN
   /** Fetches those of the documents that are not known. */
   fetch(keys: readonly Key[]): Promise<void>
   fetchMembers(ranges: readonly StandingRange[]): Promise<void>
-  /** The block is derived. */
+  /** Drops the members, once the block is derived. */
   forgetMembers(): void
-  /** Documents of an index in the batch on its way. */
+  /** Documents of an index in the batch that is being committed. */
   inFlight(index: Index): readonly Doc[]
-  /** A batch goes on its way. */
+  /** Called when a batch begins to be committed. */
   sent(changes: readonly Change[]): void
-  /** The batch on its way is in the store; its documents are known until the next `trim`. */
+  /** Called when that batch is in the store; its documents stay known until the next `trim`. */
   arrived(): void
-  /** Forgets documents that were not used recently, and those of arrived batches that nobody has asked for since. */
+  /** Evicts documents that were not used recently, and those of stored batches that were not read since. */
   trim(): void
-  /** Rises whenever what was known may have been forgotten. */
+  /** Increases whenever known documents may have been dropped. */
   readonly losses: number
 }
 
@@ -55,14 +56,14 @@ export const knownState = ({ getMany, members }: Pick<Writer, 'getMany' | 'membe
       for (let at = 0; at < unknown.length; at += FETCHED_AT_ONCE) {
         const asked = unknown.slice(at, at + FETCHED_AT_ONCE)
         const docs = await getMany(asked)
-        // Derived blocks may have fetched and changed it meanwhile: what is known is newer.
+        // Derived blocks may have fetched and changed the document meanwhile, so the known one is newer.
         for (const [i, { index, id }] of asked.entries())
           if (cache.get(index, id) === UNKNOWN) cache.set(index, id, docs[i])
       }
     },
     fetchMembers: async missing => {
       for (const range of missing) {
-        // Taken before the store is asked: the batch may arrive meanwhile, and be forgotten here.
+        // Read before the query: the batch may reach the store meanwhile, and be dropped here.
         const changed = inFlight(range.index)
         const found = withChanges(range, await members(range), changed)
         ranges.set(nameOf(range), [...found.values()])
@@ -89,7 +90,8 @@ export const knownState = ({ getMany, members }: Pick<Writer, 'getMany' | 'membe
       flyingDocs = new Map()
     },
     trim: () => {
-      // What nobody has asked for meanwhile is not kept, least of all as it was before: new holders come by the thousand.
+      // Documents that were not read meanwhile are dropped, including their earlier versions: new holders
+      // come by the thousand.
       for (const held of landed) cache.release(held)
       landed = []
       if (cache.trim()) losses += 1
@@ -103,13 +105,13 @@ const nameOf = ({ index, group, after, until }: StandingRange): string =>
 const textOf = (standing: Standing | undefined) =>
   standing === undefined ? [] : [String(standing.amount), standing.name]
 
-/** Keys without repetition, without those that are known. */
+/** The keys that are not known, without repetition. */
 export const unknownKeys = (keys: readonly Key[], known: Pick<StateCache, 'get'>): Key[] => {
   const seen = new Map<StateIndex, Set<string>>()
   const result: Key[] = []
   for (const key of keys) {
     const { index, id } = key
-    // First, as nearly all are known.
+    // Checked first, since nearly all keys are known.
     if (known.get(index, id) !== UNKNOWN) continue
     let ids = seen.get(index)
     if (ids === undefined) {
@@ -124,29 +126,30 @@ export const unknownKeys = (keys: readonly Key[], known: Pick<StateCache, 'get'>
 }
 
 /**
- * State documents between the store and derivation: those recently used, bounded by number, and those of the batch on its
- * way. Each has one cell, so that finding one is one look-up wherever it came from.
+ * State documents between the store and derivation: recently used ones, limited in number, and those of the
+ * batch that is being committed. Each document has one cell, so that a lookup takes one step whatever its
+ * origin.
  */
 export type StateCache = {
   get(index: StateIndex, id: string): Doc | undefined | typeof UNKNOWN
   set(index: StateIndex, id: string, doc: Doc | undefined): void
-  /** Sets a document that stays until it is released, and of which it is then known whether anybody has asked for it. */
+  /** Sets a document that stays until it is released, and records from then on whether it is read. */
   hold(index: StateIndex, doc: Doc): Held
-  /** Lets go of what was held: the cell stays when it was asked for, else it is UNKNOWN from now on. */
+  /** Releases a held document: it stays if it was read meanwhile; otherwise it becomes UNKNOWN. */
   release(held: Held): void
-  /** Whether any was forgotten. */
+  /** Evicts documents; returns whether there were any. */
   trim(): boolean
   readonly size: number
 }
 
-/** A document that is held in the cache. */
+/** A document held in the cache. */
 export type Held = { readonly doc: Doc | undefined | typeof UNKNOWN }
 
 type Cell = {
   doc: Doc | undefined | typeof UNKNOWN
-  /** The generation in which it was used last; NEVER: not since it is held. */
+  /** The generation of its last use; NEVER: not used since it is held. */
   used: number
-  /** Batches that hold it. */
+  /** Number of batches that hold it. */
   holds: number
 }
 type Cells = Map<StateIndex, Map<string, Cell>>
@@ -155,10 +158,10 @@ const NEVER = -1
 
 export const stateCache = (capacity: number): StateCache => {
   const cells: Cells = new Map()
-  /** Begins anew when `capacity` documents were used in it. */
+  /** Incremented when `capacity` documents were used in it. */
   let generation = 0
   let inUse = 0
-  /** Cells that hold nothing any more. */
+  /** Number of cells without a document. */
   let empty = 0
 
   const use = (cell: Cell): void => {
@@ -213,7 +216,7 @@ export const stateCache = (capacity: number): StateCache => {
   }
 }
 
-/** The cell of a document, made where there is none. */
+/** The cell of a document; created if there is none. */
 const cellOf = (cells: Cells, index: StateIndex, id: string): Cell => {
   let ofIndex = cells.get(index)
   if (ofIndex === undefined) {
@@ -228,7 +231,7 @@ const cellOf = (cells: Cells, index: StateIndex, id: string): Cell => {
   return cell
 }
 
-/** A map of those cells alone: to delete the others one by one costs more. */
+/** A map of only the cells to keep: deleting the others one by one costs more. */
 const withThose = (cells: ReadonlyMap<string, Cell>, keeps: (cell: Cell) => boolean): Map<string, Cell> => {
   const left = new Map<string, Cell>()
   for (const [id, cell] of cells) if (keeps(cell)) left.set(id, cell)

@@ -6,19 +6,19 @@ import type { Collect } from './collect.ts'
 import type { Spent } from './fill.ts'
 import type { Retry } from './retry.ts'
 
-/** How far a load is. Heights count from 0, so `height` −1 is an empty store. */
+/** Progress of a load. Heights count from 0, so `height` −1 is an empty store. */
 export type Progress = {
   /** Last committed and published height. */
   readonly height: number
-  /** Where this load is going: `to`, or the node's last irreversible block. */
+  /** Last height that this load aims at: `to`, or the node's last irreversible block. */
   readonly target: number
   /** The node's last irreversible block. */
   readonly lib: number
-  /** Documents that were committed since the store was taken over last: a load that begins anew counts from 0 again. */
+  /** Number of documents committed since the store was last locked; a load that restarts counts from 0. */
   readonly blocks: number
   readonly transactions: number
   readonly records: number
-  /** Since then, too. */
+  /** Time spent since then. */
   readonly spent: Spent
 }
 
@@ -26,24 +26,24 @@ export type Progress = {
 export type LoadOptions = {
   /** Last height to load; absent: the node's last irreversible block. */
   readonly to?: number
-  /** Ends when there is nothing more to load; otherwise follows the chain. */
+  /** true: the load ends when there are no more blocks; false: it follows the chain. */
   readonly once: boolean
   readonly signal: AbortSignal
-  /** Absent: node and store are waited for while they are out of reach, everything else ends the load. */
+  /** Absent: temporary failures of node and store are retried; any other failure ends the load. */
   readonly retry?: Retry
   readonly onProgress: (progress: Progress) => void
   readonly log: Log
-  /** Called with how long the derivation of each block took, milliseconds, with what it waited for. */
+  /** Called with the derivation time of each block in milliseconds, including its waits. */
   readonly onDerived?: (ms: number) => void
-  /** Called at each failure after which the load begins anew or ends. */
+  /** Called at each failure after which the load restarts or ends. */
   readonly onFailure?: () => void
-  /** Bounds of one batch; results do not depend on them. */
+  /** Limits of one batch; results do not depend on them. */
   readonly batch?: BatchBounds
-  /** Absent: the memory of the process is kept flat. */
+  /** Absent: the default collector, which keeps the memory of the process flat. */
   readonly collect?: Collect
-  /** Pause between two looks at the head of a chain that is followed. */
+  /** Interval between two looks at the head of a chain that is followed, in milliseconds. */
   readonly pollMs?: number
   readonly clock?: Clock
-  /** Of blocks that are loaded from a store: what is on record there of how far they were proved. */
+  /** For blocks loaded from a store: the record there of their proofs. */
   readonly recorded?: Proved
 }

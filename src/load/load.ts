@@ -3,25 +3,26 @@ import { DERIVATION } from '#indices/registry.ts'
 import type { ChainInfo } from '#node/chain-info.ts'
 import type { BlockSource } from '#node/port.ts'
 import type { Identity, Store } from '#store/port.ts'
-import { type Backoff, backoffMs } from '#time/backoff.ts'
+import { backoffMs } from '#time/backoff.ts'
 import { type Clock, systemClock } from '#time/clock.ts'
 import { within, withinAfterAbort } from '#time/deadline.ts'
 import { joinSignals } from '#time/signals.ts'
 import type { LoadOptions, Progress } from './load-options.ts'
-import { gaveUp, logPause, mayPass, type Retry } from './retry.ts'
+import { gaveUp, logPause, mayPass, PAUSE, type Retry } from './retry.ts'
 import { reasonFor, requireSameChain } from './same-chain.ts'
 import { type Session, session } from './session.ts'
 
 export type Loaded = {
-  /** Last committed and published height, −1: nothing. */
+  /** Last committed and published height; −1: none. */
   readonly height: number
 }
 
 /**
- * Loads the chain from the store's checkpoint on: only irreversible blocks, in order, each batch complete or absent.
- * Resolves when `once` is done or `signal` aborts. Failures that may pass are retried with growing pauses, each time from a
- * fresh take-over (`retry`). Any other ('bad_block', 'conflict', 'defect') is thrown once the blocks before it are
- * committed; no block is ever skipped. Throws 'unavailable' when the time to retry is over.
+ * Loads the chain from the store's checkpoint on: only irreversible blocks, in order, each batch complete or
+ * absent. Resolves when `once` is done or `signal` aborts. Failures that may pass are retried with growing
+ * pauses, each time with a new lock on the store (`retry`). Any other failure ('bad_block', 'conflict',
+ * 'defect') is thrown once the blocks before it are committed; no block is ever skipped. Throws 'unavailable'
+ * when the time for retries is over.
  */
 export const load = async (
   { node, store }: { readonly node: BlockSource; readonly store: Store },
@@ -31,6 +32,7 @@ export const load = async (
   let height = await loadedHeight(store)
   let failures = 0
   let last: unknown
+  let isDone = false
   const time = waiting(retry, options.signal, clock)
   const listeners: Listeners = {
     onStart: checkpoint => {
@@ -39,6 +41,8 @@ export const load = async (
     onProgress: progress => {
       height = progress.height
       failures = 0
+      // The last batch may be on its way when the time is over.
+      isDone = time.over() && height >= progress.target
       time.progress()
       options.onProgress(progress)
     },
@@ -58,14 +62,14 @@ export const load = async (
       logPause(log, failed, { attempt: failures, height, pauseMs })
       await clock.sleep(pauseMs, time.signal)
     }
-    if (time.over() && !options.signal.aborted) throw gaveUp(last)
+    if (time.over() && !isDone && !options.signal.aborted) throw gaveUp(last)
     return { height }
   } finally {
     time.end()
   }
 }
 
-/** The loaded height; −1: none, or the store is out of reach, and the load itself waits for it. */
+/** The loaded height; −1: none, or the store is out of reach and the load itself waits for it. */
 export const loadedHeight = async (store: Pick<Store, 'published'>): Promise<number> => {
   try {
     return (await store.published())?.height ?? -1
@@ -75,13 +79,10 @@ export const loadedHeight = async (store: Pick<Store, 'published'>): Promise<num
   }
 }
 
-/** Pauses before the store is taken over again; varied by a quarter either way. */
-const PAUSE: Backoff = { firstMs: 250, longestMs: 15_000, part: { from: 0.75, to: 1.25 } }
-
-/** On stop the batch under way gets this long to be written. A store that hangs is left; it has the batch or not. */
+/** Time to write the current batch after a stop, in milliseconds. A store that hangs is abandoned. */
 const STOP_MS = 3_000
 
-/** The result of `work`; undefined when it has not ended some time after `signal` aborted. */
+/** The result of `work`; undefined if it has not ended some time after `signal` aborted. */
 const inTime = <T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> => {
   const late = Symbol('late')
   return withinAfterAbort(work, { signal, ms: STOP_MS, late: () => late }).catch((error: unknown) => {
@@ -95,7 +96,7 @@ type Listeners = {
   readonly onProgress: (progress: Progress) => void
 }
 
-/** One take-over of the store, until done, aborted or failed: undefined, or what went wrong. */
+/** One session with the store locked, until done, aborted or failed: undefined, or the failure. */
 const loadOnce = async (
   { node, store }: { readonly node: BlockSource; readonly store: Store },
   options: LoadOptions,
@@ -118,17 +119,17 @@ const loadOnce = async (
   }
 }
 
-/** The time that a load may go without progress. */
+/** The time limit of a load without progress. */
 type Waiting = {
-  /** Aborts when the caller's does, and when the time is over. */
+  /** Aborts with the caller's signal, and when the time is over. */
   readonly signal: AbortSignal
   over(): boolean
-  /** Blocks were loaded: the time starts again. */
+  /** Restarts the time, since blocks were loaded. */
   progress(): void
   end(): void
 }
 
-/** Begins to count the time a load may go without progress. */
+/** Starts the time limit of a load without progress. */
 const waiting = (retry: Retry | undefined, signal: AbortSignal, clock: Pick<Clock, 'after'>): Waiting => {
   const ends = joinSignals(signal)
   let over = false
@@ -153,7 +154,7 @@ const waiting = (retry: Retry | undefined, signal: AbortSignal, clock: Pick<Cloc
   }
 }
 
-/** The session, unless `signal` aborts first: taking over may wait for the end of another loader's lease. */
+/** The session, unless `signal` aborts first: locking may wait until another loader's lease expires. */
 const orEnded = async (opening: Promise<Session>, signal: AbortSignal): Promise<Session> => {
   const aborted = (): Failure =>
     new Failure('deadline', 'Loading was stopped before it had locked the store.')

@@ -15,27 +15,30 @@ import {
 import type { Deriver } from './deriver.ts'
 import type { Failed, Segment } from './runs.ts'
 
-/** Judges signatures by the state that is derived, and keeps the record of what was proved. */
+/** Checks signatures against the derived state, and keeps the record of proofs. */
 export type Proving = {
-  /** Before a segment is derived: false when it is signed with a key that does not count, see `refusal`. */
+  /** Called before a segment is derived. false: its signing key does not count, see `refusal`. */
   accepts(segment: Segment): Promise<boolean>
-  /** Why a segment was not accepted. */
+  /** The reason why a segment was not accepted. */
   readonly refusal: Failed | undefined
-  /** After a block was derived. */
+  /** Called after a block was derived. */
   derived(loaded: LoadedBlock): Promise<void>
-  /** Ends a batch at once; the record up to its end, once the nodes were asked about that block; undefined: none is kept. */
+  /**
+   * Ends a batch at once. Returns the record up to the batch's last block, after the nodes were asked about
+   * that block; undefined: no record is kept.
+   */
   cut(end: Published): Promise<Proved | undefined>
 }
 
 export type ProvingOptions = {
-  /** Where the store ends. */
+  /** The end of the store. */
   readonly checkpoint: Published | undefined
   /**
-   * The record of the blocks to come, which were proved when they were first loaded and are now derived again from the
-   * store.
+   * The record of the blocks to come, which were proved at their first load and are now derived again from
+   * the store.
    */
   readonly recorded: Proved | undefined
-  /** Whether two nodes name the hash of a block. */
+  /** Whether two nodes report the hash of a block. */
   readonly agreed: (end: Published) => Promise<boolean>
 }
 
@@ -79,7 +82,7 @@ export const proving = (state: State, { checkpoint, recorded, agreed }: ProvingO
   }
 }
 
-/** For blocks whose proof is not judged again: all are accepted, and no record is kept. */
+/** For blocks whose proof is not checked again: all are accepted, and no record is kept. */
 export const PROVED_BEFORE: Proving = {
   accepts: async () => true,
   refusal: undefined,
@@ -87,29 +90,29 @@ export const PROVED_BEFORE: Proving = {
   cut: async () => undefined,
 }
 
-/** Blocks between two elections of witnesses. */
+/** Number of blocks between two elections of witnesses. */
 const ELECTION = 1_200
-/** 0: applied for, by anybody. All others were approved by the chain's admin at some time. */
+/** Status 0: applied for, by any account. All others were approved by the chain's admin at some time. */
 const APPLIED = 0
 
-/** Whose signatures count, by the state that is derived. */
+/** The accepted signing keys, according to the derived state. */
 export type Signers = {
   /**
-   * Throws Failure 'bad_block' unless the key that signed the last block of a segment is a producer's by the state before
-   * the segment: a key that a forged block registers does not count for that block.
+   * Throws Failure 'bad_block' unless the key that signed the last block of a segment belongs to a producer
+   * in the state before the segment: a key that a forged block registers does not count for that block.
    */
   check(segment: Segment): Promise<void>
-  /** Notes the keys that the block derived last has replaced. */
+  /** Records the keys that the last derived block has replaced. */
   note(height: number): Promise<void>
-  /** Keys that are replaced and still in force. */
+  /** Replaced keys that are still in force. */
   former(): readonly FormerKey[]
 }
 
 type State = Pick<Deriver, 'read' | 'changedKeys'>
 
 /**
- * `known`: what was kept of replaced keys; undefined for a store of a version that kept none: until witnesses were
- * elected twice since `from`, any key that ever was a producer's counts.
+ * `known`: the stored replaced keys; undefined for a store of a version that kept none. In that case any key
+ * that ever belonged to a producer counts, until witnesses were elected twice since `from`.
  */
 export const signers = (
   state: State,
@@ -160,16 +163,16 @@ const mayProduce = (producer: ProducerDoc | undefined, key: string): boolean =>
 type Asked = Pick<BlockSource, 'name' | 'hashes'>
 
 /**
- * Whether the nodes agree on a block: at least two report its hash, and none another one. A node that is out of reach or
- * has not reached the block does not count. Throws Failure 'bad_block' with both nodes and both hashes where they differ:
- * which one is right is not decided here.
+ * Whether the nodes agree on a block: at least two report its hash, and none a different one. A node that is
+ * out of reach or has not reached the block does not count. Throws Failure 'bad_block' with both nodes and
+ * both hashes if they differ; it does not decide which one is right.
  */
 export const agreedOn = async (
   node: Asked,
   { height, hash }: Pick<Published, 'height' | 'hash'>,
   signal: AbortSignal,
 ): Promise<boolean> => {
-  // On stop the batch is kept without asking the nodes.
+  // On a stop, the batch is kept without asking the nodes.
   const said = signal.aborted ? [] : await heard(node, height, signal)
   const other = said.find(each => each.hash !== hash)
   const same = said.filter(each => each.hash === hash)

@@ -1,39 +1,53 @@
 import { Failure } from '#failure/failure.ts'
 import type { Log } from '#failure/log.ts'
 import { Refused } from '#node/call.ts'
+import type { Backoff } from '#time/backoff.ts'
 
 /**
- * How long a load retries. `waitMs`: failures of the node or the store that may pass are retried until no block was loaded
- * for that time. `always`: every failure is retried, because a service must go on.
+ * The retry policy of a load. `waitMs`: failures of the node or the store that may pass are retried until no
+ * block was loaded for that time. `always`: every failure is retried, because a service must go on.
  */
 export type Retry = { readonly waitMs: number } | 'always'
 
-/** The node has another block at the height where the store ends. It may correct itself; if not, `repair` helps. */
+/** Pauses before a failed load is tried again, varied by up to a quarter. */
+export const PAUSE: Backoff = { firstMs: 250, longestMs: 15_000, part: { from: 0.75, to: 1.25 } }
+
+/** The node has a different block at the store's last height. It may recover; if not, `repair` helps. */
 export class OtherEnd extends Failure {}
 
-/** Whether a retry may help. `retry` undefined: only after temporary failures. */
+/** Whether a retry may help. `retry` undefined: only temporary failures are retried. */
 export const mayPass = (failed: unknown, retry: Retry | undefined): boolean => {
   if (retry === 'always') return true
   if (!(failed instanceof Failure)) return false
-  // Another loader may end, but that takes as long as it takes: a supervisor starts this one again.
+  // Another loader may end, but at an unknown time; a supervisor restarts this one.
   if (failed.kind !== 'conflict' && failed.retryable) return true
   if (retry === undefined) return false
   if (failed instanceof OtherEnd) return retry.waitMs === Number.POSITIVE_INFINITY
   return failed.kind === 'bad_block' || failed instanceof Refused
 }
 
-/** Failures in a row after which also trouble that passes by itself is an alarm: half a minute. */
+/** Consecutive failures after which even temporary trouble is logged as an error: half a minute. */
 const ALARM_AFTER = 7
 
-/** Logs a pause: as a warning while a node or store is merely silent, as an error when that lasts and for any other reason. */
+/**
+ * Logs a pause: as a warning while a node or store is just unavailable; else, or if that lasts, as an error.
+ */
 export const logPause = (
   log: Log,
   failed: unknown,
-  fields: { readonly attempt: number; readonly height: number; readonly pauseMs: number },
+  {
+    doing = 'Loading',
+    ...fields
+  }: {
+    readonly doing?: 'Loading' | 'Writing'
+    readonly attempt: number
+    readonly height: number
+    readonly pauseMs: number
+  },
 ): void => {
   const passing = failed instanceof Failure && failed.retryable && failed.kind !== 'conflict'
   const help = failed instanceof Failure ? failed.help : undefined
-  log(passing && fields.attempt < ALARM_AFTER ? 'warn' : 'error', 'Loading paused, trying again.', {
+  log(passing && fields.attempt < ALARM_AFTER ? 'warn' : 'error', `${doing} paused, trying again.`, {
     reason: failed instanceof Error ? failed.message : String(failed),
     ...(help === undefined ? {} : { help }),
     height: fields.height,
@@ -41,11 +55,11 @@ export const logPause = (
   })
 }
 
-/** The Failure of a load that has waited long enough; `last` is what it waited for. */
-export const gaveUp = (last: unknown): Failure =>
+/** The Failure of a load or an archive whose waiting time is over; `last` is its last failure. */
+export const gaveUp = (last: unknown, done: 'loaded' | 'written' = 'loaded'): Failure =>
   new Failure(
     'unavailable',
-    `No block could be loaded within the time of --wait: ${last instanceof Error ? last.message : 'no response'}`,
+    `No block could be ${done} within the time of --wait: ${last instanceof Error ? last.message : 'no response'}`,
     {
       help:
         last instanceof Failure && last.help !== undefined

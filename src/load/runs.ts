@@ -1,32 +1,33 @@
 import type { LoadedBlock } from '#chain/block.ts'
 
 /**
- * Blocks that one signature proves, that of the last: it covers all blocks before it, and none of these changes whose keys
- * count (such a block has a signature itself). So the state before a segment is enough to prove all of it. Blocks that
- * need no signature, and genesis, which has none, are segments of their own.
+ * Blocks that one signature proves, that of the last block: it covers all blocks before it, and none of these
+ * changes the accepted signing keys (such a block has a signature of its own). So the state before a segment
+ * is enough to prove all of it. Blocks that need no signature, and genesis, which has none, are segments of
+ * their own.
  */
 export type Segment = readonly LoadedBlock[]
 
-/** Segments whose state is fetched with one question to the store. */
+/** Segments whose state is fetched with one query to the store. */
 export type Run = readonly Segment[]
 
-/** Something that was thrown, whatever it is. */
+/** A thrown value of any type. */
 export type Failed = { readonly error: unknown }
 
-/** Blocks of a run, and characters of their transactions, from which on it is long enough. */
+/** Number of blocks in a run, and of characters in their transactions, at which the run is long enough. */
 const ENOUGH = { blocks: 200, characters: 1_000_000 }
-/** The same of the first run: it is derived when the second one is there, too. */
+/** The same for the first run, which is derived only after the second one has been read. */
 const FIRST = { blocks: 25, characters: 125_000 }
 
 export type Runs = {
   /**
-   * The next run; undefined: there is none. Blocks without a signature at the end of the blocks, or before a failure, are
-   * in no run.
+   * The next run; undefined: there is none. Unsigned blocks at the end of the stream, or before a failure,
+   * are in no run.
    */
   next(): Promise<Run | undefined>
-  /** Why the blocks ended early; undefined: they did not. */
+  /** The reason why the stream ended early; undefined: it did not. */
   readonly failure: Failed | undefined
-  /** Ends the requests for blocks. */
+  /** Cancels the requests for blocks. */
   close(): Promise<void>
 }
 

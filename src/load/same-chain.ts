@@ -7,14 +7,16 @@ import type { Identity, Published, Store } from '#store/port.ts'
 import { storedBlocks } from '#store/stored-blocks.ts'
 import { OtherEnd } from './retry.ts'
 
-/** What is stored when a session begins; without a checkpoint there is no block yet. */
+/** The store at the start of a session; without a checkpoint it has no block yet. */
 type Stored = {
   readonly checkpoint: Published | undefined
   readonly store: Store
   readonly identity: Identity
 }
 
-/** The checkpoint's block must be the node's: a store goes on with one chain only. Throws 'unavailable' and OtherEnd. */
+/**
+ * Requires the checkpoint's block to be the node's, for one chain per store. Throws 'unavailable', OtherEnd.
+ */
 export const requireSameChain = async (
   { checkpoint, store, identity }: Stored,
   { node, info }: { readonly node: BlockSource; readonly info: ChainInfo },
@@ -22,7 +24,7 @@ export const requireSameChain = async (
 ): Promise<void> => {
   if (checkpoint === undefined) return
   const verdict = await judge(
-    // The store could not have been taken over if the first block were another one.
+    // The store would have refused the lock if the first block were a different one.
     {
       ...info,
       blockHash: async height => (height === 0 ? identity.genesis : await node.blockHash(height, signal)),
@@ -30,13 +32,13 @@ export const requireSameChain = async (
     { identity, last: checkpoint, hashAt: storedBlocks(store, signal).hashAt },
   )
   if (verdict.is === 'behind')
-    // The node is still syncing, or was restarted: wait for it rather than go back.
+    // The node is still syncing, or was restarted: the load waits for it rather than go back.
     throw new Failure(
       'unavailable',
       `The node's last irreversible block ${info.libBlock} is below the loaded height ${checkpoint.height}.`,
     )
   if (verdict.is === 'lacks')
-    // Its reported last irreversible block is not true.
+    // The node's reported last irreversible block is not true.
     throw new Failure(
       'unavailable',
       `The node has no irreversible block ${verdict.height}, which is loaded in the store.`,
@@ -49,7 +51,10 @@ const otherEnd = (unfit: Unfit, { name }: BlockSource): OtherEnd =>
     help: `The stored blocks differ from the node's. ${unfitHelp(unfit, name)}`,
   })
 
-/** Why a session failed: a block may fail because the last stored one, which no other had named yet, is not the chain's. */
+/**
+ * The reason why a session failed. A block may fail because the last stored one, which no block had named
+ * yet, is not the chain's.
+ */
 export const reasonFor = async (
   failed: unknown,
   checkpoint: Published | undefined,

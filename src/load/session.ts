@@ -9,14 +9,14 @@ import { irreversible } from './irreversible.ts'
 import type { LoadOptions } from './load-options.ts'
 import { agreedOn, proving } from './proving.ts'
 
-/** A fifth of the chain's block time: on average a block waits half of it before it is seen. */
+/** Polling interval in milliseconds, a fifth of the block time: on average a block waits half of it. */
 const POLL_MS = 100
-/** At most this number of new blocks at a time counts as following: the last irreversible block advances by a few, or some dozens. */
+/** Most new blocks that count as following: the last irreversible block advances by a few, or some dozens. */
 const FOLLOWED = 50
 
-/** One take-over of the store: ends with it, or with the first failure. */
+/** A period in which the store is locked: it ends when done, or with the first failure. */
 export type Session = {
-  /** Last block that is committed. */
+  /** Last committed block. */
   readonly checkpoint: Published | undefined
   /** Loads until done or aborted. */
   run(): Promise<void>
@@ -46,7 +46,7 @@ export const session = async ({ node, store, identity }: Parts, options: LoadOpt
       }
     },
     close: async () => {
-      // The batch on its way is finished or given up by the store; either way it is whole.
+      // The store completes or drops the batch in progress; either way the batch is whole or absent.
       await stages.batches.settle().catch(() => undefined)
       await writer.release().catch(() => undefined)
     },
@@ -90,7 +90,7 @@ const stagesOver = (
   return { deriver: derive, proof, batches, clock, time, onDerived }
 }
 
-/** The blocks that follow what is stored, up to `to`. */
+/** The blocks after the stored ones, up to `to`. */
 const nextBlocks = (
   { checkpoint }: Writer,
   { to, lib }: { readonly to: number; readonly lib: number },

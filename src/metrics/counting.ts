@@ -3,19 +3,19 @@ import { type Definition, type Dimension, widthOf } from './definition.ts'
 import { layoutOf, type MetricsMemory, partOf } from './memory.ts'
 
 /**
- * A metric as one thread counts it. `labels`: for each dimension its values, joined with `/` where it has several names;
- * values that are not known count as other.
+ * A metric as one thread counts it. `labels` has one value for each dimension, its parts joined with `/` if
+ * the dimension has several names. Unknown values count as `other`.
  */
 export type Series = {
-  /** Counts `n` more of a counter, or changes a gauge by `n`. */
+  /** Increases a counter by `n`, or changes a gauge by `n`. */
   add(n: number, ...labels: readonly string[]): void
   /** Sets a gauge. */
   set(value: number, ...labels: readonly string[]): void
-  /** Notes a value of a histogram. */
+  /** Records a value in a histogram. */
   observe(value: number, ...labels: readonly string[]): void
 }
 
-/** How a thread counts the metrics of a process. */
+/** The metrics of a process, as one thread counts them. */
 export type Counting<Name extends string> = Readonly<Record<Name, Series>>
 
 export const countingIn = <Name extends string>(
@@ -39,7 +39,7 @@ const seriesOf = (definition: Definition, part: Float64Array, begin: number): Se
   const places = dimensions.map(placesOf)
   const at = (labels: readonly string[]): number => {
     let place = 0
-    // Every request counts some ten times; an iterator would take most of that time.
+    // Every request counts some ten metrics; an iterator would take most of that time.
     for (let n = 0; n < places.length; n++) {
       const { known, size } = places[n] as (typeof places)[number]
       place = place * size + (known.get(labels[n] ?? '') ?? size - 1)
@@ -64,7 +64,7 @@ const seriesOf = (definition: Definition, part: Float64Array, begin: number): Se
   }
 }
 
-/** The place of each value; the last place, `size` − 1, is that of all others. */
+/** The index of each value; the last index, `size` − 1, stands for all unknown values. */
 const placesOf = ({ values }: Dimension) => ({
   known: new Map(values.map((value, place) => [value.join('/'), place])),
   size: values.length + 1,

@@ -1,36 +1,39 @@
-/** Labels that belong together, such as route and action, and the values they can have. */
+/** The labels of a metric that vary together, such as route and action, with all their values. */
 export type Dimension = {
   readonly names: readonly string[]
-  /** A value for anything else is added: no label has a value that a caller or the chain has made up. */
+  /** One more value stands for all others: no label has a value invented by a caller or the chain. */
   readonly values: readonly (readonly string[])[]
 }
 
-/** A metric that is counted where things happen, in memory that the threads of the process share. */
+/** A metric that is counted as events happen, in memory shared by the threads of the process. */
 export type Definition = {
-  /** As exposed, with its unit, such as `iostlens_http_requests_total`. */
+  /** The exposed name, with its unit, such as `iostlens_http_requests_total`. */
   readonly name: string
   readonly help: string
   readonly type: 'counter' | 'gauge' | 'histogram'
   readonly dimensions: readonly Dimension[]
   /** Upper bounds of a histogram, ascending. */
   readonly buckets?: readonly number[]
-  /** Each thread has a value of its own, with the label `thread`; otherwise their sum is exposed. */
+  /** Each thread is exposed on its own, with the label `thread`; otherwise their sum is exposed. */
   readonly perThread?: true
 }
 
-/** The value of labels that are not among those of their dimension. */
+/** The value for labels outside their dimension. */
 export const OTHER = 'other'
 
-/** Values that are known beforehand, of one label. */
+/** A dimension of one label whose values are known beforehand. */
 export const label = (name: string, values: readonly string[]): Dimension => ({
   names: [name],
   values: values.map(value => [value]),
 })
 
-/** Numbers that one series takes: the counts of the buckets, the last one's without bound, then the sum. */
+/**
+ * Numbers stored per series. For a histogram: the counts of the buckets, of the one without a bound, and the
+ * sum.
+ */
 export const widthOf = ({ type, buckets = [] }: Definition): number =>
   type === 'histogram' ? buckets.length + 2 : 1
 
-/** How many series a metric can have in one thread. */
+/** Maximum number of series of a metric in one thread. */
 export const seriesIn = ({ dimensions }: Definition): number =>
   dimensions.reduce((product, { values }) => product * (values.length + 1), 1)

@@ -2,13 +2,13 @@ import { Gauge, Registry } from 'prom-client'
 import { type Definition, type Dimension, OTHER, seriesIn, widthOf } from './definition.ts'
 import { layoutOf, type MetricsMemory, partOf } from './memory.ts'
 
-/** A metric that is read when it is asked for. */
+/** A metric that is computed when it is scraped. */
 export type Reading = {
   readonly name: string
   readonly help: string
   readonly type: 'counter' | 'gauge'
   readonly labels?: readonly string[]
-  /** Values by their labels, in the order of `labels`; what is unknown is left out. */
+  /** Values with their labels, in the order of `labels`; unknown values are left out. */
   read(): Promise<readonly Value[]> | readonly Value[]
 }
 export type Value = { readonly labels?: readonly string[]; readonly value: number }
@@ -43,7 +43,7 @@ type Line = {
   readonly value: number
 }
 
-/** A metric whose values are kept elsewhere. */
+/** A metric whose values are stored outside of prom-client. */
 class Shown extends Gauge<string> {
   readonly #type: Definition['type']
   readonly #lines: () => Promise<readonly Line[]>
@@ -64,10 +64,13 @@ class Shown extends Gauge<string> {
 const named = (names: readonly string[], values: readonly string[] = []): Record<string, string> =>
   Object.fromEntries(names.map((name, at) => [name, values[at] ?? '']))
 
-/** A counter with so few series shows them all from the start: an increase from nothing to 1 is none to Prometheus. */
+/**
+ * A counter with at most this number of series shows all of them from the start: to Prometheus, an increase
+ * from absent to 1 is no increase.
+ */
 const FEW = 32
 
-/** The lines of a metric: of all threads together, or of each. */
+/** The lines of a metric: one sum over all threads, or one per thread. */
 const countedIn = (
   definition: Definition,
   begin: number,

@@ -1,18 +1,21 @@
 import { type Definition, seriesIn, widthOf } from './definition.ts'
 
-/** Where the threads of a process count: each has a part of its own, so none waits for another. */
+/**
+ * Memory in which the threads of a process count. Each thread has a part of its own, so none waits for
+ * another.
+ */
 export type MetricsMemory = {
   readonly threads: number
   readonly numbers: SharedArrayBuffer
 }
 
-/** Where each metric begins in a thread's part, and how long a part is. */
+/** The offset of each metric in a thread's part, and the length of a part, in numbers. */
 export type Layout<Name extends string> = {
   readonly begins: ReadonlyMap<Name, number>
   readonly length: number
 }
 
-/** The same in every thread, as it follows from the definitions alone. */
+/** The layout is the same in every thread, as it follows only from the definitions. */
 export const layoutOf = <Name extends string>(
   definitions: Readonly<Record<Name, Definition>>,
 ): Layout<Name> => {
@@ -34,15 +37,17 @@ export const metricsMemory = (
   numbers: new SharedArrayBuffer(threads * layoutOf(definitions).length * 8),
 })
 
-/** A thread's part. Another thread may read it at any time: a number of 64 bits is never seen half written. */
+/**
+ * A thread's part. Another thread may read it at any time: a number of 64 bits is never read half written.
+ */
 export const partOf = ({ threads, numbers }: MetricsMemory, thread: number): Float64Array => {
   const length = numbers.byteLength / 8 / threads
   return new Float64Array(numbers, thread * length * 8, length)
 }
 
 /**
- * Clears the gauges of a thread that has died: what it had open is closed. Its counters stay; the thread that takes its
- * place counts on.
+ * Resets the gauges of a thread that has died, since everything it had open is closed. Its counters stay, and
+ * the replacement thread continues them.
  */
 export const forgetGauges = (
   definitions: Readonly<Record<string, Definition>>,

@@ -67,7 +67,7 @@ test('metrics: a label that is not known is other, whatever it is', async () => 
   expect(counted.map(({ value, labels }) => [value, new Set(labels.values())])).toEqual([
     [5, new Set(['other'])],
   ])
-  // The four that are known stand there from the start.
+  // The four known series are shown from the start.
   expect(calls).toHaveLength(5)
 })
 

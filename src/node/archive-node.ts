@@ -6,10 +6,10 @@ import { type Clock, systemClock } from '#time/clock.ts'
 import type { Node } from './port.ts'
 import { type RpcNodeOptions, rpcNode } from './rpc-node.ts'
 
-/** Prefix of the name of an archive where a node's URL can stand. */
+/** Prefix that marks an archive in a list of node URLs. */
 export const ARCHIVE = 'archive:'
 
-/** Time after which an archive is looked at for more files. */
+/** Minimum time between checks of an archive for added files, in milliseconds. */
 const LOOK_MS = 30_000
 
 /** Options of a node whose blocks come from an archive. */
@@ -18,9 +18,10 @@ export type ArchiveNodeOptions = Omit<RpcNodeOptions, 'endpoints' | 'rangeEnd'>
 type Blocks = Parameters<Node['blocks']>[0]
 
 /**
- * An archive of blocks as a node of its chain; with `live`, nodes that are asked for whatever it does not have. Its blocks
- * are proved as a node's are. What is wrong with it is thrown as Failure 'damaged' with the name of the file, and no
- * node is asked instead: whoever gives an archive wants to know. Nothing is opened before the first question.
+ * An archive of blocks as a node of its chain. With `live`, those nodes answer everything that the archive
+ * lacks. Blocks of the archive are proved like those of a node. A fault in the archive throws Failure
+ * 'damaged' with the name of the file. No live node is asked instead, since the user who set the archive
+ * wants to know. The first question opens the archive.
  */
 export const archiveNode = (location: string, live: Node | undefined, options: ArchiveNodeOptions): Node => {
   const opened = keptOpen(location, options.clock ?? systemClock)
@@ -54,7 +55,10 @@ export const archiveNode = (location: string, live: Node | undefined, options: A
     const rest = { ...range, from, ...(parent === undefined ? {} : { parent }) }
     yield* live.blocks(rest)
   }
-  if (live === undefined) return { ...own, blocks, close }
+  /** An archive that begins later says which chain it is of. Whoever then asks it for block 0 is told that it has none. */
+  const blockHash: Node['blockHash'] = async (height, signal) =>
+    height === 0 && !(await has(0)) ? (await opened()).manifest.genesis_hash : own.blockHash(height, signal)
+  if (live === undefined) return { ...own, blocks, close, blockHash }
   return {
     ...live,
     name: `${name}, ${live.name}`,
@@ -65,8 +69,8 @@ export const archiveNode = (location: string, live: Node | undefined, options: A
 }
 
 /**
- * An archive that is opened by the first question. Added files are looked for in the background, so that a server that hangs
- * holds up no question. Once a file was exchanged, every question is refused until the files are the same again.
+ * Opens the archive at the first question. Checks for added files run in the background, so a server that
+ * hangs delays no question. After a file was replaced, every question is refused until the files match again.
  */
 const keptOpen = (location: string, clock: Pick<Clock, 'now'>): (() => Promise<Archive>) => {
   let opening: Promise<Archive> | undefined
@@ -81,7 +85,7 @@ const keptOpen = (location: string, clock: Pick<Clock, 'now'>): (() => Promise<A
       exchanged = undefined
       if (grown !== undefined) opening = Promise.resolve(grown)
     } catch (error) {
-      // What there is can be read on while its folder is out of reach.
+      // The opened files stay readable while their folder is out of reach.
       if (error instanceof Failure && error.kind === 'damaged') exchanged = error
     } finally {
       isLooking = false
@@ -89,7 +93,7 @@ const keptOpen = (location: string, clock: Pick<Clock, 'now'>): (() => Promise<A
   }
   return async () => {
     opening ??= openArchive(location)
-    // Out of reach now is not out of reach for ever.
+    // An archive that is out of reach now may return, so the next question opens it again.
     opening.catch(() => {
       opening = undefined
     })
@@ -107,8 +111,9 @@ const beyond = ({ folder, manifest }: Archive, height: number): Failure =>
   )
 
 /**
- * Blocks of an archive. Signatures are at the ends of its chunks: where the last block that is asked for has none, that of
- * the next block with one covers it. No block between the two changes whose signatures count, since it would have its own.
+ * The blocks of an archive. Signatures are at the ends of its chunks. If the last requested block has no
+ * signature, that of the next signed block covers it. No block between the two changes the accepted signers,
+ * since such a block would have a signature of its own.
  */
 const archivedBlocks = async function* (
   own: Node,
@@ -125,7 +130,7 @@ const archivedBlocks = async function* (
       if (block.height < to) yield loaded
       else if (block.height === to) last = loaded
       const { signedBy } = proof
-      // Nobody signs genesis.
+      // Genesis has no signature.
       const isCovered = to === 0 || signedBy !== undefined || block.height === end
       if (last === undefined || !isCovered) continue
       yield signedBy === undefined ? last : { ...last, proof: { ...last.proof, signedBy } }
@@ -136,7 +141,7 @@ const archivedBlocks = async function* (
   }
 }
 
-/** What was thrown, with the name of the file that the block is in. */
+/** A wrong block's error with the name of the file that contains the block; any other error unchanged. */
 const inFile = (archive: Archive, error: unknown): unknown => {
   if (!(error instanceof Failure) || error.kind !== 'bad_block') return error
   const { height } = error.details

@@ -11,19 +11,22 @@ export type StreamOptions = {
   readonly to: number
   /** Hash of block `from` − 1. */
   readonly parent?: string
-  /** The node's last irreversible block; absent: `to`. */
+  /** Height of the node's last irreversible block; default: `to`. */
   readonly lib?: number
-  /** Ranges asked of one node at the same time: with the answers' size limit it bounds the bytes held. */
+  /** Ranges requested from one node at the same time; with the size limit it bounds the bytes in memory. */
   readonly inFlight: number
-  /** The last block of the range that begins with a block; absent: as many as the answers' size allows. */
+  /**
+   * The last block of the range that starts at `from`; absent: as many blocks as the size of answers allows.
+   */
   readonly rangeEnd?: ((from: number) => Promise<number>) | undefined
 }
 
 /**
- * Blocks in order, several ranges asked for ahead, of all nodes that have them. A range is handed on when the block behind
- * it has named its last one as parent: without a signature, nothing else tells a made-up block at its end from the chain's.
- * Only at the node's last irreversible block there is none behind. Blocks that do not fit are asked for again by themselves at
- * every node, then the stream throws Failure 'bad_block'. Leaving the loop early ends the requests.
+ * Blocks in order, from all nodes that have them; several ranges are requested ahead. A range is yielded once
+ * the block after it has named its last block as parent: without a signature, nothing else distinguishes an
+ * invented block at its end from the chain's. Only the node's last irreversible block has no block after it.
+ * A block that fails a check is fetched singly from every node; if none helps, the stream throws Failure
+ * 'bad_block'. Leaving the loop early cancels the requests.
  */
 export async function* blockStream(
   given: Fetching,
@@ -44,7 +47,7 @@ export async function* blockStream(
       held = rest
     }
     if (held.length > 0 && to < lib) {
-      // The node's next block names the last one.
+      // The next block of the node names the last one as its parent.
       const child = await fetchBlock(fetching, to + 1, undefined)
       held = (await joined(fetching, { held, parent }, [child])).named
     }
@@ -55,12 +58,12 @@ export async function* blockStream(
   }
 }
 
-/** Of several nodes together no more than twice as many ranges are held as of one. */
+/** Several nodes together hold at most twice as many ranges as one node alone. */
 const SEVERAL = 2
 
 type Wanted = Pick<StreamOptions, 'from' | 'to' | 'inFlight' | 'rangeEnd'>
 
-/** The ranges of a stream. A block alone, as most that follow the chain are, is asked for when it is taken. */
+/** The ranges of a stream. A single block, usual when following the chain, is requested when it is taken. */
 const rangesOf = (fetching: Fetching, wanted: Wanted): RangesAhead<FetchedRange> => {
   const { from, to, rangeEnd } = wanted
   if (from === to) {
@@ -89,12 +92,12 @@ const sharedRanges = (fetching: Fetching, { from, to, inFlight }: Wanted): Range
 }
 
 /**
- * Ranges that are read ahead of an archive: with half as many, the thread that proves has nothing to do for a tenth of the time.
- * No node has to answer them.
+ * Number of ranges read ahead from an archive. With half as many, the proving thread is idle for a tenth of
+ * the time. These requests put no load on a node.
  */
 const OF_ARCHIVE = 8
 
-/** Ranges of which the source says where each ends: an archive, which is one node alone. */
+/** Ranges whose ends the source determines. The source is an archive, which counts as a single node. */
 const givenRanges = (
   fetching: Fetching,
   { from, to, inFlight }: Wanted,
@@ -108,7 +111,7 @@ const givenRanges = (
       while (ahead.length < most && next <= to) {
         const last = Math.min(to, await endOf(next))
         const range = fetchRange(fetching, { from: next, to: last, ends: last === to })
-        // Its failure is thrown when its turn comes; until then it must not count as unhandled.
+        // The failure is thrown at the range's turn; until then it must not count as an unhandled rejection.
         range.catch(() => undefined)
         ahead.push(range)
         next = last + 1
@@ -125,10 +128,15 @@ function* untilAborted(blocks: readonly Proven[], signal: AbortSignal): Generato
   }
 }
 
-/** Blocks of which the last one is not named by another yet, and the hash of the block before them, if that is known. */
+/**
+ * `held`: blocks whose last one has not been named as a parent yet; `parent`: the hash of the block before
+ * them, if known.
+ */
 type Held = { readonly held: readonly Proven[]; readonly parent: string | undefined }
 
-/** Joins a range to the blocks before it, which it names by that; a block of either that does not fit is replaced. */
+/**
+ * Joins a range to the held blocks, whose last one it names. A block of either that does not fit is replaced.
+ */
 const joined = async (
   fetching: Fetching,
   { held, parent }: Held,

@@ -13,7 +13,7 @@ test('hold: threads that note together what they hold keep one bound', () => {
   one?.release()
   one?.release()
   expect(two?.grow(600 * KIB)).toBe(true)
-  // What is small always has room.
+  // A small answer always has room.
   expect(one?.grow(FREE)).toBe(true)
   expect(one?.grow(1)).toBe(false)
 })

@@ -1,21 +1,27 @@
-/** Bytes that are held for one answer. */
+/** Memory reserved for one answer. */
 export type Hold = {
-  /** Counts `bytes` more; false: there is no room for them. */
+  /** Reserves `bytes` more; false: there is no room for them. */
   grow(bytes: number): boolean
-  /** Lets go of all of them; again is harmless. */
+  /** Releases all reserved bytes; a second call has no effect. */
   release(): void
 }
 
-/** Bounds the bytes of all answers that are passed on at once. */
+/** Limits the memory of all answers that are passed on at the same time. */
 export type Budget = { hold(): Hold }
 
-/** Of each answer this much always has room: their number is bounded elsewhere, and small answers must not wait for large ones. */
+/**
+ * Bytes of each answer that always have room. The number of answers is limited elsewhere, and small answers
+ * must not wait for large ones.
+ */
 const FREE_BYTES = 256 * 1024
 
-/** Where threads that keep one budget together note what each of them holds, four bytes for each; `thread`: the current one. */
+/**
+ * Memory in which threads that share a budget record the bytes each of them holds, four bytes per thread;
+ * `thread`: index of the current one.
+ */
 export type HeldMemory = { readonly memory: SharedArrayBuffer; readonly thread: number }
 
-/** Without `shared` this thread is the only one. */
+/** A budget of `maxBytes`. Without `shared` this thread is the only one. */
 export const createBudget = (maxBytes: number, shared?: HeldMemory): Budget => {
   let here = 0
   const held = shared === undefined ? undefined : new Int32Array(shared.memory)
@@ -31,7 +37,8 @@ export const createBudget = (maxBytes: number, shared?: HeldMemory): Budget => {
       return {
         grow: bytes => {
           const more = counted(own + bytes) - counted(own)
-          // Noted first: two threads that see room for one of them take too little rather than too much.
+          // Added before the check: if two threads compete for the last room, too little is reserved rather
+          // than too much.
           add(more)
           if (inAll() > maxBytes) {
             add(-more)

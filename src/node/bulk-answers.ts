@@ -2,13 +2,13 @@ import type { Block } from '#chain/block.ts'
 import type { RawHead } from '#chain/head.ts'
 import type { ProofLevel } from '#chain/proof.ts'
 
-/** Heights of blocks, both included. */
+/** Heights of blocks, both inclusive. */
 export type Range = { readonly from: number; readonly to: number }
 
-/** The part of one block in a bulk answer: both, or only the head, or nothing. */
+/** The part of one block in a bulk answer: head and block, one of them, or neither. */
 export type Part = { readonly head?: RawHead; readonly block?: Block }
 
-/** The answers of both bulk calls for a range of blocks, as the node wrote them. */
+/** The node's unparsed answers to both bulk calls for a range of blocks. */
 export type BulkAnswers = Range & {
   readonly prove: ProofLevel
   readonly heads: string

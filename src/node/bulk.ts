@@ -9,8 +9,9 @@ import type { BulkAnswers, Part } from './bulk-answers.ts'
 import { requireHeads } from './fetch-heads.ts'
 
 /**
- * The blocks of bulk answers, each whole by itself. A head is kept where it is needed: of the last block, of blocks that are
- * not whole, and of those that change who produces. Throws Failure 'bad_block'.
+ * Parses bulk answers into parts, one per block; each block is checked on its own. Its head is kept only
+ * where it is needed: for the last block, for blocks that are not whole, and for blocks that change
+ * producers. Throws Failure 'bad_block'.
  */
 export const partsOf = ({ from, to, prove, heads: text, lists }: BulkAnswers): readonly Part[] => {
   const heads = decodeRawHeads(text)
@@ -24,8 +25,8 @@ export const partsOf = ({ from, to, prove, heads: text, lists }: BulkAnswers): r
 }
 
 /**
- * The block of a raw head and its transactions. `info` is what nodes with bulk calls say of every block (go-iost since
- * 2020: null), so the block is the one getBlockByNumber gives.
+ * The block made of a raw head and its transactions. `info` has the value that nodes with bulk calls return
+ * for every block (null in go-iost since 2020), so the block equals that of getBlockByNumber.
  */
 const blockOf = (head: RawHead, transactions: Block['transactions']): Block => ({
   height: head.height,
@@ -53,8 +54,8 @@ const isWhole = (block: Block, head: RawHead): boolean => {
 }
 
 /**
- * Blocks of raw heads out of the bulk answer of their transactions; undefined where they do not make a whole block (the
- * node leaves transactions without actions out), so that it is asked for by itself.
+ * Blocks assembled from raw heads and the bulk answer for their transactions. undefined for a block that is
+ * not whole, since nodes leave out transactions without actions; it must be fetched singly.
  */
 export const assemble = (
   heads: readonly RawHead[],

@@ -10,34 +10,36 @@ export type Asking = {
   readonly pool: Pool
   readonly clock: Clock
   readonly limits: HttpLimits
-  /** How often a question is asked before it is given up, over all nodes. */
+  /** Maximum number of tries per question, over all nodes. */
   readonly tries: number
-  /** Ends every question that is asked. */
+  /** Aborts all requests. */
   readonly signal: AbortSignal
-  /** The node that is asked first, unless it is known to be no use; absent: the best one. */
+  /** The node to ask first if it answers and does not rest; absent: the best one. */
   readonly first?: Member
-  /** Called when a request is over. */
+  /** Called when a request ends. */
   readonly onCall?: Means['onCall']
 }
 
 export type Question<T> = HttpRequest & {
-  /** The name of the question in messages. */
+  /** The question's name in messages. */
   readonly what: string
-  /** Reads the answer; a Failure it throws counts as a failed try. */
+  /** Parses the answer; a Failure thrown here counts as a failed try. */
   readonly decode: (text: string) => T
-  /** Bytes of the answer that are no UTF-8 come as lone surrogates (`bytesOfText`) instead of being refused. */
+  /** Bytes that are not UTF-8 become lone surrogates (`bytesOfText`); otherwise the answer is refused. */
   readonly bytes?: true
-  /** `block not found` is an answer: not waited for. */
+  /** `block not found` is a valid answer and is not retried. */
   readonly mayBeAbsent?: true
+  /** Who asks makes a smaller question of one whose answer is too large: the same one is not asked again. */
+  readonly splits?: boolean
 }
 
-/** gRPC code of nodes that do not know a call. */
+/** gRPC status UNIMPLEMENTED: the node does not have the call. */
 export const NO_SUCH_CALL = 12
 
-/** What a node gives as the reason of a refusal. */
+/** A node's error code and message for a refused request. */
 type Refusal = { readonly code: number; readonly message: string }
 
-/** A node's own refusal (HTTP 400 with code and message): asking it again would give the same. */
+/** A node's own refusal (HTTP 400 with code and message); a retry would get the same. */
 export class Refused extends Failure {
   readonly code: number
   readonly reason: string
@@ -51,7 +53,7 @@ export class Refused extends Failure {
   }
 }
 
-/** An answer over the size limit: a smaller question may help, the same one will not. */
+/** An answer over the size limit. A smaller range may succeed. */
 export class TooLarge extends Failure {
   constructor(what: string, node: string, maxBytes: number) {
     super('bad_block', `${node}: the response to ${what} is over ${maxBytes} bytes.`, {
@@ -61,20 +63,21 @@ export class TooLarge extends Failure {
   }
 }
 
-/** What became of one try. */
+/** The result of one try. */
 type Try<T> =
   | { readonly tag: 'done'; readonly value: T }
-  /** Asking again can help. `bad`: the node answered, but not what can be true. */
+  /** A retry can help. `bad`: the node answered, but the answer cannot be true. */
   | { readonly tag: 'again'; readonly detail: string; readonly bad?: Failure; readonly restMs?: number }
-  /** Asking this node again will not help, another one may. */
+  /** A retry at this node will not help, but another node may answer. */
   | { readonly tag: 'elsewhere'; readonly failure: Failure }
 
-/** A node that is behind says this of blocks that it will have: worth asking again. */
+/** A node that is behind gives this message for a block it does not have yet, so a retry is worthwhile. */
 const NOT_FOUND_YET = 'block not found'
 
 /**
- * Asks the best node, and again where that can help: the next node at once, the same one after a rest. Throws 'unavailable'
- * when none answers, the reader's Failure when all answers are wrong, `Refused`, `TooLarge`, 'deadline'.
+ * Asks the best node and retries where that can help: at the next node at once, at the same node after a
+ * rest. Throws 'unavailable' when no node answers, the decoder's Failure when all answers are wrong,
+ * `Refused`, `TooLarge`, 'deadline'.
  */
 export const ask = async <T>(asking: Asking, question: Question<T>): Promise<T> => {
   const { pool, clock, signal } = asking
@@ -101,7 +104,7 @@ export const ask = async <T>(asking: Asking, question: Question<T>): Promise<T> 
   throw last ?? otherChains(pool) ?? nobodyAnswers(pool, question.what, details)
 }
 
-/** The Failure when every node serves another chain than the stored one: waiting does not help. */
+/** The Failure when every node serves a different chain from the stored one; a retry does not help. */
 const otherChains = ({ members }: Pool): Failure | undefined =>
   members.every(({ foreign }) => foreign !== undefined)
     ? new Failure(
@@ -111,7 +114,7 @@ const otherChains = ({ members }: Pool): Failure | undefined =>
       )
     : undefined
 
-/** The Failure for a question that no node answered, with what each of them did (by name). */
+/** The Failure for a question that no node answered; `details`: the error of each node, by name. */
 export const nobodyAnswers = (pool: Pool, what: string, details: ReadonlyMap<string, string>): Failure => {
   const told = pool.members
     .map(({ endpoint: { name } }) => [name, details.get(name)] as const)
@@ -122,7 +125,7 @@ export const nobodyAnswers = (pool: Pool, what: string, details: ReadonlyMap<str
   })
 }
 
-/** One try at one node, judged. */
+/** Asks one node once and classifies the answer. */
 export const tryOnce = async <T>(
   { pool, limits, clock, signal, onCall, isRetry = false }: Asking & Pick<Means, 'isRetry'>,
   member: Member,
@@ -130,8 +133,12 @@ export const tryOnce = async <T>(
 ): Promise<Try<T>> => {
   const { name } = member.endpoint
   const outcome = await askOnce(member.endpoint, question, { limits, clock, signal, onCall, isRetry })
-  if (outcome.tag === 'too_large')
-    return { tag: 'elsewhere', failure: new TooLarge(question.what, name, limits.maxBytes) }
+  if (outcome.tag === 'too_large') {
+    const failure = new TooLarge(question.what, name, limits.maxBytes)
+    return question.splits === true
+      ? { tag: 'elsewhere', failure }
+      : { tag: 'again', detail: failure.message, bad: failure }
+  }
   if (outcome.tag !== 'answer') return { tag: 'again', detail: outcome.detail }
   const { answer, retryAfterMs } = outcome
   if (answer.status !== 200) return refused(name, question, { answer, retryAfterMs })
@@ -147,7 +154,7 @@ export const tryOnce = async <T>(
   }
 }
 
-/** What follows from an answer of a node, by name, that has not what was asked for. */
+/** Classifies an answer whose status is not 200; `name`: the node's. */
 const refused = (
   name: string,
   question: Question<unknown>,
@@ -157,14 +164,11 @@ const refused = (
   if (isTrouble(answer.status))
     return { tag: 'again', detail, ...(retryAfterMs === undefined ? {} : { restMs: retryAfterMs }) }
   const refusal = refusalIn(answer)
-  if (refusal === undefined)
-    return {
-      tag: 'elsewhere',
-      failure: new Failure(
-        'unavailable',
-        `${name} responds to ${question.what} with ${detail}, which no node does.`,
-      ),
-    }
+  if (refusal === undefined) {
+    // Something between us and the node has answered, perhaps only for a moment.
+    const message = `${name} responds to ${question.what} with ${detail}, which no node does.`
+    return { tag: 'again', detail: message, bad: new Failure('unavailable', message) }
+  }
   const failure = new Refused(question.what, name, refusal)
   return refusal.message === NOT_FOUND_YET && question.mayBeAbsent !== true
     ? { tag: 'again', detail: refusal.message, bad: failure }
@@ -179,7 +183,8 @@ const utf8 = (bytes: Uint8Array): string | undefined => {
   }
 }
 
-const refusalIn = (answer: NodeAnswer): Refusal | undefined => {
+/** A node's own refusal: status 400 with code and message. undefined: the answer is none, whatever its text says. */
+export const refusalIn = (answer: NodeAnswer): Refusal | undefined => {
   if (answer.status !== 400) return undefined
   try {
     const { code, message } = JSON.parse(Buffer.from(answer.body).toString()) as Record<

@@ -10,12 +10,12 @@ export type ChainInfo = {
   readonly libTime: bigint
 }
 
-/** Which chain a node has. */
+/** The identity of a chain: its id and the hash of its first block. */
 export type ChainIdentity = { readonly chainId: number; readonly genesis: string }
 
-/** Why a node must not be asked about what is stored. */
+/** The reason why a node must not be asked about the stored chain. */
 export type Unfit =
-  /** It is of another chain: `genesis block 5gQ…, not 8Wx…`. */
+  /** The node serves another chain: `genesis block 5gQ…, not 8Wx…`. */
   | { readonly is: 'foreign'; readonly why: string }
-  /** It is of the same chain, but on another branch: it has another irreversible block at a height that is stored. */
+  /** The node serves another branch of the same chain: its irreversible block at a stored height differs. */
   | { readonly is: 'apart'; readonly height: number; readonly stored: string; readonly there: string }

@@ -5,13 +5,16 @@ import type { Node } from './port.ts'
 import { type RpcNodeOptions, rpcNode } from './rpc-node.ts'
 
 export type NodeOptions = Omit<RpcNodeOptions, 'endpoints' | 'rangeEnd'> & {
-  /** Nodes of one chain: `http(s)://[user:password@]host[:port][/path]`, and at most one `archive:FOLDER-OR-URL`. */
+  /**
+   * Nodes of one chain: `http(s)://[user:password@]host[:port][/path]`, at most one `archive:FOLDER-OR-URL`.
+   */
   readonly urls: readonly string[]
 }
 
 /**
- * The nodes of these URLs as one. At most one of them is an archive, `archive:` and a folder or an http(s) URL: it is asked
- * first for the blocks that it has. Throws Failure 'usage' for what is no URL of a node. Asks nothing yet.
+ * Combines the nodes at these URLs into one. At most one URL is an archive, `archive:` followed by a folder
+ * or an http(s) URL; it is asked first for the blocks that it has. Throws Failure 'usage' for an invalid node
+ * URL. Sends no request yet.
  */
 export const createNode = ({ urls, ...options }: NodeOptions): Node => {
   const [archive, ...more] = urls.filter(url => url.startsWith(ARCHIVE))

@@ -3,22 +3,23 @@ import type { ArchiveAnswer, ArchiveCall } from '#archive/answers.ts'
 import { authorizationIn } from '#archive/authorization.ts'
 import { Failure } from '#failure/failure.ts'
 
-/** Where a node is asked. */
+/** The address of a node. */
 export type Endpoint = {
   /** URL without user and password, for messages. */
   readonly name: string
-  /** URL that paths are put behind; without credentials and slash at its end. */
+  /** URL to which paths are appended, without credentials and without a trailing slash. */
   readonly base: string
-  /** `Authorization` when the URL had user and password. */
+  /** The `Authorization` header if the URL has user and password. */
   readonly headers: Readonly<Record<string, string>>
-  /** Answers in place of a server: an archive of blocks. */
+  /** Set for an archive of blocks, which answers in place of a server. */
   readonly answers?: (call: ArchiveCall) => Promise<ArchiveAnswer>
 }
 
 const HELP = 'A node URL has the form http(s)://[user:password@]host[:port][/path].'
 
 /**
- * Reads a node's URL. The text itself never appears in a message: it may contain a password. Throws Failure 'usage'.
+ * Parses a node's URL. The given text never appears in a message, since it may contain a password. Throws
+ * Failure 'usage'.
  */
 export const endpointOf = (text: string): Endpoint => {
   const url = URL.parse(text)
@@ -37,11 +38,11 @@ export const endpointOf = (text: string): Endpoint => {
 }
 
 /**
- * Refuses ('usage') a set of nodes none of whose host names exists: a typing error, so waiting does not help. A name
- * server that does not answer says nothing about a name.
+ * Throws Failure 'usage' if no host name of the nodes exists: this is a typing error, so a retry does not
+ * help. A name server that does not answer proves nothing about a name.
  */
 export const requireKnownHosts = async (urls: readonly string[]): Promise<void> => {
-  // An archive that does not exist says so itself.
+  // An archive that does not exist is reported when it is opened.
   if (urls.some(url => url.startsWith('archive:'))) return
   const hosts = urls.map(url => new URL(url).hostname.replace(/^\[|\]$/g, ''))
   const exist = await Promise.all(hosts.map(exists))

@@ -11,10 +11,10 @@ import type { Fetching } from './fetching.ts'
 import { type Proven, proveBlocks } from './prove-blocks.ts'
 import { type BlockMessage, unpacked } from './threads/block-message.ts'
 
-/** Blocks asked for one by one at the same time, when a bulk answer does not help. */
+/** Number of blocks fetched singly at the same time when a bulk answer does not help. */
 const SINGLES = 4
 
-/** One irreversible block by itself, proved; a child of `parent` if that is given. Throws Failure 'bad_block'. */
+/** Fetches and proves one irreversible block, a child of any given `parent`. Throws Failure 'bad_block'. */
 export const fetchBlock = async (
   fetching: Fetching,
   height: number,
@@ -25,20 +25,20 @@ export const fetchBlock = async (
   return proven
 }
 
-/** A range whose bulk answers have come as texts: they are read when its turn comes, and take little until then. */
+/** A range whose bulk answers have arrived as text, to be parsed at its turn: text takes little memory. */
 export type FetchedRange = Range & {
-  /** No block is asked for behind it. */
+  /** No range follows this one. */
   readonly ends: boolean
   readonly answers?: BulkAnswers
-  /** What a thread has made of them. */
+  /** The packed parts from a proving thread. */
   readonly proved?: BlockMessage
-  /** The blocks themselves, where there were no bulk answers. */
+  /** The blocks themselves if there were no bulk answers. */
   readonly blocks?: readonly Proven[]
 }
 
 /**
- * Asks for the bulk answers of a range, and has them proved where there is a thread for it. Without such answers the blocks
- * are asked for one by one at once: several ranges are under way then, too.
+ * Fetches the bulk answers of a range and has them proved if there is a thread for it. Without bulk answers
+ * the blocks are fetched singly right away, so several ranges are in flight in that case too.
  */
 export const fetchRange = async (
   fetching: Fetching,
@@ -67,16 +67,17 @@ export const fetchRange = async (
 const asItIs = (text: string): string => text
 
 /**
- * The blocks of a range in order, each a child of the one before, proved as far as is asked; the last one by its own
- * signature. What the bulk answers do not give is asked for by itself, with no weaker checks; a range whose answer is too
- * large is halved.
+ * The blocks of a range in order, each the child of the one before, proved to the requested level; the last
+ * one by its own signature. Blocks that the bulk answers lack are fetched singly, with checks that are no
+ * weaker. A range whose answer is too large is halved.
  */
 export const blocksIn = async (fetching: Fetching, fetched: FetchedRange): Promise<readonly Proven[]> => {
   if (fetched.blocks !== undefined) return fetched.blocks
   const { from, ends } = fetched
   const found = await partsIn(fetching, fetched)
   if (found === 'too_large') return inHalves(fetching, fetched)
-  // Without its signature, nothing but the node's word of its hash proves a head that has no child yet.
+  // A last head without signature has no child yet, so only the hash that the node reports for a single block
+  // proves it.
   const parts = fetching.prove === 'linked' && ends ? found.with(-1, {}) : found
   const whole: (Found | undefined)[] = parts.map(foundIn)
   const missing = [...whole.keys()].filter(at => whole[at] === undefined)
@@ -91,7 +92,7 @@ export const blocksIn = async (fetching: Fetching, fetched: FetchedRange): Promi
   return proveBlocks(fetching, await linked(run, { fetch: single }))
 }
 
-/** The blocks of a range whose answer is too large. */
+/** The blocks of a range whose answer is too large, fetched in two halves. */
 const inHalves = async (
   fetching: Fetching,
   { from, to, ends }: Pick<FetchedRange, 'from' | 'to' | 'ends'>,
@@ -103,7 +104,7 @@ const inHalves = async (
   return [...blocks, ...(await blocksIn(fetching, upper))]
 }
 
-/** undefined: the block is to be asked for by itself. */
+/** undefined: the block must be fetched singly. */
 const foundIn = ({ head, block }: Part): Found | undefined => {
   if (block === undefined) return undefined
   return head === undefined ? { block } : { block, head }
@@ -128,7 +129,7 @@ const partsIn = async (
   }
 }
 
-/** undefined where anything is wrong with the answers. */
+/** undefined if the answers contain any fault. */
 const readParts = (answers: BulkAnswers): readonly Part[] | undefined => {
   try {
     return partsOf(answers)
@@ -138,10 +139,13 @@ const readParts = (answers: BulkAnswers): readonly Part[] | undefined => {
   }
 }
 
-/** The parts by answers that are read as they come, so that another node is asked where one is wrong; undefined: no heads. */
+/**
+ * Repeats the bulk calls and parses each answer on arrival, so that another node is asked after a wrong one;
+ * undefined: no heads.
+ */
 const askedAgain = async (given: Fetching, range: Range): Promise<readonly Part[] | undefined> => {
   const { size, asking } = given
-  // One try was the range's own.
+  // The range's first request was one of the tries.
   const fetching = { ...given, asking: { ...asking, tries: Math.max(1, asking.tries - 1) } }
   const [heads, lists] = await Promise.all([
     orNothing(size, fetchHeads(fetching, range)),
@@ -154,7 +158,7 @@ const askedAgain = async (given: Fetching, range: Range): Promise<readonly Part[
   })
 }
 
-/** undefined when the node refuses, or its answer is wrong: the blocks are then requested one by one. */
+/** undefined when the node refuses or its answer is wrong; the blocks are then fetched singly. */
 const orNothing = async <T>(size: Fetching['size'], asked: Promise<T>): Promise<T | undefined> => {
   try {
     return await asked
@@ -175,6 +179,7 @@ const fetchLists = <T>(
     what: `transactions of blocks ${from} … ${to}`,
     path: '/getBlockTxsByContract',
     body: JSON.stringify({ from_block: from, to_block: to }),
+    splits: to > from,
     decode: text => {
       const decoded = decode(text)
       size.note(to - from + 1, text.length)
@@ -185,13 +190,13 @@ const fetchLists = <T>(
 type Linking<T> = {
   /** The hash of the block before the first one; absent: any. */
   readonly parent?: string | undefined
-  /** A block by itself; a child of `parent` if that is given. Throws Failure 'bad_block'. */
+  /** Fetches one block, a child of `parent` if that is given. Throws Failure 'bad_block'. */
   readonly fetch: (height: number, parent: string | undefined) => Promise<T>
 }
 
 /**
- * The blocks of a run, each the child of the one before. Where two do not fit, either may be wrong: both are asked for
- * again. Throws Failure 'bad_block' if that is no help.
+ * The blocks of a run, each the child of the one before. If two neighbours do not fit, either may be wrong,
+ * so both are fetched again. Throws Failure 'bad_block' if they still do not fit.
  */
 export const linked = async <T extends { readonly block: Block }>(
   run: readonly T[],
@@ -218,7 +223,7 @@ export const linked = async <T extends { readonly block: Block }>(
   return right
 }
 
-/** Both blocks were asked for again, so no other way to ask is left. */
+/** Both blocks have been fetched again, so no other request can help. */
 const contradiction = (error: unknown): never => {
   if (!(error instanceof Failure) || error.details['rule'] !== PARENT_HASH) throw error
   const { message, details } = error
@@ -227,7 +232,7 @@ const contradiction = (error: unknown): never => {
 
 const OTHER_NODE = 'The node contradicts itself. Use another node.'
 
-/** Whether `block` is the child of `parent`: undefined, or what does not fit. */
+/** The reason why `block` is not the child of `parent`; undefined: it is. */
 const misfit = (parent: Block, block: Block): Failure | undefined => {
   try {
     if (block.parentHash !== parent.hash)

@@ -13,8 +13,9 @@ const bad = (height: number, reason: string, help?: string): Failure =>
   })
 
 /**
- * Raw heads `from` … `to`. Unless only `linked` is to be proved, the last one carries a valid signature, which proves
- * them all once each is found to be the child of the one before. Throws Failure 'bad_block', `Refused`, `TooLarge`.
+ * Fetches raw heads `from` … `to`. Unless the level is `linked`, the last one must carry a valid signature.
+ * It proves all of them once each is verified as the child of the one before. Throws Failure 'bad_block',
+ * `Refused`, `TooLarge`.
  */
 export const fetchHeads = (fetching: Fetching, { from, to }: Range): Promise<readonly RawHead[]> =>
   ask(fetching.asking, {
@@ -31,9 +32,10 @@ export const headsQuestion = ({ from, to }: Range) => ({
   what: from === to ? `head ${from}` : `heads ${from} … ${to}`,
   path: '/getBlockHeaderByRange',
   body: JSON.stringify({ start: from, end: to + 1 }),
+  splits: to > from,
 })
 
-/** Throws Failure 'bad_block' unless the heads are those of the range, and the last one is signed if that is to be proved. */
+/** Throws Failure 'bad_block' unless the heads fill the range and, above `linked`, the last is signed. */
 export const requireHeads = (heads: readonly RawHead[], range: Range, prove: ProofLevel): void => {
   requireRun(heads, range)
   const last = heads.at(-1)
@@ -52,7 +54,10 @@ const requireRun = (heads: readonly RawHead[], { from, to }: Range): void => {
     )
 }
 
-/** The witness whose valid signature a head carries; undefined for genesis, which nobody signs. Throws Failure 'bad_block'. */
+/**
+ * The witness whose valid signature a head carries; undefined for genesis, which is unsigned. Throws Failure
+ * 'bad_block'.
+ */
 export const requireSigned = (head: RawHead): string | undefined => {
   if (head.height === 0) return undefined
   const fault = signatureFault(headHashBytes(head), head)
@@ -61,7 +66,7 @@ export const requireSigned = (head: RawHead): string | undefined => {
   return head.witness
 }
 
-/** The head of one block, whose signature is required. Throws as `fetchHeads`, and 'bad_block' when it is refused. */
+/** Fetches the signed head of one block. Throws like `fetchHeads`, and 'bad_block' when the node refuses. */
 export const fetchSignedHead = async (fetching: Fetching, height: number): Promise<RawHead> => {
   try {
     const [head] = await fetchHeads(fetching, { from: height, to: height })
@@ -80,7 +85,7 @@ export const fetchSignedHead = async (fetching: Fetching, height: number): Promi
   }
 }
 
-/** The same out of the raw block, of a node that knows no call for heads; undefined: it gives none either. */
+/** The signed head from the raw block, for nodes without a call for heads; undefined: no raw block either. */
 const headOfRawBlock = async ({ asking }: Fetching, height: number): Promise<RawHead | undefined> => {
   try {
     return await ask(asking, {

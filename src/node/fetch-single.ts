@@ -9,18 +9,19 @@ import { ask, Refused } from './call.ts'
 import { fetchHeads, fetchSignedHead } from './fetch-heads.ts'
 import type { Fetching } from './fetching.ts'
 
-/** A block that is linked, with what came beside it. */
+/** A linked block and the data fetched with it. */
 export type Found = {
   readonly block: Block
-  /** Its raw head, when that was asked for. */
+  /** Its raw head, if that was fetched. */
   readonly head?: RawHead
-  /** Receipts that the raw form had to prove. */
+  /** Number of receipts that the raw block had to prove. */
   readonly lost?: number
 }
 
 /**
- * One irreversible block by itself: it has the hash of its head and is a child of `parent`, if that is given. Unless
- * `linked` is enough the head is known first, by its signature. Asked at every node before it fails.
+ * Fetches one irreversible block: its hash is that of its head, and it is a child of `parent` if that is
+ * given. Unless the level is `linked`, the signed head is fetched first. Every node is asked before the call
+ * fails.
  */
 export const fetchSingle = async (
   fetching: Fetching,
@@ -48,7 +49,7 @@ export const fetchSingle = async (
     }
 }
 
-/** The raw head of a block whose hash is not its head's: `info` may be of a form that nodes do not show. Else throws. */
+/** Fetches the raw head after a wrong hash, since nodes do not show every form of `info`; else rethrows. */
 const rawHeadAfter = async (
   error: unknown,
   fetching: Fetching,
@@ -71,11 +72,11 @@ type On = { readonly parent: string | undefined; readonly head: RawHead | undefi
 
 type Checked = {
   readonly block: Block
-  /** Some receipts lost bytes, which its raw form must prove. */
+  /** Some receipts have lost bytes; the raw block must prove them. */
   readonly lossy: boolean
 }
 
-/** Reads the block of an answer, and checks all but receipts that lost bytes. */
+/** Parses the block in an answer and checks everything except receipts that have lost bytes. */
 const checkedBlock =
   (height: number, { parent, head }: On) =>
   (text: string): Checked => {
@@ -96,13 +97,13 @@ const checkedBlock =
       return { block, lossy: false }
     } catch (error) {
       if (lossyReceipts(block).length === 0) throw error
-      // Everything else must be right: no work is done for a block that is wrong anyway.
+      // Everything else must be right: a block that is wrong anyway needs no further work.
       checkBlock(block, { parentHash: parent, height }, { ...known, receipts: 'later' })
       return { block, lossy: true }
     }
   }
 
-/** A block's raw form, which must pass `check`: it throws Failure 'bad_block'. Throws that, and `Refused`. */
+/** Fetches a raw block; `check` throws Failure 'bad_block' if it is wrong. Throws that, and `Refused`. */
 export const fetchRaw = (
   { asking }: Fetching,
   height: number,
@@ -120,8 +121,8 @@ export const fetchRaw = (
   })
 
 /**
- * Checks a block some of whose receipts lost bytes in the node's JSON, with just those taken from its raw form; how many
- * they are. Throws Failure 'bad_block', `Refused`.
+ * Checks a block in which receipts have lost bytes in the node's JSON. Only those receipts are taken from the
+ * raw block. Returns their number. Throws Failure 'bad_block', `Refused`.
  */
 const proveLost = async (
   fetching: Fetching,
@@ -134,7 +135,7 @@ const proveLost = async (
   const check = (raw: RawBlock): void => {
     const receipts = new Map(receiptsAt(raw, lossy))
     const [only] = lossy
-    // For nodes whose raw form lost the bytes too: a character that was cut can be found by the root.
+    // The raw form of some nodes has lost the bytes too; the Merkle root can then identify one cut character.
     const again = only !== undefined && lossy.length === 1 ? receipts.get(only) : undefined
     if (only !== undefined && again !== undefined && mayHaveLost(again)) {
       if (!tried) restored = restoredReceipt(block, only)

@@ -4,48 +4,48 @@ import type { Provers } from './threads/provers.ts'
 
 /** Events of fetching blocks that an operator should know about. */
 export type BlockEvent =
-  /** Receipts of a block whose bytes the node's JSON had lost were proved by its raw form. */
+  /** Receipts that had lost bytes in the node's JSON were proved by the raw block. */
   | { readonly type: 'lost_bytes'; readonly height: number; readonly receipts: number }
-  /** The texts of transactions near the head are not proved: the node does not give this raw block. Reported once. */
+  /** Texts of transactions near the head are not proved: the node has no raw block. Reported once. */
   | { readonly type: 'no_raw'; readonly height: number; readonly reason: string }
-  /** A thread that proves has died; the others, or the main thread, do its work. */
+  /** A proving thread has died; the other threads, or the main thread, do its work. */
   | { readonly type: 'thread_died'; readonly reason: string }
 
-/** What fetching blocks needs. */
+/** The settings and dependencies for fetching blocks. */
 export type Fetching = {
   readonly asking: Asking
   readonly size: RangeSize
-  /** How far blocks must be proved. */
+  /** Level to which blocks must be proved. */
   readonly prove: ProofLevel
-  /** Whether `whole` is proved beyond that where the node gives raw blocks. */
+  /** Whether blocks are proved to `whole` beyond that level if the node returns raw blocks. */
   readonly wholeIfGiven: boolean
   readonly tell: (event: BlockEvent) => void
-  /** Absent: the answers of bulk calls are proved by this thread. */
+  /** Absent: this thread proves the answers of bulk calls. */
   readonly provers?: Provers
 }
 
-/** What to do about a node that does not return signatures. */
+/** Help text for a node that does not return signatures. */
 export const SIGNED_HELP =
   'Use a node that returns signatures. (--prove linked checks only the hashes and needs no signatures.)'
 
-/** Largest range of getBlockTxsByContract: its ends may be 100 apart (go-iost rpc). */
+/** Largest range of getBlockTxsByContract, in blocks: its ends may be 100 apart (go-iost rpc). */
 const LARGEST = 101
-/** Before anything is known of the blocks' sizes. */
+/** First range size in blocks, while no answer's size is known. */
 const FIRST = 5
 
-/** How many blocks are asked for at once, from the size of the answers before. */
+/** The number of blocks per request, computed from the sizes of earlier answers. */
 export type RangeSize = {
   next(): number
-  /** Notes how many characters the answer for a range of `blocks` blocks had. */
+  /** Records the length in characters of the answer for a range of `blocks` blocks. */
   note(blocks: number, letters: number): void
-  /** Notes that the answer for a range of `blocks` blocks was over the limit. */
+  /** Records that the answer for a range of `blocks` blocks was over the limit. */
   tooLarge(blocks: number): void
-  /** The node knows no bulk calls: blocks are asked for one by one from now on. */
+  /** Records that the node has no bulk calls: blocks are fetched singly from now on. */
   noBulk(): void
   bulk(): boolean
 }
 
-/** Ranges whose answers have about `targetBytes`: they shrink at once when blocks grow, and grow at most twofold. */
+/** Aims at answers of about `targetBytes`. Ranges shrink at once, and at most double per answer. */
 export const createRangeSize = (targetBytes: number): RangeSize => {
   let size = FIRST
   let bulk = true

@@ -3,20 +3,20 @@ import type { Member, Pool } from './pool.ts'
 type Found = 'lib' | 'probeMs' | 'genesis' | 'silent' | 'foreign' | 'apart'
 
 /**
- * What probes have found out about the nodes, in the order in which they are given: for another thread, which asks them
- * but does not probe them. Threads have no common clock, so moments are ages in milliseconds.
+ * Results of probes, in the given order of nodes, for a thread that sends requests to the nodes but does not
+ * probe them. Threads have no common clock, so times are ages in milliseconds.
  */
 export type Health = {
   readonly members: readonly (Readonly<Pick<Member, Found>> & { readonly heard: Aged<Member['heard']> })[]
   readonly head: Aged<Pool['head']>
   readonly storedHeight: number
-  /** How long ago one of them was last believed; undefined: never. */
+  /** Age of the last accepted report of any node; undefined: there was none. */
   readonly heardAgeMs: number | undefined
 }
 
 type Aged<T> = T extends { readonly at: number } ? Omit<T, 'at'> & { readonly ageMs: number } : T
 
-/** The health of a pool's nodes now. */
+/** The current health of a pool's nodes. */
 export const healthOf = ({ members, head, heardAt, storedHeight }: Pool, now: number): Health => ({
   members: members.map(({ lib, probeMs, genesis, silent, foreign, apart, heard }) => ({
     ...{ lib, probeMs, genesis, silent, foreign, apart },
@@ -27,7 +27,7 @@ export const healthOf = ({ members, head, heardAt, storedHeight }: Pool, now: nu
   heardAgeMs: heardAt === undefined ? undefined : now - heardAt,
 })
 
-/** Takes over what another thread found out about the same nodes. What this thread met itself with requests stays. */
+/** Applies another thread's probe results for the same nodes; failures of this thread's requests remain. */
 export const takeOverHealth = (
   pool: Pool,
   { members, head, storedHeight, heardAgeMs }: Health,
@@ -46,6 +46,6 @@ export const takeOverHealth = (
   }
 }
 
-/** What this thread has found out itself since (`looksAgain`) is not taken back. */
+/** Keeps results that this thread has obtained itself since then (`looksAgain`). */
 const newer = <T extends { readonly at: number }>(own: T | undefined, taken: T): T =>
   own !== undefined && own.at > taken.at ? own : taken

@@ -8,37 +8,37 @@ import type { NodeAnswer } from './port.ts'
 export type HttpRequest = {
   /** Begins with a slash. */
   readonly path: string
-  /** JSON; with it the request is a POST. */
+  /** JSON; its presence makes the request a POST. */
   readonly body?: string
 }
 export type HttpLimits = {
-  /** For the whole answer, from the first byte sent to the last one received. */
+  /** Time limit from the first byte sent to the last one received. */
   readonly timeoutMs: number
-  /** Of the body, as it is after decompression. */
+  /** Size limit of the body after decompression. */
   readonly maxBytes: number
 }
 
 export type Means = {
   readonly limits: HttpLimits
   readonly clock: Clock
-  /** Ends the request. */
+  /** Aborts the request. */
   readonly signal: AbortSignal
-  /** Absent: the caller bounds the answers. */
+  /** Absent: the caller limits the memory of answers. */
   readonly budget?: Budget
-  /** Called when the request is over. */
+  /** Called when the request ends. */
   readonly onCall?: ((call: NodeCall) => void) | undefined
-  /** An earlier request of the same question failed or is slow. */
+  /** An earlier request for the same question failed or is slow. */
   readonly isRetry?: boolean
 }
 
-/** A request to a node that is over. */
+/** A completed request to a node. */
 export type NodeCall = {
-  /** The first part of its path: the name of the call. */
+  /** The first segment of the path, which is the name of the call. */
   readonly name: string
   readonly ms: number
-  /** `refused`: 4xx; `trouble`: 429 or 5xx; `cancelled`: nobody wanted the answer any more. */
+  /** `refused`: 4xx; `trouble`: 429 or 5xx; `cancelled`: the caller no longer needed the answer. */
   readonly outcome: Exclude<Outcome['tag'], 'answer'> | 'ok' | 'refused' | 'trouble' | 'cancelled'
-  /** Of the body. */
+  /** Length of the body. */
   readonly bytes: number
   readonly isRetry: boolean
 }
@@ -49,22 +49,22 @@ export type Outcome =
       readonly tag: 'answer'
       readonly answer: NodeAnswer
       readonly retryAfterMs: number | undefined
-      /** Counts the bytes of the answer; to be released by whoever uses the answer. */
+      /** The memory of the answer; the caller releases it after use. */
       readonly hold: Hold
     }
   | { readonly tag: 'timeout' | 'connection' | 'too_large' | 'no_room'; readonly detail: string }
 
-/** Of answers that are bounded by who asks for them. */
+/** The hold of answers whose memory the caller limits. */
 const UNBOUNDED: Hold = { grow: () => true, release: () => undefined }
 
-/** The reason for ending a request whose answer is no longer read. */
+/** Abort reason: the answer is no longer read. */
 const LEFT = 'left'
-/** A part of an answer, and none because it has not changed: no request of ours asks for either. */
+/** Partial Content and Not Modified: no request here asks for either. */
 const UNASKED: ReadonlySet<number> = new Set([206, 304])
-/** The reason of a time-out, which tells it from an abort by the caller. */
+/** Abort reason of a timeout, which distinguishes it from an abort by the caller. */
 const LATE = 'late'
 
-/** One request to one node (`askUncounted`), told of when it is over. */
+/** Sends one request to one node (`askUncounted`) and calls `onCall` at its end. */
 export const askOnce = async (
   endpoint: Endpoint,
   request: HttpRequest,
@@ -86,7 +86,7 @@ export const askOnce = async (
   }
 }
 
-/** What an archive of blocks answers: its chunks are bounded, and no connection can fail. */
+/** The outcome of a request to an archive: its chunks are limited in size, and no connection can fail. */
 const answerOf = async (
   answers: NonNullable<Endpoint['answers']>,
   request: HttpRequest,
@@ -111,12 +111,12 @@ const outcomeOf = ({ status }: NodeAnswer): 'ok' | 'refused' | 'trouble' => {
   return status >= 400 ? 'refused' : 'ok'
 }
 
-/** A node's own trouble: another one may know better. */
+/** Whether the node itself is in trouble, so that another one may answer. */
 export const isTrouble = (status: number): boolean => status >= 500 || status === 429
 
 /**
- * One request to one node. Redirects are not followed; an answer over the limit is cut off while it comes in. Throws
- * only Failure 'deadline' when `signal` aborts.
+ * Sends one request to one node. Redirects are not followed; reading stops once an answer exceeds the limit.
+ * Throws only Failure 'deadline', when `signal` aborts.
  */
 const askUncounted = async (
   endpoint: Endpoint,
@@ -178,17 +178,17 @@ const send = (
     signal,
   })
 
-/** Why a response with this status answers nothing; undefined: it may. */
+/** The reason why a response with this status is no answer; undefined: it may be one. */
 const wrongStatus = (status: number): string | undefined => {
   if (status < 200 || status > 599) return `status ${status}, which is not an HTTP status`
   return UNASKED.has(status) ? `status ${status}, which is not a response to the request` : undefined
 }
 
-/** The Failure for a call whose caller does not want it any more. */
+/** The Failure for a request that its caller has cancelled. */
 export const endedByCaller = (signal: AbortSignal): Failure =>
   new Failure('deadline', 'The request to the node was cancelled.', { cause: signal.reason })
 
-/** A node's word on when to come again is believed up to a minute. */
+/** Longest `Retry-After` of a node that is respected, in seconds. */
 const LONGEST_RETRY_AFTER_S = 60
 
 const retryAfter = (response: Response): number | undefined => {
@@ -198,7 +198,7 @@ const retryAfter = (response: Response): number | undefined => {
     : undefined
 }
 
-/** The system's word for what happened (`ConnectionRefused`): messages of fetch may repeat the URL. */
+/** The system's error code (`ConnectionRefused`): messages of fetch may repeat the URL. */
 const codeOf = (error: unknown): string => {
   if (!(error instanceof Error)) return 'unknown'
   const { code } = error as { code?: unknown }
@@ -206,8 +206,9 @@ const codeOf = (error: unknown): string => {
 }
 
 /**
- * The body of an answer, read within a limit and counted as it comes in; a body over the limit, or without room, is
- * left unread. If the length is given, memory for it is taken at once, so that the bytes are never there twice.
+ * Reads a body within a limit and counts its bytes on arrival. Reading stops when the body exceeds the limit
+ * or has no room. If the length is known, its memory is allocated at once, so that the bytes are never held
+ * twice.
  */
 const readBody = async (
   response: Response,
@@ -220,7 +221,7 @@ const readBody = async (
   return told === undefined ? readParts(response.body, maxBytes, hold) : readInto(response.body, told, hold)
 }
 
-/** Length of the body as it will be read; undefined when the header gives another one, or none. */
+/** Length of the body as it will be read; undefined: no header, or that of a compressed body. */
 const toldLength = ({ headers }: Response): number | undefined => {
   const text = headers.get('content-length')
   return text !== null && /^\d{1,15}$/.test(text) && !headers.has('content-encoding')
@@ -237,7 +238,7 @@ const readInto = async (
   const body = new Uint8Array(length)
   let at = 0
   for await (const part of stream) {
-    // HTTP ends a body at its length.
+    // HTTP ends a body at its length, so no part exceeds the array.
     body.set(part, at)
     at += part.byteLength
   }
@@ -254,7 +255,7 @@ const readParts = async (
   for await (const part of stream) {
     bytes += part.byteLength
     if (bytes > maxBytes) return 'too_large'
-    // Twice: once in parts, once in one piece.
+    // Counted twice: once in parts, once in the joined body.
     if (!hold.grow(2 * part.byteLength)) return 'no_room'
     parts.push(part)
   }

@@ -4,7 +4,7 @@ import { judge, unfitText } from './judge.ts'
 const IDENTITY = { chainId: 1020, genesis: 'g' }
 const LAST = { height: 10, hash: 'a10' }
 
-/** A node whose blocks are named by branch and height, against a store that has branch `a` up to block 10. */
+/** A node with blocks named by branch and height, against a store with branch `a` up to block 10. */
 const judged = (libBlock: number, branch: string, { chainId = 1020, genesis = 'g', known = true } = {}) =>
   judge(
     {
@@ -21,7 +21,7 @@ test('judge: a node that has the last stored block fits, and one below it on the
   expect(await judged(10, 'a')).toEqual({ is: 'fit' })
   expect(await judged(99, 'a')).toEqual({ is: 'fit' })
   expect(await judged(4, 'a')).toEqual({ is: 'behind' })
-  // A store that cannot tell is no evidence.
+  // A store that does not know its hash is no evidence.
   expect(await judged(4, 'b', { known: false })).toEqual({ is: 'behind' })
 })
 

@@ -1,36 +1,39 @@
 import type { ChainIdentity, Unfit } from './chain-info.ts'
 
-/** What a store holds, as far as a node is compared with it. */
+/** The stored chain, for comparison with a node. */
 export type StoredChain = {
   readonly identity: ChainIdentity
   /** The last stored block. */
   readonly last: { readonly height: number; readonly hash: string }
-  /** The hash of the stored block of a height; undefined: there is none, or the store cannot tell. */
+  /** The hash of the stored block at a height; undefined: there is none, or the store does not answer. */
   readonly hashAt: (height: number) => Promise<string | undefined>
 }
 
-/** A node as it is compared with a store. */
+/** A node, for comparison with a store. */
 export type JudgedNode = {
   readonly chainId: number
   /** Its last irreversible block. */
   readonly libBlock: number
-  /** The hash of its irreversible block of a height; undefined: it has none. */
+  /** The hash of the node's irreversible block at a height; undefined: it has none. */
   readonly blockHash: (height: number) => Promise<string | undefined>
 }
 
-/** How a node compares with a store. */
+/** The result of comparing a node with a store. */
 export type Verdict =
-  /** It has the last stored block. */
+  /** The node has the last stored block. */
   | { readonly is: 'fit' }
-  /** Its last irreversible block is below the last stored one, and the same as the stored one of that height. */
+  /**
+   * The node's last irreversible block is below the last stored one, and does not contradict the stored one
+   * at its height.
+   */
   | { readonly is: 'behind' }
-  /** It does not return an irreversible block that it must have. */
+  /** The node does not return an irreversible block that it must have. */
   | { readonly is: 'lacks'; readonly height: number }
   | Unfit
 
 /**
- * Compares a node with a store: by the chain's number and first block, then by the block at the highest height that both
- * have as irreversible. The hash of a block covers all blocks before it, so one height is enough.
+ * Compares a node with a store: first by chain id and first block, then by the block at the highest height
+ * that is irreversible at both. The hash of a block covers all blocks before it, so one height is enough.
  */
 export const judge = async (
   { chainId, libBlock, blockHash }: JudgedNode,
@@ -48,7 +51,7 @@ export const judge = async (
   return { is: libBlock < last.height ? 'behind' : 'fit' }
 }
 
-/** Why a node is of another chain than ours, as far as both are known; undefined: it is not. */
+/** The reason why a node serves another chain than ours, as far as both are known; undefined: it does not. */
 export const whyForeign = (
   ours: Partial<ChainIdentity>,
   its: { readonly chainId: number; readonly genesis: string | undefined },
@@ -60,17 +63,17 @@ export const whyForeign = (
   return undefined
 }
 
-/** What is wrong about a node, without the final dot; `name`: the node's, or `the node`. */
+/** Describes an unfit node, without the final full stop; `name`: the node's name, or `the node`. */
 export const unfitText = (unfit: Unfit, name: string): string =>
   unfit.is === 'foreign'
     ? `${name.replace(/^the node$/, 'The node')} serves another chain than the store holds: ${unfit.why}`
     : `Block ${unfit.height} is ${unfit.stored} in the store and ${unfit.there} at ${name}`
 
-/** What is wrong about a node that does not return a block. */
+/** Describes a node that does not return a block. */
 export const lacksText = ({ height }: Extract<Verdict, { is: 'lacks' }>, name: string): string =>
   `Block ${height} is stored, and ${name} has no irreversible block of that height`
 
-/** What helps against it. */
+/** Suggests a remedy for an unfit node. */
 export const unfitHelp = ({ is }: Unfit, name: string): string =>
   is === 'foreign'
     ? 'Set --node to a node of the stored chain, or --store to another store.'

@@ -15,24 +15,24 @@ import { unfitText } from './judge.ts'
 import { type Member, type Pool, whyBehind, whyUnfit } from './pool.ts'
 import type { NodeAnswer } from './port.ts'
 
-/** No node is on the stored branch: what any of them says is not about what is stored. */
+/** No node is on the stored branch, so their answers do not apply to the stored blocks. */
 export class OtherBranch extends Failure {}
 
-/** A node that has said nothing for so long is not left yet, but the next one is asked beside it. */
+/** Time without an answer after which the next node is asked in parallel, in milliseconds. */
 const HEDGE_MS = 700
 
 export type Passing = {
   readonly request: HttpRequest
-  /** For the whole of it, over all nodes. */
+  /** Limits for each node's answer. */
   readonly limits: HttpLimits
-  /** Room for all answers that are passed on. */
+  /** Memory for all answers that are passed on. */
   readonly budget: Budget
 }
 
 export type Passed = {
   readonly answer: NodeAnswer
   readonly member: Member
-  /** No other node was to be asked before. */
+  /** Whether this node was the first in the order of nodes. */
   readonly isFirst: boolean
   readonly hold: Hold
 }
@@ -42,10 +42,10 @@ export const usable = (pool: Pool): readonly Member[] =>
   pool.ready().filter(member => whyBehind(pool, member) === undefined)
 
 /**
- * The answer of the best node that gives one, with any content; an error of the node itself (5xx, 429) only when every
- * node has one. Nodes are asked one after the other: the next one at once when one fails, and in parallel when one is
- * slow; never longer than the limit. Throws 'unavailable' when no node answers, at once when none is usable; 'deadline'
- * when the signal of `asking` aborts.
+ * The answer of the best node that gives one, with any content. An error of the node itself (5xx, 429) is
+ * returned only when every node has one. The next node is asked at once when one fails, and in parallel when
+ * one is slow. Throws 'unavailable' when no node answers, at once when none is usable; 'deadline' when the
+ * signal of `asking` aborts.
  */
 export const passOn = async (asking: Asking, { request, limits, budget }: Passing): Promise<Passed> => {
   const { pool, clock, signal, onCall } = asking
@@ -80,8 +80,8 @@ export const passOn = async (asking: Asking, { request, limits, budget }: Passin
 type Turn = { readonly member: Member; readonly outcome: Outcome }
 
 /**
- * The outcomes of asking the nodes, as they come in: the next node is asked when one has answered, and in parallel with
- * slow ones. Leaving the loop ends the requests that are still running.
+ * The outcomes of asking the nodes, in order of arrival. The next node is asked when one has answered, and in
+ * parallel with slow ones. Leaving the loop cancels the requests that are still running.
  */
 async function* turns(
   { pool, clock, signal }: Asking,
@@ -104,7 +104,7 @@ async function* turns(
       asked.then(outcome => ({ member, outcome })),
     )
   }
-  /** undefined: all are slow, and there is another one to ask. */
+  /** undefined: all running requests are slow, and another node is left to ask. */
   const nextDone = (): Promise<Turn | undefined> =>
     Promise.race([
       ...running.values(),
@@ -114,7 +114,7 @@ async function* turns(
     for (askNext(); running.size > 0; askNext()) {
       const turn = await nextDone()
       if (turn === undefined) {
-        // Slow is not silent, but the next requests begin elsewhere.
+        // A slow node may still answer, but the next requests prefer other nodes.
         for (const member of running.keys()) pool.shun(member)
         continue
       }

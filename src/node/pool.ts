@@ -7,78 +7,84 @@ import { whyForeign } from './judge.ts'
 /** A node and what is known of its health. */
 export type Member = {
   readonly endpoint: Endpoint
-  /** Its last accepted chain info, and when that came; undefined: never heard, or not since it fell silent. */
+  /** Its last accepted chain info and the time of that; undefined: none, or none since it became silent. */
   heard: { readonly info: ChainInfo; readonly at: number } | undefined
-  /** A claim that is too far from what it said before to be taken at its first word. */
+  /** A report too far from the last accepted one to be accepted at once. */
   claim: ChainInfo | undefined
-  /** Its last irreversible block when last believed; −1: never. */
+  /** Its last irreversible block in the last accepted report; −1: none. */
   lib: number
-  /** How long its last answer to a probe took. */
+  /** Duration of the last probe that it answered, in milliseconds. */
   probeMs: number
-  /** Hash of its first block; undefined: not asked yet, or not since it fell silent. */
+  /** Hash of its first block; undefined: not known yet, or not since the node became silent. */
   genesis: string | undefined
-  /** Failures in a row. */
+  /** Number of consecutive failures. */
   failures: number
-  /** The loader does not ask it before this moment while another one can be asked. */
+  /** The loader prefers other nodes until this time. */
   restUntil: number
-  /** Requests go to another node before this moment if there is one. */
+  /** Requests go to other nodes, if there are any, until this time. */
   shunnedUntil: number
-  /** Why the last probe had no answer that can be used; undefined: it had one, or there was none yet. */
+  /** The reason why the last probe got no usable answer; undefined: it got one, or there was none yet. */
   silent: string | undefined
-  /** Why it is of another chain, and never asked: `chain 1024, not 1020`. */
+  /** The reason why it serves another chain, for which it is never asked: `chain 1024, not 1020`. */
   foreign: string | undefined
-  /** Which other branch than the stored one it is on: no request is passed on to it. */
+  /** The branch other than the stored one that it is on; no request is passed on to it. */
   apart: Extract<Unfit, { is: 'apart' }> | undefined
 }
 
-/** The nodes of one chain: who is asked next. */
+/** The nodes of one chain, and the choice of the next one to ask. */
 export type Pool = {
   readonly members: readonly Member[]
   /**
-   * Best node that is not in `without`: `first`, if it answers and does not rest; else one that is not on another branch,
-   * does not rest, then the highest irreversible block, then order given.
+   * The best node that is not in `without`: `first`, if it answers and does not rest. Otherwise the order is:
+   * not silent, not on another branch, shortest rest, highest irreversible block, order given.
    */
   pick(without: ReadonlySet<Member>, first?: Member): Member | undefined
-  /** Nodes that answer, best first: none that is known to be silent, unproven, of another chain or on another branch. */
+  /**
+   * Nodes that answer, best first: none that is known to be silent, unproven, of another chain or on another
+   * branch.
+   */
   ready(): readonly Member[]
   succeeded(member: Member): void
-  /** Lets a node rest: after each failure in a row longer, at least `atLeastMs`. */
+  /** Makes a node rest, longer after each consecutive failure, at least `atLeastMs`. */
   failed(member: Member, atLeastMs?: number): void
-  /** A request met a failure: for a moment the others come first. */
+  /** Records a failed request: other nodes are preferred for a moment. */
   shun(member: Member): void
-  /** Notes a node's chain info; false: the node serves another chain than ours. */
+  /** Records a node's chain info; false: the node serves another chain than ours. */
   noteInfo(member: Member, info: ChainInfo): boolean
-  /** The chain that is ours from now on, by what is stored; nodes of others are refused. */
+  /** Sets our chain to the stored one; nodes of other chains are refused from now on. */
   expect(chain: ChainIdentity): void
-  /** From now on only nodes that a probe has heard are `ready`. */
+  /** Set when nodes are probed: from then on only nodes with an accepted report are `ready`. */
   watched: boolean
-  /** The highest head that was noted lately, and when. */
+  /** The highest head that was reported lately, and the time of the report. */
   head: { readonly height: number; readonly at: number }
-  /** When a node of our chain was last believed; undefined: never. */
+  /** Time of the last accepted report of a node of our chain; undefined: none yet. */
   heardAt: number | undefined
-  /** The last block that is stored, as far as a probe has looked; −1: none. */
+  /** Height of the last stored block at the last probe; −1: none. */
   storedHeight: number
   /** Highest head that any node of our chain reported in the last minute; −1: none. */
   highestHead(): number
 }
 
 /**
- * Blocks that a node may be behind the best one, or behind the store, before it is asked nothing: two and a half minutes
- * of the chain. What it says of accounts would be older than what the service itself answers.
+ * Maximum lag of a node that gets requests, in blocks behind the best node or the store: two and a half
+ * minutes of the chain. A node further behind would return older account data than the service itself.
  */
 const LAG = 300
-/** Blocks a node's word may jump between two probes; more is believed when it is said twice. */
+/**
+ * Blocks by which a node's report may jump between two probes; a larger jump is accepted when it is reported
+ * twice.
+ */
 const JUMP = 5_000
-/** A node that failed a request is left aside for as long as the probe takes to find out what it has. */
+/** Milliseconds without requests to a node that failed one: about as long as a probe takes to check it. */
 const SHUN_MS = 3_000
-/** A head that no node repeats is forgotten, so that one absurd report does not count against the others for ever. */
+/** Time after which a head that no node repeats expires: one absurd report must not count for ever. */
 const HEAD_KEPT_MS = 60_000
-/** Nodes that answer within the same step of time are equally fast. */
+/** Nodes whose answers take the same number of these steps count as equally fast. */
 const SPEED_STEP_MS = 250
 
 export const createPool = (endpoints: readonly Endpoint[], clock: Clock): Pool => {
   const members = endpoints.map(newMember)
-  /** While nothing is stored it is the chain of the node that answered first, as long as that one answers. */
+  /** Until something is stored: the chain of the first node that answered, as long as that one answers. */
   let ours: Partial<ChainIdentity> = {}
   let stored = false
   const judge = (member: Member, chainId: number): boolean => {
@@ -103,7 +109,7 @@ export const createPool = (endpoints: readonly Endpoint[], clock: Clock): Pool =
     },
     failed: (member, atLeastMs = 0) => {
       const now = clock.elapsed()
-      // Several requests in flight fail together: that is one failure.
+      // Several requests in flight fail together, which counts as one failure.
       if (member.restUntil > now) return
       member.failures += 1
       member.restUntil = now + Math.max(atLeastMs, backoffMs(REST, member.failures, clock.random()))
@@ -147,7 +153,9 @@ const believe = (pool: Pool, member: Member, heard: NonNullable<Member['heard']>
     pool.head = { height: info.headBlock, at }
 }
 
-/** Why none of the nodes can be asked though one answers: it is not of what is stored. undefined: it is none of that. */
+/**
+ * The reason why no node can be asked though one answers: another chain or branch; undefined: no such reason.
+ */
 export const whyUnfit = (pool: Pool): (Unfit & { readonly node: string }) | undefined => {
   if (pool.ready().length > 0) return undefined
   const apart = pool.members.find(member => member.apart !== undefined)
@@ -158,7 +166,7 @@ export const whyUnfit = (pool: Pool): (Unfit & { readonly node: string }) | unde
     : { is: 'foreign', why: other.foreign, node: other.endpoint.name }
 }
 
-/** Why a node is too far behind for requests to be passed on to it; undefined: it is not. */
+/** The reason why a node is too far behind to get requests; undefined: it is not. */
 export const whyBehind = (pool: Pool, { lib }: Member): string | undefined => {
   const best = Math.max(pool.storedHeight, ...pool.ready().map(other => other.lib))
   return lib >= best - LAG ? undefined : `its last irreversible block ${lib} is far behind block ${best}`
@@ -213,5 +221,5 @@ const byUse =
     b.lib - a.lib ||
     Math.floor(a.probeMs / SPEED_STEP_MS) - Math.floor(b.probeMs / SPEED_STEP_MS)
 
-/** Rests of a node that does not answer: long enough to spare it, short enough to notice its return. */
+/** Rest periods of a node that does not answer: long enough to spare it, short enough to see its return. */
 export const REST: Backoff = { firstMs: 250, longestMs: 10_000 }

@@ -5,18 +5,18 @@ import type { KnownBlock } from '#chain/time.ts'
 import type { ChainIdentity, ChainInfo, Unfit } from './chain-info.ts'
 import type { Health } from './health.ts'
 
-/** The stored blocks, which nodes are compared with. */
+/** The stored blocks, for comparison with nodes. */
 export type StoredBlocks = {
-  /** The last one; undefined: nothing is stored yet. */
+  /** The last stored block; undefined: nothing is stored yet. */
   last(): Promise<(KnownBlock & { readonly hash: string }) | undefined>
-  /** The hash of the block of a height; undefined: it is not stored. */
+  /** The hash of the block at a height; undefined: it is not stored. */
   hashAt(height: number): Promise<string | undefined>
 }
 
-/** Rows of a page of storage: more are not given (go-iost rpc, ListContractStorage). */
+/** Rows per page of storage, the maximum of nodes (go-iost rpc, ListContractStorage). */
 export const STORAGE_PAGE = 100
 
-/** Which rows of a contract's storage: those whose keys begin with `prefix`, from the key `from` on. */
+/** A range of a contract's storage: the rows whose keys begin with `prefix`, from the key `from` on. */
 export type StorageRange = {
   readonly contract: string
   readonly type: 'KV' | 'MAP'
@@ -31,122 +31,123 @@ export type StoragePage = {
   readonly rows: readonly (readonly [key: string, value: string])[]
 }
 
-/** An answer as the node gave it. */
+/** An answer as received from the node. */
 export type NodeAnswer = {
   readonly status: number
-  /** undefined: the node names none. */
+  /** undefined: the node sends none. */
   readonly contentType: string | undefined
   readonly body: Uint8Array<ArrayBuffer>
 }
 
-/** A block's hash by one node's word; `node`: its URL without credentials. */
+/** A block's hash as reported by one node; `node`: its URL without credentials. */
 export type SaidHash = { readonly node: string; readonly hash: string }
 
 /** An answer that is passed on. */
 export type PassedOn = NodeAnswer & {
-  /** Whether the node that answered is known to be at this height at least, and no other one to have seen more of the chain. */
+  /** Whether the node that answered has reached this height, and no other is known to have a higher head. */
   readonly reaches: (height: number) => boolean
-  /** Looks where that node stands now, for `reaches`; all who wait for a look at it share one. Never throws. */
+  /** Reads that node's current height, for `reaches`; concurrent callers share a request. Never throws. */
   readonly lookAgain: (height: number) => Promise<void>
-  /** Whether the node that was asked first has answered. */
+  /** Whether the answer is from the node that was asked first. */
   readonly isFirst: boolean
-  /** Whether the node that answered would be asked again now. */
+  /** Whether the node that answered would still be used now. */
   readonly isUsable: () => boolean
-  /** Its bytes count against the room for all answers until this is called. */
+  /** Releases the memory of the answer, which counts against the room for all answers until then. */
   readonly release: () => void
 }
 
-/** What changes about a node that is looked after. */
+/** A change in the state of a watched node. */
 export type NodeEvent = {
   readonly type: 'silent' | 'heard' | 'foreign' | 'apart'
   /** URL without credentials. */
   readonly node: string
-  /** What it did, which chain it serves, where its branch differs from the stored one, or its height. */
+  /** Its error, its chain, the height where its branch differs from the stored one, or its height. */
   readonly detail: string
 }
 
 /**
- * Nodes of one chain over HTTP RPC. Every call has a time-out and a size limit, is retried with back-off where that can
- * help, and goes to the healthy node with the highest irreversible block. Failures: 'unavailable' (no node answers),
- * 'bad_block' (the answer cannot be true), 'deadline' (the caller's signal).
+ * Nodes of one chain over HTTP RPC. Every call has a timeout and a size limit, is retried with back-off where
+ * that can help, and goes to the healthy node with the highest irreversible block. Failures: 'unavailable'
+ * (no node answers), 'bad_block' (the answer cannot be true), 'deadline' (the caller's signal).
  */
 export type Node = {
   /** URLs without credentials, for messages. */
   readonly name: string
   chainInfo(signal?: AbortSignal): Promise<ChainInfo>
   /**
-   * Blocks `from` … `to` in order, each proved as far as the node was made for (`LoadedBlock.proof`) and a child of the
-   * one before (`parent` is the hash of block `from` − 1, absent for genesis). Unless `linked` is enough, block `to` and
-   * every block that changes who produces carry `signedBy`. Several requests are in flight; at most a bounded number of bytes is held.
-   * What does not fit is asked again as a single block, then at another node, then thrown as 'bad_block' with height
-   * and reason. No block is given before the one behind it has named it as its parent, except for the last irreversible.
+   * Blocks `from` … `to` in order, each proved to the node's level (`LoadedBlock.proof`) and a child of the
+   * one before (`parent` is the hash of block `from` − 1, absent for genesis). Unless the level is `linked`,
+   * block `to` and every block that changes producers carry `signedBy`. Several requests are in flight; the
+   * bytes in memory are limited. A block that fails a check is fetched singly, then from another node; then
+   * the call throws 'bad_block' with height and reason. A block is yielded after the next block has named it
+   * as parent, except for the last irreversible one.
    */
   blocks(range: {
     readonly from: number
     readonly to: number
     readonly parent?: string
-    /** The node's last irreversible block: below it, block `to` too waits for the one behind it. Absent: `to`. */
+    /** The node's last irreversible block; below it, block `to` too waits for the next one. Default: `to`. */
     readonly lib?: number
-    /** How far they are proved, instead of what the node was made for. */
+    /** Proof level of these blocks, instead of the node's own. */
     readonly prove?: ProofLevel
-    /** Near the head: the texts of transactions are proved too where the node gives raw blocks. */
+    /** Near the head: the texts of transactions are proved too if the node returns raw blocks. */
     readonly following?: boolean
     readonly signal?: AbortSignal
   }): AsyncIterable<LoadedBlock>
-  /** Hash of an irreversible block, undefined when the node has none of that height. */
+  /** Hash of an irreversible block; undefined when the node has none at that height. */
   blockHash(height: number, signal?: AbortSignal): Promise<string | undefined>
   /**
-   * The hash of an irreversible block by each of several nodes, each asked once with a short time-out: a node that is
-   * away, slow, or not there yet is not in the list. [] with a single node.
+   * The hash of an irreversible block as reported by each of several nodes. Each node is asked once with a
+   * short timeout; a node that is unreachable, slow or behind is missing from the list. [] for a single node.
    */
   hashes(height: number, signal?: AbortSignal): Promise<readonly SaidHash[]>
-  /** Raw heads `from` … `to` with their signatures, as the node gives them: nothing of them is proved. */
+  /** Raw heads `from` … `to` with their signatures, as the node returns them, without any proof. */
   heads(
     range: { readonly from: number; readonly to: number },
     signal?: AbortSignal,
   ): Promise<readonly RawHead[]>
-  /** What a contract offers today; undefined: there is no such contract. */
+  /** A contract's current interface; undefined: there is no such contract. */
   contractCode(id: string, signal?: AbortSignal): Promise<ContractCode | undefined>
   /**
-   * Rows of a contract's storage at the last irreversible block, keys ascending from `from` (inclusive) on:
-   * `STORAGE_PAGE` of them, fewer at the end.
+   * Rows of a contract's storage at the last irreversible block, in ascending order of keys from `from`
+   * (inclusive): `STORAGE_PAGE` of them, fewer at the end.
    */
   storage(asked: StorageRange, signal?: AbortSignal): Promise<StoragePage>
   /**
-   * GET of an allowed path: the bytes of the best node that answers, with any content; the next node is asked when one
-   * hangs or fails (5xx), but none that is far behind the others or the store. Within `withinMs`, by default the time-out of requests.
-   * `body`: JSON of a call that only reads, but which nodes take as a POST alone.
+   * GET of an allowed path: the bytes of the best node that answers, with any content. The next node is asked
+   * when one hangs or fails (5xx), but none that is far behind the others or the store. `withinMs`: time
+   * limit of each node's answer. `body`: JSON of a read-only call that nodes accept only as a POST.
    */
   get(
     path: string,
     options?: { readonly signal?: AbortSignal; readonly withinMs?: number; readonly body?: string },
   ): Promise<PassedOn>
   /**
-   * Keeps looking how the nodes do, until `close`; requests go by what was found, and wait for no look. Nodes of another
-   * chain than `expected` are never asked; undefined: nothing is stored yet, and the first node that answers says which
-   * chain it is. With `stored`, a node that names a block for which there was no time since the last stored one is not
-   * believed, and no request is passed on to one that is on another branch (`judge.ts`). Resolves after the first look,
-   * which takes no longer than its time-out.
+   * Probes the nodes regularly until `close`. Requests use the latest results and wait for no probe. Nodes of
+   * another chain than `expected` are never asked; if that is undefined, nothing is stored yet, and the first
+   * node that answers determines the chain. With `stored`, a report is rejected if its height is impossible
+   * so soon after the last stored block, and no request is passed on to a node on another branch
+   * (`judge.ts`). Resolves after the first probe, which takes no longer than its timeout.
    */
   watch(expected: () => Promise<ChainIdentity | undefined>, stored?: StoredBlocks): Promise<void>
-  /** What `watch` has found out, for another thread. */
+  /** The results of `watch`, for another thread. */
   health(): Health
   /** Calls `listener` after each probe; there is one listener. */
   onProbe(listener: () => void): void
-  /** Takes over what another thread has found out, instead of `watch`. */
+  /** Applies the results of another thread's `watch`. */
   takeOver(health: Health): void
   /**
-   * The chain info of the best node at the last probe; undefined: nodes are not watched, or none of the chain has
-   * answered lately.
+   * The chain info of the best node at the last probe; undefined: nodes are not watched, or no node of the
+   * chain has answered lately.
    */
   heard(): ChainInfo | undefined
-  /** Why none of the watched nodes is used though one answers, and which one; undefined: one is used, or none answers. */
+  /** The reason why no watched node is used though one answers, and its name; undefined: there is none. */
   whyUnfit(): (Unfit & { readonly node: string }) | undefined
-  /** Milliseconds since a node of the chain last told where it stands; undefined: none has, or nodes are not watched. */
+  /** Milliseconds since the last accepted report of a node of the chain; undefined: none, or not watched. */
   heardAgo(): number | undefined
   close(): void
 }
 
-/** What loading asks of a node. */
+/** The part of a node that loading uses. */
 export type BlockSource = Pick<Node, 'name' | 'chainInfo' | 'blockHash' | 'blocks'> &
   Partial<Pick<Node, 'hashes'>>

@@ -6,7 +6,7 @@ import type { ChainInfo } from './chain-info.ts'
 import { judge, type StoredChain, type Verdict } from './judge.ts'
 import type { Member } from './pool.ts'
 
-/** `doubted`: what it says of itself is not so at this moment, and is not taken. */
+/** The result of a probe. `doubted`: the node's report cannot be true at this moment and is not accepted. */
 export type Said =
   | { readonly info: ChainInfo; readonly genesis: string; readonly verdict: Verdict | undefined }
   | { readonly silent: string; readonly doubted?: true }
@@ -22,7 +22,9 @@ const firstBlock: Question<Block> = {
   decode: text => decodeBlockAnswer(text).block,
 }
 
-/** What a node is compared with: `most` is the height of the highest block that there can be; no `chain`: nothing is stored. */
+/**
+ * Facts to check a node against: `most` is the greatest possible height; without `chain`, nothing is stored.
+ */
 export type Known = { readonly most: number; readonly chain: StoredChain | undefined }
 
 export const lookAt = async (asking: Asking, member: Member, { most, chain }: Known): Promise<Said> => {
@@ -31,7 +33,7 @@ export const lookAt = async (asking: Asking, member: Member, { most, chain }: Kn
   const doubt = tooHigh(info, most) ?? (await doubtOf(asking, member, info))
   if (doubt !== undefined) return { silent: doubt, doubted: true }
   const genesis = await genesisOf(asking, member)
-  // Without it the node's chain is unknown.
+  // Without its first block, the node's chain is unknown.
   if ('silent' in genesis) return genesis
   const verdict =
     chain === undefined
@@ -52,7 +54,7 @@ const genesisOf = async (
   return typeof block === 'string' ? { silent: block } : block
 }
 
-/** The hash of a node's irreversible block, as `judge` asks for it; undefined also while the node does not answer. */
+/** The hash of a node's irreversible block, for `judge`; undefined also when the node does not answer. */
 const hashThere = async (
   asking: Asking,
   member: Member,
@@ -63,7 +65,7 @@ const hashThere = async (
   return typeof said !== 'string' && said.status === 'IRREVERSIBLE' ? said.block.hash : undefined
 }
 
-/** A node that makes up a height can make up the block too; only the age of the chain disproves it. */
+/** A node that invents a height can invent the block too; only the age of the chain disproves it. */
 const tooHigh = ({ libBlock, headBlock }: ChainInfo, most: number): string | undefined => {
   const named = Math.max(libBlock, headBlock)
   return named > most
@@ -71,21 +73,23 @@ const tooHigh = ({ libBlock, headBlock }: ChainInfo, most: number): string | und
     : undefined
 }
 
-/** A node that needs longer to report its height is too slow for requests. */
+/** Time limit of a probe, in milliseconds. A slower node is too slow for requests. */
 export const LOOK_MS = 1_500
-/** Chain info and the first block have a few thousand bytes. */
+/** Size limit of a probe's answers, in bytes; chain info and the first block have a few thousand. */
 const MAX_BYTES = 4 * 1024 * 1024
 
-/** Where a node says that it stands, or as text why it says nothing that can be used. */
+/** The chain info of a node, or as text the reason why there is none that can be used. */
 const infoOf = (asking: Asking, member: Member): Promise<ChainInfo | string> =>
   answerOf(asking, member, chainInfo)
 
-/** Blocks a node may go on between two looks, and its head be above its last irreversible block, without being doubted. */
+/**
+ * Advance in blocks since the last report, or of a head over its last irreversible block, that is not doubted.
+ */
 const FAR = 1_000
 
 /**
- * Why a node does not stand where it says: a number alone may be nonsense, so one that is far from what was known of the
- * node counts only when it has that very block. undefined: nothing speaks against it.
+ * The reason to doubt a node's report; undefined: there is none. A number alone may be nonsense, so a height
+ * far from the known one is accepted only when the node returns that very block.
  */
 const doubtOf = async (
   asking: Asking,
@@ -120,7 +124,7 @@ const headOf = (height: number): Question<ReturnType<typeof decodeBlockAnswer>> 
   },
 })
 
-/** The node's answer, or as text why there is none that can be used. */
+/** The node's answer, or as text the reason why there is none that can be used. */
 const answerOf = async <T extends object>(
   asking: Asking,
   member: Member,
@@ -134,9 +138,10 @@ const answerOf = async <T extends object>(
 }
 
 /**
- * Looks where a node stands now, beside the regular looks. All who wait for a look at a node share one; who comes while one
- * is under way, and does not learn enough of it, shares the next. Never throws: what was known stays where the node does
- * not answer, or says what only a probe may believe.
+ * Reads a node's current height between the regular probes. Callers that wait for the same node share a
+ * request. A caller that comes during a request, and learns too little from it, shares the next one. Never
+ * throws: the known state stays if the node does not answer, or reports a change that only a probe may
+ * accept.
  */
 export type LookAgain = (member: Member, isEnough: () => boolean) => Promise<void>
 
@@ -156,7 +161,7 @@ export const looksAgain = (asking: Asking): LookAgain => {
 }
 
 const lookOnce = async (asking: Asking, member: Member): Promise<void> => {
-  // The node's end rejects; there is nothing to learn then.
+  // The request rejects when the node is closed; nothing can be learned then.
   const info = await infoOf(asking, member).catch(() => 'closed')
   const known = member.heard?.info
   if (typeof info === 'string' || known === undefined || info.chainId !== known.chainId) return

@@ -7,21 +7,21 @@ import type { Member, Pool } from './pool.ts'
 import type { NodeEvent, StoredBlocks } from './port.ts'
 import { LOOK_MS, lookAt, type Said } from './probe-node.ts'
 
-/** Two blocks' time: what is known of a node is about as old as its next block. */
+/** Interval between probes in milliseconds, the time of two blocks: a report is hardly older than a block. */
 const EVERY_MS = 1_000
 
 export type Watching = {
-  /** Which chain is stored; undefined: nothing is stored yet. */
+  /** The stored chain; undefined: nothing is stored yet. */
   readonly expected: () => Promise<ChainIdentity | undefined>
   readonly stored: StoredBlocks
   readonly onEvent: (event: NodeEvent) => void
-  /** Called after each probe that was noted. */
+  /** Called after each probe whose result was recorded. */
   readonly onProbe: () => void
 }
 
 /**
- * Probes every node regularly, each on its own with one question in flight, so that a node that hangs delays no other.
- * Resolves after the first probe of all nodes; probing goes on until the signal of `asking` aborts.
+ * Probes every node regularly and separately, with one request in flight, so that a node that hangs delays no
+ * other. Resolves after the first probe of all nodes; probing continues until the signal of `asking` aborts.
  */
 export const watchNodes = async (asking: Asking, watching: Watching): Promise<void> => {
   const { pool, clock, signal } = asking
@@ -30,7 +30,7 @@ export const watchNodes = async (asking: Asking, watching: Watching): Promise<vo
   let identity: ChainIdentity | undefined
   const learn = async (): Promise<void> => {
     if (identity !== undefined) return
-    // A store that is out of reach now says it at the next look.
+    // A store that is out of reach now is read again at the next probe.
     const chain = await expected().catch(() => undefined)
     if (chain === undefined) return
     pool.expect(chain)
@@ -54,7 +54,7 @@ export const watchNodes = async (asking: Asking, watching: Watching): Promise<vo
       })
     return asked
   }
-  /** A store that is slow or out of reach says nothing of a block. */
+  /** A store that is slow or out of reach proves nothing about a block. */
   const hashAt = (height: number): Promise<string | undefined> =>
     within(stored.hashAt(height), { ms: LOOK_MS, clock }).catch(() => undefined)
   const chainNow = (): StoredChain | undefined =>
@@ -79,7 +79,7 @@ export const watchNodes = async (asking: Asking, watching: Watching): Promise<vo
   }
   await Promise.all([learn(), learnLast()])
   const looks = await Promise.all(pool.members.map(async member => ({ member, look: await look(member) })))
-  // In the order the nodes are given: the first that answers says which chain it is.
+  // In the given order of nodes: the first one that answers determines the chain.
   for (const { member, look } of looks) noteLook(member, look)
   for (const member of pool.members) void goOn(member)
 }
@@ -97,7 +97,7 @@ const timedLook = async (
   return { ...found, ms: asking.clock.elapsed() - started }
 }
 
-/** Notes the result of a probe and reports what is new about the node. */
+/** Records the result of a probe and reports the changes of the node's state. */
 const note = (
   pool: Pool,
   { member, look }: { readonly member: Member; readonly look: Look },
@@ -109,7 +109,7 @@ const note = (
   if ('silent' in look) {
     // The last accepted report counts until it is too old; then the node's height is unknown.
     if (look.doubted === true && heard !== undefined) return
-    // Another node may come back at this address.
+    // A different node may appear at this address.
     Object.assign(member, { silent: look.silent, heard: undefined, genesis: undefined, apart: undefined })
     if (silent === undefined) tell('silent', look.silent)
     return
@@ -128,12 +128,12 @@ const note = (
   if (heard === undefined) tell('heard', `block ${look.info.libBlock}`)
 }
 
-/** Notes whether a node is on another branch than the stored one: the heights that it reports are not those of ours then. */
+/** Records whether a node is on another branch than ours; its reported heights then do not apply to it. */
 const isApart = (
   member: Member,
   { verdict }: Exclude<Look, { readonly silent: string }>,
 ): member is Member & { apart: NonNullable<Member['apart']> } => {
-  // A node that does not return the block is judged when it does.
+  // A node that does not return the block is judged once it does.
   if (verdict?.is !== 'lacks') member.apart = verdict?.is === 'apart' ? verdict : undefined
   if (member.apart === undefined) return false
   member.heard = undefined

@@ -9,16 +9,16 @@ import { fetchSignedHead, requireSigned } from './fetch-heads.ts'
 import { type Found, fetchRaw } from './fetch-single.ts'
 import { type Fetching, SIGNED_HELP } from './fetching.ts'
 
-/** A block and how far it was proved. */
+/** A block and the level to which it was proved. */
 export type Proven = { readonly block: Block; readonly proof: Proof }
 
-/** Blocks whose raw form is asked for at the same time. */
+/** Number of raw blocks fetched at the same time. */
 const AT_ONCE = 4
 
 /**
- * Proves a run of linked blocks as far as is asked. A signature is checked of the last one, which covers all before it,
- * and of every block that changes who produces: so whose keys count can be judged, block by block, from proved state.
- * Throws Failure 'bad_block'.
+ * Proves a run of linked blocks to the requested level. Signatures are checked for the last block, which
+ * covers all before it, and for every block that changes producers: so the accepted signers can be
+ * determined, block by block, from proved state. Throws Failure 'bad_block'.
  */
 export const proveBlocks = async (
   fetching: Fetching,
@@ -37,7 +37,7 @@ export const proveBlocks = async (
   return proven.filter(each => each !== undefined)
 }
 
-/** The proof of a block that needs no signature of its own and no more than is there; undefined: it needs more. */
+/** The proof of a block that needs no signature of its own and no further data; undefined: it needs more. */
 const provenBy = (
   { prove, wholeIfGiven }: Fetching,
   { block, lost }: Found,
@@ -59,7 +59,7 @@ const prove = async (fetching: Fetching, { block, head, lost }: Found, last: boo
   return { block, proof: { level, ...(signedBy === undefined ? {} : { signedBy }), ...also } }
 }
 
-/** Whose signature a block's head carries; undefined for genesis. */
+/** The producer whose signature a block's head carries; undefined for genesis. */
 const signerOf = async (
   fetching: Fetching,
   block: Block,
@@ -70,7 +70,7 @@ const signerOf = async (
     try {
       return requireSigned(known)
     } catch {
-      // The range's last signature proved the head; another node may return its own signature.
+      // The range's last signature has proved the head; another node may return the head's own signature.
     }
   }
   const head = await fetchSignedHead(fetching, block.height)
@@ -84,11 +84,11 @@ const signerOf = async (
 }
 
 /**
- * Whether the level `whole` was wanted and reached. A block in which only an action gives a producer a key is always
- * proved whole: that text decides whose signatures count.
+ * Whether the level `whole` was requested and reached. A block in which only an action gives a producer a key
+ * is always proved whole, because the text of that action decides whose signatures count.
  */
 const isWhole = async (fetching: Fetching, block: Block): Promise<boolean> => {
-  // Genesis has no signatures; its hash names the chain.
+  // Genesis has no signatures; its hash identifies the chain.
   if (block.height === 0) return false
   const { prove, wholeIfGiven } = fetching
   const wanted = prove === 'whole' || wholeIfGiven

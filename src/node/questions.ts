@@ -14,12 +14,12 @@ const QUESTION: Question<ChainInfo> = {
 }
 
 /**
- * Asks all nodes that are not resting for their height and returns the answer of the highest. (A node that is stuck
- * repeats the same head time.)
+ * Asks all nodes that are not resting for their chain info and returns the highest. At equal heights the
+ * later head time wins, since a stuck node repeats the same one.
  */
 export const highest = async (asking: Asking): Promise<ChainInfo> => {
   const { pool, clock, signal } = asking
-  // The probes know the highest node: only that one is asked, and a node that hangs delays nothing.
+  // The probes know the highest node. Only that node is asked, so a node that hangs delays nothing.
   if (pool.watched) return ask(asking, QUESTION)
   const details = new Map<string, string>()
   for (let round = 1; ; round += 1) {
@@ -31,7 +31,7 @@ export const highest = async (asking: Asking): Promise<ChainInfo> => {
   }
 }
 
-/** One round over all nodes; `details` gets what each of the others did, by name. */
+/** One round over all nodes; `details` receives the errors of the other nodes, by name. */
 const highestNow = async (asking: Asking, details: Map<string, string>): Promise<ChainInfo | undefined> => {
   const { pool } = asking
   const asked = awake(pool, asking.clock.elapsed())
@@ -39,7 +39,7 @@ const highestNow = async (asking: Asking, details: Map<string, string>): Promise
     asked.map(async member => ({ member, result: await tryOnce(asking, member, QUESTION) })),
   )
   let best: ChainInfo | undefined
-  // In the order the nodes are given: the first that answers says which chain it is.
+  // In the given order of nodes: the first one that answers determines the chain.
   for (const { member, result } of results) {
     if (result.tag !== 'done') {
       details.set(member.endpoint.name, result.tag === 'again' ? result.detail : result.failure.message)
@@ -51,7 +51,7 @@ const highestNow = async (asking: Asking, details: Map<string, string>): Promise
   return best
 }
 
-/** The nodes that do not rest; all of them when all rest. */
+/** The nodes that do not rest; all of them if all rest. */
 const awake = ({ members }: Pool, now: number): readonly Member[] => {
   const found = members.filter(({ restUntil }) => restUntil <= now)
   return found.length > 0 ? found : members
@@ -62,12 +62,12 @@ const higher = (a: ChainInfo | undefined, b: ChainInfo): ChainInfo => {
   return b.libBlock === a.libBlock && b.headTime > a.headTime ? b : a
 }
 
-/** A node that takes longer says nothing this time: the batch that waits for it is on its way. */
+/** Time limit in milliseconds. A slower node's answer is dropped, because a batch waits for the result. */
 const TIMEOUT_MS = 2_000
-/** A block without its transactions. */
+/** Size limit in bytes, for a block without its transactions. */
 const MAX_BYTES = 1024 * 1024
 
-/** undefined: the node has the block, but not as an irreversible one. */
+/** The answer undefined: the node has the block, but not as an irreversible one. */
 const questionOf = (height: number): Question<string | undefined> => ({
   what: `hash of block ${height}`,
   path: `/getBlockByNumber/${height}/false`,
@@ -80,7 +80,7 @@ const questionOf = (height: number): Question<string | undefined> => ({
   },
 })
 
-/** Hash of an irreversible block, undefined when the node has none of that height. */
+/** Hash of an irreversible block; undefined when the node has none at that height. */
 export const irreversibleHash = async (asking: Asking, height: number): Promise<string | undefined> => {
   try {
     return await ask(asking, questionOf(height))
@@ -90,7 +90,7 @@ export const irreversibleHash = async (asking: Asking, height: number): Promise<
   }
 }
 
-/** What each node says that is neither of another chain nor known to be silent; [] when that is one alone. */
+/** The hash by each node of our chain that is neither silent nor at rest; [] for a single one. */
 export const hashesOf = async (asking: Asking, height: number): Promise<readonly SaidHash[]> => {
   const now = asking.clock.elapsed()
   const members = asking.pool.members.filter(

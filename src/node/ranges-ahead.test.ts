@@ -13,7 +13,7 @@ type Request = {
   readonly fail: () => Promise<void>
 }
 
-/** Ranges of one block each, 0 … `to`, of nodes that give what the test says, when it says so. */
+/** Ranges of one block each, 0 … `to`. The test determines the nodes' answers and their time. */
 const asking = (
   names: readonly string[],
   { to, places, most }: { readonly to: number; readonly places: number; readonly most: number },
@@ -111,7 +111,7 @@ test('next: a slow node goes on at its own pace, and its answers count', async (
   for (let turns = 0; taken.length < 400; turns += 1) {
     await settle()
     await of('a')[0]?.give()
-    // Node b gives one range while a gives three.
+    // Node b answers once for every three answers of node a.
     if (turns % 3 === 0) await of('b')[0]?.give()
   }
   await taking
@@ -124,7 +124,7 @@ test('next: a range that failed is thrown in its turn, unless another node gives
   const first = ranges.next()
   await at('b', 1).give()
   await at('b', 3).give()
-  // Node b is asked for what a holds up.
+  // Node b is asked for the ranges that node a holds up.
   await at('a', 0).fail()
   await at('b', 0).give()
   expect(await first).toBe('0 of b')

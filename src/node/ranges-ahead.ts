@@ -3,9 +3,9 @@ import type { Range } from './bulk-answers.ts'
 import type { Member } from './pool.ts'
 import type { Shares } from './shares.ts'
 
-/** Ranges that are asked for ahead, each of a node with a place for it, and given in order. */
+/** Ranges that are fetched ahead, each from a node with a free place, and returned in order. */
 export type RangesAhead<T> = {
-  /** The next range; undefined: there is none. Throws why it could not be had. */
+  /** The next range; undefined: there is none. Throws the error of the last node asked for it. */
   next(): Promise<T | undefined>
 }
 
@@ -17,26 +17,26 @@ export type Ahead<T> = {
     range: Range,
     from: { readonly member: Member; readonly signal: AbortSignal },
   ) => Promise<T>
-  /** Ranges under way, and those that have come and were not taken yet, together. */
+  /** Maximum number of ranges that are in flight, or have arrived but are not taken yet. */
   readonly most: number
-  /** Ends all requests. */
+  /** Aborts all requests. */
   readonly signal: AbortSignal
 }
 
 type Asked<T> = {
   readonly range: Range
   readonly got: PromiseWithResolvers<T>
-  /** The nodes that are asked for it. */
+  /** The nodes that are being asked for it. */
   readonly of: Map<Member, { readonly abort: (reason: unknown) => void }>
-  /** Ranges that had come when it was asked for. */
+  /** Number of ranges that had arrived when this one was requested. */
   readonly before: number
   isDone: boolean
 }
 
 /**
- * A node is asked for its next range as soon as it has given one, so each goes at its own pace. When the next range to be
- * taken is missing while those behind it have come, another node with a free place is asked for it, too; the first answer
- * counts.
+ * A node is asked for its next range as soon as it has returned one, so each goes at its own pace. If the
+ * next range to be taken is missing while later ones have arrived, another node with a free place is asked
+ * for it too; the first answer counts.
  */
 export const rangesAhead = <T>({ shares, after, fetch, most, signal }: Ahead<T>): RangesAhead<T> => {
   const ahead: Asked<T>[] = []
@@ -60,7 +60,7 @@ export const rangesAhead = <T>({ shares, after, fetch, most, signal }: Ahead<T>)
         before: come,
         isDone: false,
       }
-      // Its failure is thrown when its turn comes; until then it must not count as unhandled.
+      // The failure is thrown at the range's turn; until then it must not count as an unhandled rejection.
       asked.got.promise.catch(() => undefined)
       ahead.push(asked)
       last = range
@@ -89,7 +89,7 @@ export const rangesAhead = <T>({ shares, after, fetch, most, signal }: Ahead<T>)
   }
 }
 
-/** Asks a node for a range; `onOver` is told when the request is over, and whether the range is there by it. */
+/** Asks a node for a range; `onOver` is called at the end, with true if the request returned the range. */
 const asking = <T>(
   { shares, fetch, signal }: Pick<Ahead<T>, 'shares' | 'fetch' | 'signal'>,
   ahead: readonly Asked<T>[],
@@ -98,7 +98,7 @@ const asking = <T>(
   const ask = (asked: Asked<T>, member: Member): void => {
     const ends = joinSignals(signal)
     asked.of.set(member, ends)
-    /** false: it was given up before, and its place is free already. */
+    /** false: the request was given up before, and its place is already free. */
     const over = (): boolean => {
       ends.release()
       return asked.of.delete(member)
@@ -130,11 +130,11 @@ const asking = <T>(
   return ask
 }
 
-/** Whether a range that was asked for later has come. */
+/** Whether a range that was requested later has arrived. */
 const isOvertaken = <T>(ahead: readonly Asked<T>[], asked: Asked<T>): boolean =>
   ahead.slice(ahead.indexOf(asked) + 1).some(({ isDone }) => isDone)
 
-/** Whether the first range alone is late: half of all have come, or all behind it. */
+/** Whether only the first range is late: half of the maximum have arrived, or all ranges after it. */
 const holdsOthers = <T>([first, ...others]: readonly Asked<T>[], most: number): boolean => {
   const come = others.filter(({ isDone }) => isDone).length
   return first?.isDone === false && (come >= most / 2 || come === others.length)

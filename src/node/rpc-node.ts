@@ -35,38 +35,42 @@ import { openProvers, type Provers, type ProvingThreads } from './threads/prover
 export type RpcNodeOptions = {
   /** Nodes of one chain, at least one. */
   readonly endpoints: readonly Endpoint[]
-  /** For one answer; default 10 s. */
+  /** Time limit of one answer; default 10 s. */
   readonly timeoutMs?: number
-  /** Of one answer; default 32 MiB: a block's 8 million gas fill a few MiB of JSON at most. */
+  /** Size limit of one answer; default 32 MiB: a block's 8 million gas fill a few MiB of JSON at most. */
   readonly maxBytes?: number
-  /** For one request that is passed on (`get`), over all nodes; default 4 s. */
+  /** Time limit of each node's answer to a request that is passed on (`get`); default 4 s. */
   readonly requestMs?: number
-  /** Of one answer that is passed on; default 8 MiB. */
+  /** Size limit of one answer that is passed on; default 8 MiB. */
   readonly maxRequestBytes?: number
-  /** Of all answers that are passed on at once, above a quarter of a MiB each; default 64 MiB. */
+  /** Memory for all answers that are passed on at once, above a quarter of a MiB each; default 64 MiB. */
   readonly maxHeldBytes?: number
-  /** Where threads note together what they hold of those; absent: this thread is the only one. */
+  /** Memory in which threads record the bytes of those answers; absent: this thread is the only one. */
   readonly held?: HeldMemory | undefined
-  /** Called with each change of the nodes that are watched. */
+  /** Called with each change of a watched node. */
   readonly onEvent?: (event: NodeEvent) => void
-  /** Ranges of blocks asked for at the same time; default 4. */
+  /** Ranges of blocks requested from one node at the same time; default 4. */
   readonly inFlight?: number
-  /** How far blocks are proved, at least; default `signed`. */
+  /** Minimum proof level of blocks; default `signed`. */
   readonly prove?: ProofLevel
-  /** The last block of the range that begins with a block; absent: as many as the answers' size allows. */
+  /**
+   * The last block of the range that starts at `from`; absent: as many blocks as the size of answers allows.
+   */
   readonly rangeEnd?: StreamOptions['rangeEnd']
   /** Threads that prove long ranges; absent: this thread proves all. */
   readonly threads?: ProvingThreads
-  /** How often a question is asked before it is given up; default 5, at least twice per node. */
+  /** Maximum number of tries per question; default 5, at least two per node. */
   readonly tries?: number
-  /** Called with what is unusual about blocks that are fetched. */
+  /** Called with unusual events of fetching blocks. */
   readonly onBlockEvent?: (event: BlockEvent) => void
-  /** Called when a request to a node is over. */
+  /** Called when a request to a node ends. */
   readonly onCall?: Asking['onCall']
   readonly clock?: Clock
 }
 
-/** Size of bulk answers that is aimed at: large enough that the request's own cost is nothing, small enough to hold many decoded. */
+/**
+ * Target size of bulk answers: large enough to hide a request's overhead, small enough to hold many decoded.
+ */
 const TARGET_BYTES = 1024 * 1024
 
 const DEFAULTS = {
@@ -83,7 +87,7 @@ const DEFAULTS = {
   clock: systemClock,
 } as const
 
-/** Nodes over their RPC as one (`port.ts`). Asks nothing yet. */
+/** Combines nodes with an RPC into one (`port.ts`). Sends no request yet. */
 export const rpcNode = (options: RpcNodeOptions): Node => {
   const { endpoints, onCall, threads, held, prove, ...others } = { ...DEFAULTS, ...options }
   const { onBlockEvent, onEvent, clock, inFlight, tries, ...limits } = others
@@ -100,7 +104,7 @@ export const rpcNode = (options: RpcNodeOptions): Node => {
     signal: closed.signal,
     onCall,
   }
-  /** Work that ends with the caller's signal or the node's end. */
+  /** Work that the caller's signal or the closing of the node aborts. */
   const until = <T>(signal: AbortSignal | undefined, work: (asking: Asking) => Promise<T>): Promise<T> =>
     untilAborted(asking, signal, work)
   const budget = createBudget(maxHeldBytes, held)
@@ -186,7 +190,7 @@ const untilAborted = async <T>(
 
 const NOTHING_STORED: StoredBlocks = { last: async () => undefined, hashAt: async () => undefined }
 
-/** The blocks with what only nodes have of the contracts that they bring. */
+/** Adds to the blocks the contract code that only nodes have. */
 async function* withSystemCode(asking: Asking, blocks: AsyncIterable<Proven>): AsyncGenerator<LoadedBlock> {
   for await (const { block, proof } of blocks) {
     const systemCode: ContractCode[] = []
@@ -203,7 +207,7 @@ const rawHeadsQuestion = (range: Range): Question<readonly RawHead[]> => ({
   decode: decodeRawHeads,
 })
 
-/** A part of the chain itself is there; another contract may not be, though something names it. */
+/** A system contract always exists; another contract may not, though a block names it. */
 const codeOf = async (asking: Asking, id: string): Promise<ContractCode | undefined> => {
   try {
     return await ask(asking, contractQuestion(id))
@@ -239,7 +243,7 @@ const storageQuestion = ({ contract, type, prefix, from }: StorageRange): Questi
   decode: decodeStorage,
 })
 
-/** What was heard so long ago counts for nothing: several looks have failed to come to an end since. */
+/** Maximum age of a report that is used, in milliseconds: several probes have not completed since. */
 const FRESH_MS = 10_000
 
 const isFresh = (heard: Member['heard'], now: number): boolean =>
@@ -263,7 +267,7 @@ const passedOn = (
 
 type Wanted = { readonly prove: ProofLevel; readonly following: boolean }
 
-/** What blocks are fetched with, by who asks, how far they are to be proved, and whether the chain is followed. */
+/** Settings for fetching blocks, by caller, proof level, and whether the chain is followed. */
 const fetchingOf = ({
   tell,
   bytes,

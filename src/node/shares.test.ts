@@ -60,7 +60,7 @@ test('wasLate: a late node has half of its places, at least one, and then sits r
   shares.gave(named('a'), true)
   shares.gave(named('a'), true)
   shares.wasLate(late)
-  // Two of its two places are taken.
+  // Both places of node b are taken.
   expect(taken(4)).toBe('a a a a')
   for (let times = 0; times < 4; times += 1) shares.gave(named('a'), true)
   shares.left(late)
@@ -75,7 +75,7 @@ test('wasLate: a late node has half of its places, at least one, and then sits r
     sitting.push(rangesWithoutB())
   }
   expect(sitting).toEqual([8, 16, 32])
-  // One that kept up has more places again, and sits out no more.
+  // A node that keeps up gets more places again and sits out no more.
   shares.gave(late, true)
   expect(rangesWithoutB()).toBe(1)
 })

@@ -1,35 +1,35 @@
 import { isAwake, type Member, type Pool } from './pool.ts'
 
 /**
- * How many ranges of blocks each node is asked for at the same time, by how it keeps up with the others. Only events are
- * counted, so a node is judged by its peers and not by the clock.
+ * The number of ranges that each node is asked for at the same time, by how it keeps up with the other nodes.
+ * Only events are counted, so a node is judged by its peers and not by the clock.
  */
 export type Shares = {
   /**
-   * The node that a range up to block `upTo` is asked of, which takes one of its places; none of `without`. undefined: no
-   * such node has a place free.
+   * Chooses the node for a range up to block `upTo`, but none of `without`, and takes one of its places.
+   * undefined: no such node has a free place.
    */
   take(upTo: number, without?: ReadonlyMap<Member, unknown>): Member | undefined
-  /** A range has come from the node, before (`inTurn`) or after ranges that were asked for later. */
+  /** A range has arrived from the node, before (`inTurn`) or after ranges that were requested later. */
   gave(member: Member, inTurn: boolean): void
-  /** The request was given up or has failed: its place is free again. */
+  /** The request was given up or has failed, so its place is free again. */
   left(member: Member): void
-  /** Others have waited for the node, and another one is asked for its range. */
+  /** Other ranges have waited for the node, and another node is asked for its range. */
   wasLate(member: Member): void
 }
 
 type Share = {
   places: number
   taken: number
-  /** When it was asked last, counted in ranges. */
+  /** Time of its last request, counted in ranges. */
   turn: number
-  /** Ranges that others are asked for before this one is asked again. */
+  /** Ranges that other nodes are asked for before this node is asked again. */
   out: number
-  /** How many these were last. */
+  /** Number of ranges that it sat out last. */
   wasOut: number
 }
 
-/** Ranges that a node which was late with a single one sits out: the first time, and at most. */
+/** Number of ranges that a late node with a single place sits out: the first time, and at most. */
 const OUT = { first: 8, most: 256 }
 
 /** Shares in which each node has at most `most` places. */
@@ -82,7 +82,7 @@ export const createShares = (pool: Pool, now: () => number, most: number): Share
   }
 }
 
-/** The nodes that have the block and answer; where none is known to, those that may: the question finds it out. */
+/** The nodes that have the block and answer; if none is known to, those that may: the request will show. */
 const fitFor = ({ members }: Pool, upTo: number, now: number): readonly Member[] => {
   const ours = members.filter(({ foreign, apart }) => foreign === undefined && apart === undefined)
   const awake = ours.filter(member => isAwake(member, now))

@@ -6,54 +6,54 @@ import type { TransactionDoc } from '#indices/transaction.ts'
 import type { Published } from './published.ts'
 
 /**
- * How far history has come in the partition it goes to. Partitions (0, 1, 2 …) hold whole blocks and are filled one after
- * the other; a store that keeps history in one piece has partition 0 only.
+ * The fill level of the current partition of history. Partitions (0, 1, 2 …) contain whole blocks and are
+ * filled one after another; a store without partitions has only partition 0.
  */
 export type Filling = {
   readonly partition: number
-  /** Blocks, transactions and records in it, together. */
+  /** Number of blocks, transactions and records in the partition, together. */
   readonly documents: number
 }
 
-/** At the beginning, and always in a store that keeps history in one piece. */
+/** The value in an empty store, and always in a store without partitions. */
 export const NOTHING_FILLED: Filling = { partition: 0, documents: 0 }
 
-/** Documents of a run of blocks, and the partition they go to, with them. */
+/** Documents of consecutive blocks, and the state of their partition once they are in it. */
 export type History = Pick<Batch, 'blocks' | 'transactions' | 'records' | 'filling'>
 
-/** A run of blocks as documents: complete or absent, whatever happens while it is written. */
+/** Consecutive blocks as documents, stored whole or not at all, even if a process is killed mid-write. */
 export type Batch = {
   readonly first: number
-  /** Height, hash, time of the last block; the node's lib. */
+  /** Height, hash and time of the last block; the node's last irreversible block. */
   readonly end: Published
   readonly blocks: readonly BlockDoc[]
   readonly transactions: readonly TransactionDoc[]
   readonly records: readonly RecordDoc[]
-  /** The partition its history goes to, and what is in there with it. One more than the last: this batch opens it. */
+  /** The partition of its history, counted with this batch. A number one higher than before opens it. */
   readonly filling: Filling
-  /** The last word on each thing the batch touched; one change per (index, id). */
+  /** The final version of each document of state that the batch changes; one change per (index, id). */
   readonly changes: readonly Change[]
 }
 
-/** What commits a batch once its history is appended. */
+/** The data that commits a batch once its history is appended. */
 export type BatchEnd = Pick<Batch, 'end' | 'changes'>
 
-/** Documents, and about how many bytes they take. */
+/** A number of documents and their approximate size. */
 export type Bounds = {
   readonly documents: number
-  /** Characters of text, about as many bytes. */
+  /** Characters of text, approximately bytes. */
   readonly bytes: number
 }
 
-/** Bounds of the batches that suit a store: whichever is reached first ends a batch. */
+/** Batch size that suits a store: a batch ends at whichever bound it reaches first. */
 export type BatchBounds = Bounds & {
-  /** State documents it changes; absent: any number. */
+  /** State documents that a batch changes; absent: unlimited. */
   readonly changes?: number
-  /** History to collect before it is appended; absent: that of the whole batch. */
+  /** Size of the chunks in which history is appended; absent: the history of the whole batch. */
   readonly chunk?: Bounds
 }
 
-/** Whether documents reach a bound. */
+/** Whether the size has reached a bound. */
 export const isFull = (size: Bounds, bounds: Bounds): boolean =>
   size.documents >= bounds.documents || size.bytes >= bounds.bytes
 
@@ -62,10 +62,10 @@ export const sumOfSizes = (one: Bounds, other: Bounds): Bounds => ({
   bytes: one.bytes + other.bytes,
 })
 
-/** Fixed fields of a document take about this many bytes. */
+/** Approximate bytes of the fixed fields of a document. */
 const FIXED = 300
 
-/** Size of history in the measure of the bounds. */
+/** Size of history in the units of the bounds. */
 export const sizeOf = ({ blocks, transactions, records }: Omit<History, 'filling'>): Bounds => {
   const documents = blocks.length + transactions.length + records.length
   let bytes = FIXED * documents
@@ -75,13 +75,14 @@ export const sizeOf = ({ blocks, transactions, records }: Omit<History, 'filling
   return { documents, bytes }
 }
 
-/** The last block that a store wrote before the rest of its batch. */
+/** The last block of the part of a batch that was stored ahead of the rest. */
 export type Ahead = Pick<Published, 'height' | 'hash' | 'time'>
 
 /**
- * Throws Failure('defect') unless the batch begins right after `checkpoint` (undefined: at block 0), has exactly the
- * blocks it says, those up to `ahead` stored before, history of these blocks only, and one change per thing. A hole or a
- * doubt must never be committed.
+ * Throws Failure('defect') unless the batch begins right after `checkpoint` (undefined: at block 0), has
+ * exactly the blocks of its range except those up to `ahead`, which are stored already, contains history of
+ * these blocks only, and changes each document once. A batch with a gap or an inconsistency must never be
+ * committed.
  */
 export const checkBatch = (batch: Batch, checkpoint: Published | undefined, ahead?: Ahead): void => {
   const { first, end } = batch
@@ -107,7 +108,9 @@ export const checkBatch = (batch: Batch, checkpoint: Published | undefined, ahea
   }
 }
 
-/** Throws Failure('defect') unless history begins with block `from` and is whole and of its blocks only. */
+/**
+ * Throws Failure('defect') unless history begins with block `from`, has no gaps and is of these blocks only.
+ */
 export const checkHistory = (history: History, from: number): void =>
   checkRun(history, from, problem => {
     throw new Failure('defect', `History of blocks from ${from} on: ${problem}.`)
@@ -126,12 +129,12 @@ const checkRun = (
       if (height < from || height >= until) refuse(`document ${id} is of block ${height}`)
 }
 
-/** History of the next batch that a writer holds. */
+/** A writer's buffer for the history of the next batch. */
 export type Appended = {
   readonly size: Bounds
-  /** Throws Failure('defect') if the history belongs to another partition than what is held. */
+  /** Throws Failure('defect') if the history belongs to another partition than the buffered history. */
   add(history: History): void
-  /** All that is held; nothing is held from then on. */
+  /** Returns the buffered history and empties the buffer. */
   take(): History | undefined
 }
 
@@ -172,7 +175,9 @@ const joined = (parts: readonly History[]): History | undefined => {
   }
 }
 
-/** The batch of some history; `next` is the block after the checkpoint, where a batch without a block would begin. */
+/**
+ * The batch with this history. `next` is the block after the checkpoint, the start of a batch without blocks.
+ */
 export const batchWith = (history: History, { end, changes }: BatchEnd, next: number): Batch => ({
   first: history.blocks[0]?.height ?? next,
   end,
@@ -181,20 +186,22 @@ export const batchWith = (history: History, { end, changes }: BatchEnd, next: nu
 })
 
 /**
- * How many batches can be taken back. A false last irreversible block of a node shows within hours, and further from the
- * head a node has nothing to take back.
+ * Limits on the batches that can be reverted. A wrong last irreversible block of a node is noticed within
+ * hours. Further from the head a node does not revert blocks.
  */
 export const KEPT = {
   /** Blocks: four hours of the chain. */
   heights: 28_800,
-  /** Of all batches that are kept. */
+  /** Of all kept batches together. */
   bytes: 128_000_000,
-  /** Of one batch. */
+  /** Of a single batch. */
   batchBytes: 16_000_000,
-  /** Blocks behind the node's last irreversible one from which on nothing is kept. */
+  /**
+   * Maximum distance to the node's last irreversible block, in blocks; batches further behind are not kept.
+   */
   near: 1_000,
 } as const
 
-/** Whether the old documents of a batch are kept, so that it can be taken back. */
+/** Whether the previous versions of a batch's documents are kept, so that the batch can be reverted. */
 export const isKept = ({ first, end }: Pick<Batch, 'first' | 'end'>): boolean =>
   first > 0 && end.lib - end.height <= KEPT.near

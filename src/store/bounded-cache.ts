@@ -1,12 +1,12 @@
-/** Values by key, up to a number of characters in all; the oldest entry is dropped first. */
+/** Values by key, limited by their characters in total; the oldest entry is dropped first. */
 export type BoundedCache<T> = {
-  /** undefined: there is no entry. A value may be undefined itself. */
+  /** undefined: no entry. A value itself may be undefined. */
   get(key: string): { readonly value: T } | undefined
-  /** Keeps a value of that number of characters, unless there is one or it alone would be too large. */
+  /** Stores a value and its number of characters, unless the key has an entry or the value is too large. */
   put(key: string, value: T, characters: number): void
 }
 
-/** Size of an entry without text. */
+/** Size of an entry apart from its text. */
 export const ENTRY_CHARACTERS = 200
 
 export const boundedCache = <T>(maxCharacters: number): BoundedCache<T> => {
@@ -28,10 +28,10 @@ export const boundedCache = <T>(maxCharacters: number): BoundedCache<T> => {
   }
 }
 
-/** Characters of all texts in a document, however deep, with eight for each other value; 0 of none. */
+/** Characters of all texts in a document, at any depth, plus eight for each other value; 0 for undefined. */
 export const charactersOf = (doc: object | undefined): number => {
   let characters = 0
-  // A list is gone over as it is: segments are lists of hundreds of lists.
+  // Arrays are iterated without `Object.values`: segments are arrays of hundreds of arrays.
   for (const value of Array.isArray(doc) ? doc : Object.values(doc ?? {})) characters += sizeOf(value)
   return characters
 }

@@ -6,7 +6,9 @@ import type { TransactionDoc } from '#indices/transaction.ts'
 import type { Difference } from './maintain-port.ts'
 import type { Identity } from './published.ts'
 
-/** Throws Failure('conflict') when a loader of chain and rules `given` must not go on with what `stored` began. */
+/**
+ * Throws Failure('conflict') when a loader with the identity `given` must not continue a store with `stored`.
+ */
 export const checkIdentity = (store: string, stored: Identity | undefined, given: Identity): void => {
   if (stored === undefined) return
   for (const [of, { what, help }] of Object.entries(PARTS) as [keyof Identity, Part][])
@@ -20,7 +22,7 @@ export const checkIdentity = (store: string, stored: Identity | undefined, given
       )
 }
 
-/** Why a store of documents derived by other rules must be migrated; [] when it need not. */
+/** Reasons to migrate a store whose documents were derived by other rules; [] when no migration is needed. */
 export const derivationReasons = (derivation: number): readonly string[] =>
   derivation === DERIVATION ? [] : [`documents of derivation ${derivation}; expected ${DERIVATION}`]
 
@@ -28,7 +30,9 @@ export const derivationReasons = (derivation: number): readonly string[] =>
 export const OTHER_DERIVATION =
   'Run iostlens indices migrate with this version, or use the version that loaded the store.'
 
-/** What `check` says of documents that this version would derive otherwise, such as rows of a list that it added. */
+/**
+ * Differences that `check` reports for documents that this version derives differently (a new list's rows).
+ */
 export const derivationDifferences = (
   stored: Pick<Identity, 'derivation'> | undefined,
 ): readonly Difference[] =>
@@ -44,7 +48,7 @@ export const derivationDifferences = (
 
 type Part = { readonly what: string; readonly help: string }
 const ELSEWHERE = 'Load this chain into another store, or set --node to a node of the stored chain.'
-/** In the order in which they are compared. */
+/** In the order of comparison. */
 const PARTS: { readonly [P in keyof Identity]: Part } = {
   chainId: { what: 'chain id', help: ELSEWHERE },
   genesis: { what: 'genesis block', help: ELSEWHERE },
@@ -55,8 +59,8 @@ const PARTS: { readonly [P in keyof Identity]: Part } = {
 }
 
 /**
- * Identity of the stored chain by its first documents, where the record is lost: every transaction has the chain id, every
- * block the hash of the one before it.
+ * Identity of the stored chain, taken from its first documents when the record is lost: every transaction has
+ * the chain id, every block has the hash of the previous one.
  */
 export const identityFrom = (store: string, { first, second, transaction }: FirstDocuments): Identity => {
   const genesis = first?.hash ?? second?.parent_hash

@@ -1,11 +1,11 @@
 /** The stored record of an API key; the key itself is never stored. */
 export type StoredKey = {
-  /** Public handle: `list` shows it, `revoke` takes it. */
+  /** Public id of the key, as in the output of `list` and the argument of `revoke`. */
   readonly id: string
   /** SHA-256 of the key, hexadecimal. */
   readonly hash: string
   readonly name: string
-  /** What the operator wants to remember about it: one line. */
+  /** A note of the operator: one line. */
   readonly note?: string
   readonly perSecond: number
   readonly perDay: number
@@ -15,7 +15,7 @@ export type StoredKey = {
   readonly revoked?: number
 }
 
-/** A key but for what identifies it. */
+/** The fields of a key that can change. */
 export type KeyTerms = Omit<StoredKey, 'id' | 'hash' | 'created'>
 
 export type KeyStore = {
@@ -24,33 +24,35 @@ export type KeyStore = {
   /** All keys, by time of creation, then id. */
   list(signal?: AbortSignal): Promise<readonly StoredKey[]>
   /**
-   * Stores what `terms` makes of a key's terms, compared and set: `terms` may be called again with newer ones. false: no
-   * such id.
+   * Replaces a key's terms by `terms(current)` with compare-and-set: after a conflict `terms` is called again
+   * with newer terms. false: no such id.
    */
   change(id: string, terms: (now: KeyTerms) => KeyTerms): Promise<boolean>
-  /** Marks as revoked now; false: no such id. Revoking twice keeps the first time. */
+  /** Marks the key as revoked at `now`; false: no such id. A second call keeps the first time. */
   revoke(id: string, now: number): Promise<boolean>
 }
 
-/** What revoking makes of a key's terms. */
+/** The function from a key's terms to its revoked terms. */
 export const revokedAt =
   (now: number) =>
   (terms: KeyTerms): KeyTerms => ({ ...terms, revoked: terms.revoked ?? now })
 
 /**
- * Name and note as one text: the note stands behind a line end, which no name contains. So stores that earlier versions
- * made keep their shape.
+ * Name and note as one text, separated by a newline, which no name contains. Stores that earlier versions
+ * made thus keep their layout.
  */
 export const nameWithNote = ({ name, note }: Pick<StoredKey, 'name' | 'note'>): string =>
   note === undefined ? name : `${name}\n${note}`
 
-/** The name and the note in such a text. */
+/** The name and the note of such a text. */
 export const nameAndNoteIn = (text: string): Pick<StoredKey, 'name' | 'note'> => {
   const end = text.indexOf('\n')
   return end < 0 ? { name: text } : { name: text.slice(0, end), note: text.slice(end + 1) }
 }
 
-/** Requests of a key on a UTC day (days since 1970), and when the last of them was, milliseconds since 1970. */
+/**
+ * Requests of a key on a UTC day (days since 1970), and the time of the last one, in milliseconds since 1970.
+ */
 export type DayOfKey = {
   readonly day: number
   readonly key: string
@@ -58,17 +60,17 @@ export type DayOfKey = {
   readonly last: number
 }
 
-/** Days that counts are kept for. */
+/** Number of days that counts are kept. */
 export const USAGE_DAYS = 400
 
 /** Requests per key and UTC day, counted by all processes that share the store. Calls throw 'unavailable'. */
 export type Usage = {
   /**
-   * Adds to the counts of a day (days since 1970) what was asked until `at`, and gives all of that day, by key. When it
-   * throws, nothing was added: the same may be added with the next call.
+   * Adds the requests made until `at` to the counts of a day (days since 1970), and returns all counts of
+   * that day, by key. After an error nothing was added, and the same counts may be added with the next call.
    */
   add(day: number, counts: ReadonlyMap<string, number>, at: number): Promise<ReadonlyMap<string, number>>
-  /** All that is kept, from a day on, in no order; each key and day once. */
+  /** All stored counts from a day on, unordered; each key and day once. */
   since(day: number): Promise<readonly DayOfKey[]>
   close(): Promise<void>
 }

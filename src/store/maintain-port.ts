@@ -3,43 +3,45 @@ import type { Restored } from './restored.ts'
 import type { ServerReport } from './server-report.ts'
 import type { Snapshots } from './snapshots-port.ts'
 
-/** Used by commands to create, check, repair and maintain a store. */
+/** For the commands that create, check, repair and maintain a store. */
 export type MaintainPort = {
   /**
-   * Creates what is missing. Refuses ('conflict') when an index or table exists with another mapping, and says which
-   * command helps. Safe to repeat.
+   * Creates missing indices or tables. Throws 'conflict' when one exists with a different mapping; the
+   * message names the command that helps. Safe to repeat.
    */
   create(): Promise<void>
-  /** Names what differs from what `create` would make; [] when all is as it should be. Changes nothing. */
+  /** Lists the differences from what `create` would make; [] when there are none. Changes nothing. */
   check(): Promise<readonly Difference[]>
-  /** What `check` names, but for what is lost: it takes no right to read the documents of the chain. */
+  /** The differences of `check` except lost data: needs no privilege to read the chain's documents. */
   checkShape(): Promise<readonly Difference[]>
-  /** The first step of a repair: rewrites the record of the chain and of its last block where it is lost. */
+  /** The first step of a repair: rewrites the record of the chain and of its last block if it is lost. */
   restore(): Promise<Restored>
-  /** All stored documents, as they are, at one published height. Throws 'unavailable' when nothing is published. */
+  /**
+   * All stored documents, unchecked, at one published height. Throws 'unavailable' when nothing is published.
+   */
   audit(): Promise<Audit>
   /**
-   * Throws 'unavailable', with what helps, while something that was loaded is known to be lost. Absent where no part can
-   * be lost without the whole.
+   * Throws 'unavailable', with the remedy, while loaded data is known to be lost. Absent in stores that
+   * cannot lose a part alone.
    */
   readonly whole?: (signal?: AbortSignal) => Promise<void>
   /**
-   * Copies all of the store at one height to a file that is not there yet; the store may be written and read meanwhile.
-   * Absent where the server has a way of its own.
+   * Copies the whole store at one height to a new file. The store may be read and written meanwhile. Absent
+   * if the server has its own way.
    */
   readonly backup?: (file: string, how?: Copying) => Promise<Copied>
-  /** Snapshots that the server keeps in repositories of its own. Absent where `backup` copies the store. */
+  /** Snapshots that the server keeps in its own repositories. Absent if `backup` copies the store. */
   readonly snapshots?: Snapshots
-  /** Disks, rights and settings of the server that keeps the store. Absent where there is none. */
+  /** Disks, privileges and settings of the store's server. Absent in a store without a server. */
   readonly serverReport?: () => Promise<ServerReport>
-  /** Absent where history is kept in one piece. */
+  /** Absent in stores without partitions. */
   readonly partitions?: Partitions
 }
 
 export type Copying = {
-  /** Called with the path of the copy before it gets its name. */
+  /** Called with the path of the partial copy before the copy is renamed to its final name. */
   readonly beforeNaming?: (partial: string) => Promise<void>
-  /** Bytes written so far, and those of the store. */
+  /** Bytes written so far, and bytes of the store. */
   readonly onProgress?: (progress: { readonly done: number; readonly of: number }) => void
   readonly signal?: AbortSignal
 }
@@ -47,13 +49,13 @@ export type Copying = {
 /** A copy: its height, and its size in bytes. */
 export type Copied = { readonly height: number; readonly bytes: number }
 
-/** History in partitions. */
+/** The partitions of history. */
 export type Partitions = {
   /** First height of each partition, by number. */
   firsts(): Promise<readonly number[]>
   /**
-   * Merges each finished partition for good and makes it read-only; those that are so already are skipped. Safe to
-   * repeat, and while the store is read and written.
+   * Merges each finished partition for good and makes it read-only; partitions that already are so are
+   * skipped. Safe to repeat, and to run while the store is read and written.
    */
   merge(options: MergeOptions): Promise<void>
 }
@@ -66,7 +68,7 @@ export type MergeOptions = {
 export type MergeProgress = {
   readonly name: string
   readonly state: 'merging' | 'merged' | 'skipped'
-  /** Which one it is of how many, from 1. */
+  /** Its number among `of`, from 1. */
   readonly at: number
   readonly of: number
 }

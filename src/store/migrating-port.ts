@@ -6,28 +6,36 @@ export type MigrationPlan = {
   readonly way: 'none' | 'derive'
   /** The differences, one line each. */
   readonly reasons: readonly string[]
-  /** Indices or files that serve no requests: replaced by an earlier migration, or left by one that was stopped. */
+  /**
+   * Indices or files that serve no requests: replaced by an earlier migration, or left by an interrupted one.
+   */
   readonly leftovers: readonly string[]
 }
 
 /**
- * Brings a store to this version while it is served. The new data serves no request until it replaces all of the served
- * data at one moment; killed at any other, the served data is unchanged. Every step may be repeated.
+ * Brings a store to this version while it serves requests. The new data replaces all of the served data at
+ * once; if the process is killed before that, the served data is unchanged. Every step may be repeated.
  */
 export type Migrating<S> = {
-  /** The served data, whichever version wrote it. Reads throw where this version cannot read it. */
+  /**
+   * The served data, by whichever version it was written. Reads throw if this version cannot read the data.
+   */
   readonly source: ReadPort
   plan(): Promise<MigrationPlan>
   /**
-   * Lets loaders go on with what is served after a migration that was stopped right before its end, where there is
-   * nothing to migrate any more. Absent where nothing is ever closed.
+   * Lets loaders continue with the served data after a migration was interrupted right before its end and
+   * nothing is left to migrate. Absent in stores that a migration never closes.
    */
   readonly reopen?: () => Promise<void>
-  /** For `derive`: the store to load into, with what an earlier migration of this version left there; without keys. */
+  /**
+   * For `derive`: the store to load into, with the data of an earlier migration of this version; without
+   * keys.
+   */
   beside(): Promise<S>
   /**
-   * For `derive`: replaces the served data by the store beside it. While nobody else writes, `catchUp` loads that store up
-   * to the served height. Throws 'conflict' while a loader is alive, or when blocks are missing.
+   * For `derive`: replaces the served data by the store beside it. While no other process writes, `catchUp`
+   * loads that store up to the served height. Throws 'conflict' while a loader is alive, or when blocks are
+   * missing.
    */
   swap(catchUp: (height: number) => Promise<void>): Promise<void>
   /** Removes the leftovers and returns their names. */

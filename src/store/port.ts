@@ -14,8 +14,8 @@ export type { Rewrite } from './repair-port.ts'
 export type { Writer } from './write-port.ts'
 
 /**
- * Where documents live: Elasticsearch or an embedded SQLite file. Both pass `test/store/suite`; a difference is a bug.
- * A capability of only one of them is a property that the other does not have.
+ * A document store: Elasticsearch or an embedded SQLite file. Both pass `test/store/suite`; a difference is a
+ * bug. A capability of only one of them is a property that is absent in the other.
  */
 export type Store = ReadPort &
   WritePort &

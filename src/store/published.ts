@@ -1,43 +1,43 @@
 import { PROOF_LEVELS, type Proof, type ProofLevel } from '#chain/proof.ts'
 
-/** How far the chain is stored and published, and what was known of the node then. Answers are true at `height`. */
+/** The published height of the store, and the node's state at that time. Answers are true at `height`. */
 export type Published = {
   readonly height: number
   readonly hash: string
-  /** Time of that block, nanoseconds since 1970. */
+  /** Time of block `height`, nanoseconds since 1970. */
   readonly time: bigint
-  /** The node's last irreversible block when this was written. */
+  /** The node's last irreversible block when this record was written. */
   readonly lib: number
-  /** How far the blocks up to it were proved; absent in what older versions wrote. */
+  /** Proofs of the blocks up to `height`; absent in records of older versions. */
   readonly proved?: Proved
 }
 
-/** Which chain is stored, by what rules. */
+/** The stored chain and the rules of derivation. */
 export type Identity = {
   readonly chainId: number
   readonly genesis: string
-  /** `DERIVATION` of the loader that began it. */
+  /** `DERIVATION` of the loader that loaded the first block. */
   readonly derivation: number
 }
 
-/** Members of an object as it was found: each may be anything. */
+/** Members of a parsed object, not validated: each may have any type. */
 export type Members = Readonly<Record<string, unknown>>
 
-/** undefined: it is no object. */
+/** undefined: the value is not an object. */
 export const membersOf = (value: unknown): Members | undefined =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Members) : undefined
 
 export const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0
 
-/** Block ids have no room for a larger height. */
+/** Block ids have 12 digits and so no room for a larger height. */
 const HEIGHTS = 1e12
 export const isHeight = (value: unknown): value is number => isCount(value) && value < HEIGHTS
 
 const INT64_MAX = 2n ** 63n - 1n
-/** Nanoseconds since 1970, with no more digits than a time can have. */
+/** Nanoseconds since 1970, with at most the digits of a 64-bit time. */
 const TIME = /^\d{1,19}$/
 
-/** The end of a store as it was written, with its time as text; undefined: it is not one. */
+/** The published record as parsed from JSON, with its time as text; undefined: not a valid record. */
 export const publishedFrom = (value: unknown): Published | undefined => {
   const { height, hash, time, lib, proved: stored } = membersOf(value) ?? {}
   const isEnd =
@@ -47,37 +47,41 @@ export const publishedFrom = (value: unknown): Published | undefined => {
   return { height, hash, time: BigInt(time), lib, ...(proved === undefined ? {} : { proved }) }
 }
 
-/** Blocks that were proved alike. */
+/** Consecutive blocks with the same proof level. */
 export type ProvedRange = {
   readonly from: number
   readonly to: number
   readonly level: ProofLevel
-  /** Another node named the same hash of the range's last block, or of a descendant in the same batch. */
+  /**
+   * Another node reported the same hash for the range's last block, or for a descendant in the same batch.
+   */
   readonly agreed?: true
 }
 
-/** A producer's key that was replaced: its owner signs with it until the witnesses are elected anew. */
+/** A producer's replaced key: the producer signs with it until the witnesses are elected anew. */
 export type FormerKey = {
   readonly key: string
-  /** Last height it may sign. */
+  /** Last height that the key may sign. */
   readonly until: number
 }
 
-/** The proofs of the stored blocks as they were loaded; kept with the published height. */
+/** The proofs of the stored blocks at the time they were loaded; stored with the published height. */
 export type Proved = {
-  /** Ascending, without overlap; neighbours differ. Other blocks were loaded by a version that kept no record. */
+  /** Ascending, without overlap; neighbours differ. A version without this record loaded all other blocks. */
   readonly ranges: readonly ProvedRange[]
-  /** Receipts that were fetched raw because a node's JSON had lost bytes of them. */
+  /** Receipts that were fetched in raw form because a node's JSON had lost some of their bytes. */
   readonly lost: number
   readonly formerKeys: readonly FormerKey[]
 }
 
-/** Ranges kept at most: where levels change more often, the oldest neighbours become one of the weaker level. */
+/** Maximum ranges. When there are more, the oldest two neighbours become one range of the weaker level. */
 const MOST_RANGES = 64
 
 export const NOTHING_PROVED: Proved = { ranges: [], lost: 0, formerKeys: [] }
 
-/** A run of blocks from `from` on, as far as they were proved, behind what was proved before. */
+/**
+ * The record with the proofs of consecutive blocks from `from` on, in place of earlier proofs of that range.
+ */
 export const provedWith = (
   before: Proved,
   run: { readonly from: number; readonly proofs: readonly Proof[]; readonly agreed: boolean },
@@ -91,7 +95,9 @@ export const provedWith = (
   return { ...before, ranges: atMost(ranges, MOST_RANGES), lost }
 }
 
-/** The record for the blocks below a height only: later ones belong to another chain, or are loaded again. */
+/**
+ * The record of the blocks below a height only: later blocks belong to another chain, or are loaded again.
+ */
 export const provedBelow = (proved: Proved, height: number): Proved => ({
   ...proved,
   ranges: proved.ranges
@@ -99,17 +105,17 @@ export const provedBelow = (proved: Proved, height: number): Proved => ({
     .map(range => ({ ...range, to: Math.min(range.to, height - 1) })),
 })
 
-/** How far a block was proved, by the record; undefined: it is not in it. */
+/** The range with the block's proof level; undefined: the block is not on record. */
 export const provedAt = ({ ranges }: Proved, height: number): ProvedRange | undefined =>
   ranges.find(({ from, to }) => from <= height && height <= to)
 
-/** How far the store says that a block was proved; what is not on record was at best linked. */
+/** The recorded proof level of a block; blocks that are not on record were at best linked. */
 export const recordedLevel = (
   { proved }: { readonly proved?: Proved | undefined },
   height: number,
 ): ProofLevel => (proved === undefined ? undefined : provedAt(proved, height)?.level) ?? 'linked'
 
-/** The stored record; undefined: there is none, or it cannot be read, which proves just as little. */
+/** The stored record; undefined: it is absent, or it cannot be read and so proves as little. */
 const provedFrom = (stored: unknown): Proved | undefined => {
   const { ranges, lost, formerKeys } = membersOf(stored) ?? {}
   return Array.isArray(ranges) &&

@@ -29,7 +29,7 @@ const whole: Stored = new Map([
   ...Object.entries(leaves).map(([leaf, list]) => [segmentsId('wealth', Number(leaf), ''), list] as const),
 ])
 
-/** Reads that note what they are asked for, and find no rows. */
+/** Reads that record their arguments and find no rows. */
 const noted = (stored: Stored) => {
   const asked: { segments: (readonly string[])[]; rows: Rows[] } = { segments: [], rows: [] }
   const reads: RankingReads<typeof wealth> = {
@@ -80,7 +80,7 @@ describe('rankingPage', () => {
       [599, 2, { tied: 0, until: { amount: 77n, name: 'm' } }, 599],
       [600, 600, { after: { amount: 90n, name: 'c' }, tied: 600, until: { amount: 77n, name: 'm' } }, 0],
       [1_199, 2, { after: { amount: 90n, name: 'c' }, tied: 600 }, 599],
-      // The tie began before this leaf, at most as far above as the run before it reaches.
+      // The tie began before this leaf, at most as far up as the previous segment reaches.
       [1_201, 5, { after: { amount: 77n, name: 'm' }, tied: 1_200, until: { amount: 77n, name: 's' } }, 1],
       [2_999, 9, { after: { amount: 77n, name: 's' }, tied: 2_000 }, 999],
     ] as const
@@ -98,7 +98,8 @@ describe('rankingPage', () => {
     expect(asked.segments.splice(0)).toEqual([[top], [leaf]] as never)
     await rankingPage(hinted, richest, { offset: 2_600, limit: 10 })
     expect(asked.segments.splice(0)).toEqual([[top, leaf]] as never)
-    // The root has changed meanwhile: the hint leads astray, and the right leaf is read after it.
+    // The root has changed meanwhile: the hint leads to the wrong one, and a second request reads the right
+    // leaf.
     hinted.hints.set(top ?? '', [['', '', 3_000, 5]])
     await rankingPage(hinted, richest, { offset: 2_600, limit: 10 })
     expect(asked.segments.splice(0)).toEqual([[top, other], [leaf]] as never)

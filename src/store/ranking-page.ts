@@ -4,10 +4,10 @@ import type { StateIndex } from '#indices/registry.ts'
 import { SEGMENT_SIZES, type SegmentsDoc } from '#indices/segment.ts'
 import { type Hints, type RankRange, rankingStart } from './ranking-start.ts'
 
-/** The page that is asked for: `limit` documents after the first `offset`; `group` where the order has one. */
+/** The requested page: `limit` documents after the first `offset`; `group` if the order has groups. */
 export type PageOptions = { readonly group?: string; readonly offset: number; readonly limit: number }
 
-/** An order of an index, within one group where it has groups. */
+/** An order of an index, within one group if the order has groups. */
 export type Ranking<I extends StateIndex> = {
   readonly index: I
   readonly name: string
@@ -15,7 +15,7 @@ export type Ranking<I extends StateIndex> = {
   readonly group: string | undefined
 }
 
-/** Rows of a ranking, best first: `limit` of them after the first `skip` of a range (absent: of the whole). */
+/** Rows of a ranking, best first: `limit` rows after the first `skip` of a range (absent: of all). */
 export type Rows = { readonly range?: RankRange; readonly skip: number; readonly limit: number }
 
 /** The two reads that a store provides, both at one height. */
@@ -23,11 +23,13 @@ export type RankingReads<I extends StateIndex> = {
   /** Documents of `segments`, in the order of their ids. */
   readonly segments: (ids: readonly string[]) => Promise<readonly (SegmentsDoc | undefined)[]>
   readonly rows: (ranking: Ranking<I>, rows: Rows) => Promise<readonly DocOf<I>[]>
-  /** Where a read is a request: roots seen last, so that most pages need one read of segments instead of two. */
+  /** For stores that read by requests: recently read roots, so that most pages read segments only once. */
   readonly hints?: Hints
 }
 
-/** Rows passed over without asking where a page begins: as many as in a segment, where they may be passed over as well. */
+/**
+ * Rows skipped without finding the start of the page: a segment has as many, and these may be skipped too.
+ */
 const NEAR = SEGMENT_SIZES.members
 
 /** A page of an order. */
@@ -42,8 +44,8 @@ export const rankingPage = async <I extends StateIndex>(
 }
 
 /**
- * Where the rows of a page are; undefined: beyond the end. A deep page of a counted order begins where its segments say, so
- * that few rows are passed over.
+ * The range of a page's rows; undefined: beyond the end. The start of a deep page of a counted order is
+ * computed from the segments, so that few rows are skipped.
  */
 export const rowsOfPage = async <I extends StateIndex>(
   reads: Pick<RankingReads<I>, 'segments' | 'hints'>,

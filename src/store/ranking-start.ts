@@ -3,18 +3,18 @@ import { type Segment, type SegmentsDoc, segmentAt, segmentsId } from '#indices/
 import { beginOf, type Standing } from '#indices/standing.ts'
 import { missingData } from './missing-data.ts'
 
-/** Roots seen last: the leaf they lead to is asked for along with the root, and is right unless much moved meanwhile. */
+/** Recently read roots. The leaf they lead to is requested along with the root, and is usually right. */
 export type Hints = Map<string, readonly Segment[]>
-/** Rankings whose roots are remembered: some KB each. */
+/** Number of roots in `Hints`, each some KB. */
 const MOST_HINTS = 200
 
 /** A range of a ranking. */
 export type RankRange = {
-  /** Right before it; undefined: it begins at the top. */
+  /** The standing right before the range; undefined: the range begins at the top. */
   readonly after?: Standing | undefined
-  /** Its end or something further down; undefined: the ranking's end. */
+  /** The end of the range or a later standing; undefined: the ranking's end. */
   readonly until?: Standing | undefined
-  /** Upper bound of the members with the amount of `after` that come before; Infinity: too many to be worth counting. */
+  /** Upper bound of the members before the range with the amount of `after`; Infinity: too many to count. */
   readonly tied: number
 }
 
@@ -26,8 +26,9 @@ type Group = { readonly index: StateIndex; readonly group: string | undefined }
 type Wanted = { readonly offset: number; readonly limit: number }
 
 /**
- * Where the members from `offset` on stand: in a range, after `skip` members of it; without a range where the group has
- * no segments. 'beyond': the group has no such member. Throws 'damaged' when segments lack what their root counts.
+ * The range of the members from `offset` on, and the number `skip` of its members before them; no range if
+ * the group has no segments. 'beyond': the group has no such member. Throws 'damaged' when segments lack
+ * members that their root counts.
  */
 export const rankingStart = async (
   { segments: read, hints = new Map() }: Reads,
@@ -48,7 +49,7 @@ export const rankingStart = async (
     throw missingData(`Segments of ${index.name} ${group} do not add up.`)
   const at = doc.segments.indexOf(found.segment)
   const rootAt = root.segments.indexOf(inRoot.segment)
-  // After the leaf the runs of the root continue; coarser, but good enough as an upper end.
+  // After the leaf the segments of the root follow. They are coarser, but good enough as an upper end.
   const following = [...doc.segments.slice(at), ...root.segments.slice(rootAt + 1)]
   const range = {
     after: beginOf(found.segment),
@@ -58,7 +59,7 @@ export const rankingStart = async (
   return { range, skip: found.skip }
 }
 
-/** The end of the segment in which the last of `members` members stands; undefined: the end of the list. */
+/** The end of the segment that contains the last of `members` members; undefined: the end of the list. */
 const endAfter = (list: readonly Segment[], members: number): Standing | undefined => {
   let held = 0
   for (const [at, [, , count]] of list.entries()) {
@@ -69,7 +70,9 @@ const endAfter = (list: readonly Segment[], members: number): Standing | undefin
   return undefined
 }
 
-/** Members of the runs that lie in the tie in which a segment begins, and of the one in which the tie does. */
+/**
+ * Members of the segments in the tie in which this segment begins, and of the segment where the tie begins.
+ */
 const tiedBefore = (before: readonly Segment[], [amount]: Segment): number => {
   let tied = 0
   for (const [begin, , count] of before.toReversed()) {

@@ -1,11 +1,11 @@
-/** Disks, privileges and settings that the server of a store reports. undefined: the user has no right to ask. */
+/** Disks, privileges and settings that a store's server reports. undefined: the user may not read them. */
 export type ServerReport = {
   readonly disks: readonly Disk[] | undefined
   /** Privileges for loading that the user lacks; undefined: the server checks none. */
   readonly lacks: readonly string[] | undefined
   /** Indices that the server made read-only when a disk was full. */
   readonly blocked: readonly string[]
-  /** Whether an index comes into being when a document is written to it. */
+  /** Whether a write to a missing index creates the index. */
   readonly createsIndices: boolean | undefined
 }
 
@@ -14,6 +14,6 @@ export type Disk = {
   readonly server: string
   readonly freeBytes: number
   readonly totalBytes: number
-  /** With less free room the server is given no more data. */
+  /** With less free space than this, the server gets no more data. */
   readonly leastBytes: number
 }

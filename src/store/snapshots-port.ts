@@ -1,9 +1,9 @@
 import type { StoredKey } from './keys-port.ts'
 
-/** A snapshot of a server that keeps them in repositories of its own. */
+/** A snapshot on a server with its own snapshot repositories. */
 export type Named = { readonly repository: string; readonly name: string }
 
-/** How far the server is; bytes. */
+/** The server's progress, in bytes. */
 export type SnapshotProgress = { readonly done: number; readonly of: number }
 
 export type SnapshotOptions = {
@@ -11,35 +11,39 @@ export type SnapshotOptions = {
   readonly onProgress: (progress: SnapshotProgress) => void
 }
 
-/** How far an index of documents, or one partition of its history, was written. */
+/** The write position of an index of documents, or of one partition of its history. */
 export type Written = {
   readonly index: string
-  /** Of history. */
+  /** Partition number; only for history. */
   readonly partition?: number
-  /** Number of its last operation (−1: none). Each write raises it; a snapshot keeps it. */
+  /** Sequence number of the last operation (−1: none). Each write raises it; a snapshot preserves it. */
   readonly operation: number
-  /** How many documents can be searched. */
+  /** Number of searchable documents. */
   readonly documents: number
 }
 
-/** Snapshots of a store, with a text in each that says what it has. */
+/** Snapshots of a store. Each contains a text that describes its content. */
 export type Snapshots = {
-  /** Keeps a text in the store, for the snapshots that are taken from then on; it replaces the one before. */
+  /** Stores a text in the store for all later snapshots; it replaces the previous text. */
   keep(text: string): Promise<void>
-  /** The text kept last; undefined: none. */
+  /** The text stored last; undefined: none. */
   kept(): Promise<string | undefined>
-  /** The API keys, also of indices that were restored and not accepted yet: until then no service believes them. */
+  /**
+   * The API keys, including those in restored indices, which services ignore until the indices are accepted.
+   */
   keys(): Promise<readonly StoredKey[]>
-  /** How far each index was written; whatever was can be searched from then on. */
+  /** The write position of each index; all earlier writes are searchable from then on. */
   written(): Promise<readonly Written[]>
   /**
-   * Takes a snapshot and waits for its end; one of that name that was taken with the same kept text is waited for instead.
-   * Nobody may write meanwhile. Throws 'usage' when the name is taken by another one.
+   * Takes a snapshot and waits for its end. If a snapshot with that name and the same stored text is already
+   * under way or done, waits for it instead. No process may write meanwhile. Throws 'usage' when a different
+   * snapshot has the name.
    */
   take(snapshot: Named, options: SnapshotOptions): Promise<void>
   /**
-   * Has the server restore all indices, unless there are any, and waits until it has. Readers refuse them until a repair
-   * accepts them. May be repeated. Whether this call had them restored: what was there before may be of another origin.
+   * Restores all indices, unless there are any, and waits for the end. Readers refuse them until a repair
+   * accepts them. May be repeated. Returns whether this call restored them: indices that existed before may
+   * be of another origin.
    */
   restore(snapshot: Named, options: SnapshotOptions): Promise<boolean>
 }

@@ -6,10 +6,13 @@ import {
   standingOf,
 } from '#indices/standing.ts'
 
-/** Members read at once. */
+/** Members per read. */
 const STEP = 1_000
 
-/** All documents of a range; `next` gives those after a standing (undefined: from the top), best first, at most `limit`. */
+/**
+ * All documents of a range. `next` returns at most `limit` documents after a standing (undefined: from the
+ * top), best first.
+ */
 export const walkRange = async <D extends object>(
   range: StandingRange,
   next: (after: Standing | undefined, limit: number) => Promise<readonly D[]>,

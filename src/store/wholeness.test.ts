@@ -4,7 +4,7 @@ import { wholeness } from './wholeness.ts'
 
 const lost = new Failure('damaged', 'lost')
 
-/** A store whose checks end when the test says so, in any order. */
+/** A store whose checks end when the test resolves them, in any order. */
 const checked = () => {
   const checks: PromiseWithResolvers<Failure | undefined>[] = []
   const check = (): Promise<Failure | undefined> => {

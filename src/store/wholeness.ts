@@ -1,13 +1,15 @@
 import type { Failure } from '#failure/failure.ts'
 
-/** A verdict this old is still used, and starts the next check in the background, milliseconds. */
+/** Age from which a verdict is still used but starts the next check in the background, in milliseconds. */
 const FRESH_MS = 1_000
-/** An older verdict is not used: there were no requests for a while, or the last checks failed. */
+/**
+ * Age from which a verdict is not used: there were no requests for a while, or the last checks failed. In ms.
+ */
 const STALE_MS = 2_000
 
 /**
- * Whether a store is whole, checked in the background at most once a second while there are requests. `check` returns the
- * failure, and throws when it cannot be found out.
+ * Whether a store is whole, checked in the background at most once a second while there are requests. `check`
+ * returns the failure, and throws when it cannot determine whether there is one.
  */
 export const wholeness = ({
   check,
@@ -23,7 +25,7 @@ export const wholeness = ({
     if (checking !== undefined) return checking
     const at = now()
     const own = check().then(failure => {
-      // A check that `expire` came after says nothing to later requests, but still to those that wait for it.
+      // After `expire`, only the requests that already wait for this check use its result.
       if (checking === own) verdict = { at, failure }
       if (failure !== undefined) throw failure
     })
@@ -31,12 +33,12 @@ export const wholeness = ({
     const end = (): void => {
       if (checking === own) checking = undefined
     }
-    // Requests that do not wait for this check notice that it failed by the age of the verdict.
+    // Requests that do not wait for this check notice its failure by the age of the verdict.
     own.then(end, end)
     return own
   }
   let next: Promise<void> | undefined
-  /** A check that begins after this call; all that wait for one share it. */
+  /** A check that begins after this call; all callers that wait for one share it. */
   const checkFromNow = (): Promise<void> => {
     if (checking === undefined) return refresh()
     next ??= checking
@@ -52,7 +54,7 @@ export const wholeness = ({
   }
   const ageOf = ({ at }: { readonly at: number }): number => Math.abs(now() - at)
   return {
-    /** Throws the failure, if there is one. Returns a promise where a check must end first. */
+    /** Throws the failure, if there is one. Returns a promise if a check must end first. */
     require: (): Promise<void> | undefined => {
       const age = verdict === undefined ? STALE_MS : ageOf(verdict)
       if (age >= STALE_MS) return refresh()
@@ -60,9 +62,9 @@ export const wholeness = ({
       requireVerdict()
       return undefined
     },
-    /** As `require`, with a check that begins now: for a request that found nothing where a lost document may have been. */
+    /** Like `require`, with a check that begins now: for a request that missed a possibly lost document. */
     requireNow: checkFromNow,
-    /** The next request waits for a new check. */
+    /** Makes the next request wait for a new check. */
     expire: (): void => {
       verdict = undefined
       checking = undefined

@@ -1,4 +1,4 @@
-/** Time and chance as one value, so that tests wait for neither. */
+/** Time and randomness as one value, so that tests control both and do not wait. */
 export type Clock = {
   /** Milliseconds since 1970. May be set back; a duration is measured with `elapsed`. */
   now(): number
@@ -8,11 +8,11 @@ export type Clock = {
   sleep(ms: number, signal?: AbortSignal): Promise<void>
   /** Runs `work` once after `ms`, unless the returned function is called before. */
   after(ms: number, work: () => void): () => void
-  /** 0 ≤ x < 1. */
+  /** A random number, 0 ≤ x < 1. */
   random(): number
 }
 
-/** A timer of the system that is longer than this fires at once. */
+/** Longest delay of a system timer: a longer one fires at once. */
 const LONGEST_MS = 2 ** 31 - 1
 
 const after: Clock['after'] = (ms, work) => {
@@ -20,7 +20,7 @@ const after: Clock['after'] = (ms, work) => {
   return () => clearTimeout(timer)
 }
 
-/** The machine's time and chance. */
+/** The clock and randomness of the machine. */
 export const systemClock: Clock = {
   now: Date.now,
   elapsed: performance.now.bind(performance),

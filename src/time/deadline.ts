@@ -1,21 +1,21 @@
 import { type Clock, systemClock } from './clock.ts'
 
-/** What may end the wait for a promise before the promise does, each with the error that is thrown then. */
+/** Limits of the wait for a promise, each with the error that is thrown when it ends the wait. */
 export type Limits = {
   /** Ends the wait when it aborts. */
   readonly signal?: AbortSignal | undefined
-  /** Default: the signal's own reason. */
+  /** The error after an abort; the signal's own reason by default. */
   readonly aborted?: () => unknown
-  /** Ends the wait after that number of milliseconds. */
+  /** Ends the wait after this time in milliseconds. */
   readonly ms?: number
   readonly late?: () => unknown
-  /** Measures them. */
+  /** Measures `ms`. */
   readonly clock?: Pick<Clock, 'after'>
 }
 
 /**
- * What `work` resolves or rejects with, unless the signal aborts or the time is over before; what becomes of `work` is
- * ignored then. Leaves neither a timer nor a listener behind.
+ * Settles as `work` does, unless the signal aborts or the time expires first; the outcome of `work` is then
+ * ignored. Leaves neither a timer nor a listener behind.
  */
 export const within = async <T>(work: Promise<T>, limits: Limits): Promise<T> => {
   const { signal, ms, clock = systemClock, aborted = () => signal?.reason, late = lateError } = limits
@@ -33,7 +33,7 @@ export const within = async <T>(work: Promise<T>, limits: Limits): Promise<T> =>
   }
 }
 
-/** Like `within`, but the milliseconds are counted from the moment the signal aborts, and only they end the wait. */
+/** Like `within`, but `ms` counts from the moment the signal aborts, and only that timeout ends the wait. */
 export const withinAfterAbort = async <T>(
   work: Promise<T>,
   limits: Required<Pick<Limits, 'ms' | 'late'>> & { readonly signal: AbortSignal } & Pick<Limits, 'clock'>,

@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts'
 
-/** Does `work` every `ms`, one after the other, until `stop`; a failure of `work` must be its own business. */
+/** Runs `work` every `ms`, one run after the other, until `stop`. `work` must handle its own failures. */
 export const every = (
   clock: Pick<Clock, 'sleep'>,
   ms: number,

@@ -1,26 +1,26 @@
-/** How fast a count grows. Times in milliseconds, of a clock that never goes back. */
+/** The rate of growth of a count. Times are in milliseconds, of a clock that never goes back. */
 export type Pace = {
   /**
-   * Notes the count at a time. A count that goes back has begun anew (a retry, another pass over the same things): what was
-   * noted before says nothing about it, so the pace is measured from here on.
+   * Records the count at a time. A count that goes back has started over (a retry, another pass over the same
+   * data). Earlier notes are then dropped, and the rate is measured from here on.
    */
   note(at: number, count: number): void
-  /** Counts per second, never negative; 0 before there are two notes. */
+  /** Counts per second, never negative; 0 until there are two notes. */
   perSecond(): number
-  /** The time that `perSecond` is over. */
+  /** The time in milliseconds over which `perSecond` is measured. */
   spanMs(): number
 }
 
 type Note = { readonly at: number; readonly count: number }
 
-/** @param windowMs notes that are older do not count, but for the last two */
+/** @param windowMs older notes are ignored, except for the last two */
 export const createPace = (windowMs = Number.POSITIVE_INFINITY): Pace => {
   let notes: Note[] = []
   const spanMs = (): number => (notes.at(-1)?.at ?? 0) - (notes[0]?.at ?? 0)
   return {
     note: (at, count) => {
       if (count < (notes.at(-1)?.count ?? count)) notes = []
-      // Without a window only the first and the last note count.
+      // Without a window only the first and the last note are used.
       if (windowMs === Number.POSITIVE_INFINITY) notes.splice(1)
       notes.push({ at, count })
       while (notes.length > 2 && (notes[0]?.at ?? at) < at - windowMs) notes.shift()

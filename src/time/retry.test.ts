@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { idleClock } from '#test/support/clocks/idle-clock.ts'
 import { type Retry, retry, type Try } from './retry.ts'
 
-/** Tries with the given results, the last one repeated; returns the pauses and the outcome. */
+/** Runs `retry` on the given results, of which the last one repeats; returns the pauses and the outcome. */
 const run = async (tries: readonly Try<string>[], retryTimeoutMs: number) => {
   const clock = idleClock()
   const waits: unknown[] = []

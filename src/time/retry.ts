@@ -1,29 +1,34 @@
 import { type Backoff, backoffMs } from './backoff.ts'
 import type { Clock } from './clock.ts'
 
-/** Bounds of trying again. */
+/** Limits of retrying. */
 export type Retry = {
   readonly clock: Pick<Clock, 'elapsed' | 'sleep' | 'random'>
   readonly backoff: Backoff
-  /** Without progress, tries go on for this long, milliseconds. */
+  /** Milliseconds for which tries go on without progress. */
   readonly retryTimeoutMs: number
-  /** Called before each pause, with why the last try did not do. */
+  /** Called before each pause with the reason why the last try failed. */
   readonly onWait: (why: string, waitMs: number) => void
-  /** What is thrown when the time is over. */
+  /** The error to throw when the time is over. */
   readonly tired: (why: string) => unknown
 }
 
-/** What became of one try: done with a value, or to be tried again. */
+/** The outcome of one try: a value, or a reason to retry. */
 export type Try<T> =
   | { readonly done: T }
   | {
-      /** Why. */
+      /** The reason to retry. */
       readonly again: string
-      /** This try got further than the one before: the time starts again, and with 'all' the pauses do too. */
+      /**
+       * This try got further than the one before: the timeout starts again, and with 'all' the pauses do too.
+       */
       readonly anew?: 'timeout' | 'all' | undefined
     }
 
-/** Tries until one is done and returns its value, with growing pauses. What `attempt` throws ends it. */
+/**
+ * Retries `attempt` with growing pauses until it is done, and returns its value. An error that `attempt`
+ * throws ends the retries.
+ */
 export const retry = async <T>(
   { clock, backoff, retryTimeoutMs, onWait, tired }: Retry,
   attempt: () => Promise<Try<T>>,

@@ -1,8 +1,8 @@
-/** One signal that aborts when any of several does. */
+/** A signal that aborts when any of several signals does. */
 export type Joined = {
   readonly signal: AbortSignal
   abort(reason: unknown): void
-  /** Lets go of the signals: a long-lived one would otherwise collect a listener per question. */
+  /** Removes the listeners: a long-lived signal would otherwise collect one per request. */
   release(): void
 }
 

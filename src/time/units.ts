@@ -1,4 +1,4 @@
-/** Lengths of time in milliseconds. Days are those of UTC, which have no leap seconds here. */
+/** Lengths of time in milliseconds. A day is a UTC day without leap seconds. */
 export const SECOND_MS = 1_000
 export const MINUTE_MS = 60 * SECOND_MS
 export const HOUR_MS = 60 * MINUTE_MS

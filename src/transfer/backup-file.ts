@@ -8,12 +8,12 @@ import { readThrough } from './file-digest.ts'
 import { keysDigestOf } from './keys-digest.ts'
 import { type Manifest, manifestText } from './manifest.ts'
 
-/** Where the manifest of a copy stands. */
+/** Path of the manifest of a copy. */
 export const manifestPath = (file: string): string => `${file}.manifest.json`
 
 type Described = Omit<Store, 'keys'> & { readonly keys: Pick<KeyStore, 'list'> }
 
-/** The digests of a store at its published height and of its API keys, with its chain. */
+/** The manifest of a store: its chain, and the digests at its published height and of its API keys. */
 export const describedStore = async (store: Described, how: Digesting): Promise<Manifest> => {
   const audit = await store.audit()
   try {
@@ -27,7 +27,7 @@ export const describedStore = async (store: Described, how: Digesting): Promise<
   }
 }
 
-/** Writes the manifest of a copy that is not yet in its place; `file` is what the place will be called. */
+/** Writes the manifest of a copy that does not have its final name yet; `file` is that name. */
 export const describeCopy = async (partial: string, file: string, how: Digesting): Promise<Manifest> => {
   const copy = openSqlite({ path: partial, readonly: true })
   try {

@@ -9,10 +9,10 @@ import { type Manifest, manifestText } from './manifest.ts'
 import { isUntouched, withOperations } from './written.ts'
 
 /**
- * Takes a snapshot with a manifest in it. The store is taken over meanwhile: a snapshot does not take all indices at one
- * moment, so no loader may write. Killed at any moment, the store is as before; the next run goes on with the snapshot if
- * the store has not moved since, and otherwise throws 'usage': the name is taken. Throws 'unavailable' when somebody wrote
- * meanwhile.
+ * Takes a snapshot that contains a manifest. The store is locked meanwhile, because a snapshot does not
+ * capture all indices at one moment, so no loader may write. After a kill at any moment, the store is as
+ * before. The next run then continues with the snapshot if the store has not changed since, and otherwise
+ * throws 'usage' because the name is taken. Throws 'unavailable' when another process wrote meanwhile.
  */
 export const backupSnapshot = async (
   store: Store & { readonly snapshots: Snapshots },
@@ -31,9 +31,9 @@ export const backupSnapshot = async (
     const manifest = { ...described, digests: withOperations(described.digests, written) }
     await snapshots.keep(manifestText(manifest))
     await snapshots.take(snapshot, { signal: how.signal, onProgress: inMegabytes(how, 'snapshot') })
-    // Whoever held this process up until its lease was over may have let a loader in.
+    // A process that was suspended until its lease expired may have let a loader in.
     if (!isUntouched(written, await snapshots.written())) throw touched(name, snapshot)
-    // Keys may be changed at any time; those in the snapshot have to be those of its manifest.
+    // Keys may change at any time, and those in the snapshot must match its manifest.
     const keys = await keysDigestOf(store.keys)
     if (keys.sum !== keysIn(described.digests)?.sum) throw touched(name, snapshot)
     return manifest
@@ -48,7 +48,7 @@ const touched = (name: string, { repository, name: taken }: Named): Failure =>
     retryable: false,
   })
 
-/** Reports the progress of a server in megabytes. */
+/** Reports the server's progress in megabytes. */
 export const inMegabytes =
   ({ onProgress }: Digesting, what: string) =>
   ({ done, of }: { readonly done: number; readonly of: number }): void =>

@@ -5,7 +5,7 @@ import { type RecordDoc, records } from '#indices/record.ts'
 import type { AnyIndex } from '#indices/registry.ts'
 import { canonicalText } from './canonical.ts'
 
-/** Three numbers beside each other, of which any may be absent. */
+/** An index with three numeric fields, any of which may be absent. */
 const numbers = {
   ...records,
   fields: { a: optional(long()), b: optional(int()), c: optional(long()) },

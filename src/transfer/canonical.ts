@@ -2,10 +2,10 @@ import type { Field } from '#indices/fields.ts'
 import { lists } from '#indices/list.ts'
 import type { AnyIndex } from '#indices/registry.ts'
 
-/** A field, and how its value becomes text. */
+/** A field, with the function that turns its value into text. */
 type Part = { readonly name: string; readonly text: (value: unknown) => string }
 
-/** Texts have their length in front, so that no two documents have the same text. */
+/** Texts are prefixed with their length, so that no two documents have the same canonical text. */
 const measured = (text: string): string => `${text.length}:${text}`
 
 const asText = (value: unknown): string => measured(value as string)
@@ -27,7 +27,7 @@ const TEXTS: Readonly<Record<Field['kind'], (value: unknown) => string>> = {
   places: value => measured((value as readonly bigint[]).join()),
 }
 
-/** Fields that say how a store has cut its history, which depends on the store and not on the chain alone. */
+/** Fields that depend on how a store partitions its history, not on the chain alone. */
 const isOfLayout = (index: AnyIndex, name: string): boolean => index === lists && name === 'starts'
 
 const partsOf = (index: AnyIndex): readonly Part[] =>
@@ -38,8 +38,9 @@ const partsOf = (index: AnyIndex): readonly Part[] =>
 const known = new WeakMap<AnyIndex, readonly Part[]>()
 
 /**
- * A document as one text that is the same in every store, and the text of no other document: its id, then its fields in the
- * order of the index; `~`, with which no value begins, stands for a field that is absent.
+ * The canonical text of a document: the same in every store, and different for any other document. It
+ * consists of the id and the fields in the order of the index. `~`, with which no value begins, marks an
+ * absent field.
  */
 export const canonicalText = (index: AnyIndex, doc: { readonly id: string }): string => {
   let parts = known.get(index)

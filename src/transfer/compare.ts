@@ -3,8 +3,8 @@ import { type Digest, STARTS } from './digest.ts'
 import { addedUp } from './sum.ts'
 
 /**
- * Throws 'damaged', naming the index, unless all digests are the same. `what` is the store or file with the digests `found`; the
- * message begins with it.
+ * Throws 'damaged', naming the index, unless all digests are the same. `what` names the store or file with
+ * the digests `found`; the message begins with it.
  */
 export const requireSameDigests = (
   what: string,
@@ -45,7 +45,10 @@ const textOf = (has: Digest | undefined, wanted: Digest | undefined): string =>
     ? `has ${has?.documents ?? 0} documents, expected ${wanted?.documents ?? 0}`
     : `has the digest ${has?.sum}, expected ${wanted?.sum}`
 
-/** Digests of whole indices, without where a store cuts its history: the same in every store of the same blocks. */
+/**
+ * Digests of whole indices, without the entries that depend on partitions: equal in all stores of the same
+ * blocks.
+ */
 export const regardlessOfPartitions = (digests: readonly Digest[]): readonly Digest[] => {
   const byIndex = Map.groupBy(
     digests.filter(({ index }) => index !== STARTS),

@@ -7,8 +7,8 @@ import { keepReadable } from './keep-readable.ts'
 import { storedHistory } from './stored-history.ts'
 
 /**
- * Copies the blocks behind the writer's checkpoint, with all that belongs to them, in batches without state. What was
- * committed is there for the next run.
+ * Copies the blocks after the writer's checkpoint, with their transactions and rows, in batches without
+ * state. The next run continues after the last committed batch.
  */
 export const copyHistory = async (
   source: Audit,
@@ -17,7 +17,7 @@ export const copyHistory = async (
 ): Promise<void> => {
   const from = (writer.checkpoint?.height ?? -1) + 1
   const { at } = source
-  // None of these batches is ever taken back: it has no state.
+  // These batches have no state, so none of them is ever undone.
   const lib = at.height + KEPT.near + 1
   const partitions = partitioning(writer.partitions)
   let batch = batchBuilder(writer.bounds)

@@ -2,8 +2,8 @@ import type { KeyTerms, StoredKey } from '#store/keys-port.ts'
 import type { Store } from '#store/port.ts'
 
 /**
- * Copies the API keys. A key that an earlier run copied gets the terms that it has at the source now. A key that was revoked
- * at either store stays revoked, since it may have leaked.
+ * Copies the API keys. A key that an earlier run copied gets the current terms of the source. A key that was
+ * revoked in either store stays revoked, since it may have leaked.
  */
 export const copyKeys = async (
   { keys: from }: Pick<Store, 'keys'>,
@@ -20,7 +20,7 @@ export const copyKeys = async (
 
 const termsOf = ({ id, hash, created, ...terms }: StoredKey): KeyTerms => terms
 
-/** The terms of the source's key, revoked as early as either of them was. */
+/** The terms of the source's key, with the earlier of the two times of revocation. */
 const termsFor = (key: StoredKey, copied: KeyTerms): KeyTerms => {
   const times = [key.revoked, copied.revoked].filter(time => time !== undefined)
   return { ...termsOf(key), ...(times.length === 0 ? {} : { revoked: Math.min(...times) }) }

@@ -7,10 +7,10 @@ import type { Digesting } from './digest.ts'
 import { keepReadable } from './keep-readable.ts'
 import { startsIn } from './list-starts.ts'
 
-/** Documents that are written at once. */
+/** Documents per write. */
 const AT_ONCE = 5_000
 
-/** Pages of the source that take some minutes at most. */
+/** Number of pages of the source that take some minutes at most. */
 const PAGES = 300
 
 type Between = {
@@ -20,7 +20,7 @@ type Between = {
   readonly writer: Pick<Writer, 'rewrite'>
 }
 
-/** Copies all state, document by document; what is there already is written again. */
+/** Copies all state documents; documents that exist already are overwritten. */
 export const copyState = async (
   { source, from, to, writer }: Between,
   { signal, onProgress }: Digesting,
@@ -47,7 +47,7 @@ export const copyState = async (
   }
 }
 
-/** The document as it is in a store with these partitions. */
+/** The document for a store with these partitions. */
 const placedIn = async (
   firsts: readonly number[],
   { from, index, found }: Pick<Between, 'from'> & { readonly index: StateIndex; readonly found: Found },

@@ -10,14 +10,14 @@ import { copyState } from './copy-state.ts'
 import { type Digest, type Digesting, digestsOf } from './digest.ts'
 import { documentsIn } from './manifest.ts'
 
-/** What was copied: up to which block, and how many documents there are now. */
+/** The result of a copy: the last copied block, and the number of documents. */
 export type Copied = { readonly height: number; readonly documents: number }
 
 /**
- * Copies a store at one height into an empty one, whichever kind either is. The copy is closed to readers and loaders until
- * the digest of each index is that of the source. Killed at any moment, the next run goes on behind the last whole batch of
- * blocks, at the height that the source has then. Throws 'usage' where the other store has something else, 'damaged' with the
- * index that differs.
+ * Copies a store at one height into an empty one, of the same kind or another. The copy is closed to readers
+ * and loaders until the digest of each index equals that of the source. After a kill at any moment, the next
+ * run continues after the last whole batch of blocks, at the current height of the source. Throws 'usage'
+ * when the other store has other data, 'damaged' with the index that differs.
  */
 export const copyStore = async (from: Store, to: Store, how: Digesting): Promise<Copied> => {
   const identity = await from.identity()
@@ -48,7 +48,7 @@ export const copyStore = async (from: Store, to: Store, how: Digesting): Promise
 
 type Sides = { readonly source: Audit; readonly to: Store; readonly writer: Writer }
 
-/** Closes an empty store, or goes on with what an earlier run left. Throws 'usage' for any other store. */
+/** Closes an empty store, or continues the work of an earlier run. Throws 'usage' for any other store. */
 const begin = async ({ source, to, writer }: Sides): Promise<void> => {
   const { checkpoint, unfinished } = writer
   if (checkpoint === undefined) await writer.shut()
@@ -60,11 +60,11 @@ const begin = async ({ source, to, writer }: Sides): Promise<void> => {
         help: 'Copy into a store that is not there yet.',
       })
   }
-  // What a run that was killed wrote beyond its last batch goes.
+  // Discards the data that a killed run wrote after its last batch.
   if (checkpoint === undefined || unfinished) await writer.accept?.()
 }
 
-/** Throws 'damaged', with the index, unless both stores have the same; the digests. */
+/** Returns the digests. Throws 'damaged', naming the index, unless both stores have the same ones. */
 const requireCopied = async (
   { from, to, source }: Pick<Sides, 'source' | 'to'> & { readonly from: Store },
   how: Digesting,
@@ -85,7 +85,7 @@ const staged = ({ signal, onProgress }: Digesting, of: string): Digesting => ({
   onProgress: at => onProgress({ ...at, stage: `${at.stage} of the ${of}` }),
 })
 
-/** From here on the copy is read and loaded like any store. */
+/** Opens the copy to readers and loaders. */
 const open = async (writer: Writer, identity: Identity, { at }: Audit): Promise<void> => {
   await writer.settle({ identity, end: at, open: true })
   await writer.accept?.()

@@ -8,19 +8,27 @@ import { canonicalText } from './canonical.ts'
 import { keepReadable } from './keep-readable.ts'
 import { DigestSum, type Summed } from './sum.ts'
 
-/** The digest of an index, or of one partition of its history; the order of its documents does not matter. */
+/**
+ * The digest of an index, or of one partition of a history index; the order of its documents does not matter.
+ */
 export type Digest = Summed & {
   readonly index: string
-  /** Of history. */
+  /** Number of the partition, in history indices. */
   readonly partition?: number
-  /** Number of its last operation, on a server that counts them: an index that still has it is the same. */
+  /**
+   * Sequence number of its last operation, on a server that counts operations: as long as it stays, the index
+   * is unchanged.
+   */
   readonly operation?: number
 }
 
-/** The entry of where lists begin in partitions: the only part of a document that depends on how a store is cut. */
+/**
+ * Name of the digest of the list starts in partitions: the only part of a document that depends on how a
+ * store is partitioned.
+ */
 export const STARTS = 'lists.starts'
 
-/** Pages of an audit, of a thousand documents each, that take some minutes at most. */
+/** Number of pages of an audit, of a thousand documents each, that take some minutes at most. */
 const PAGES = 1_000
 
 export type Digesting = {
@@ -29,8 +37,8 @@ export type Digesting = {
 }
 
 /**
- * The digest of each index and partition of what an audit shows. Reads every document once; memory does not depend on how
- * many there are. Throws when `signal` aborts.
+ * The digests of each index and partition in an audit. Reads every document once; memory use does not depend
+ * on their number. Throws when `signal` aborts.
  */
 export const digestsOf = async (
   { partitions }: Pick<Store, 'partitions'>,
@@ -58,7 +66,7 @@ export const digestsOf = async (
   return digests
 }
 
-/** All documents of an index. What keeps them from being read is thrown with the name of the index. */
+/** All documents of an index. A failure of reading is thrown with the name of the index. */
 const pagesOf = async function* (audit: Audit, index: AnyIndex): AsyncGenerator<readonly Found[]> {
   try {
     yield* audit.scan(index)
@@ -70,7 +78,7 @@ const pagesOf = async function* (audit: Audit, index: AnyIndex): AsyncGenerator<
   }
 }
 
-/** How many documents the chain says that there are, where it says so. */
+/** The numbers of documents that follow from the chain, for the indices where they do. */
 const countsIn = async (audit: Audit): Promise<ReadonlyMap<AnyIndex, number>> => {
   const [counted] = (await audit.getMany(statistics, [STATISTICS])) as readonly (StatisticsDoc | undefined)[]
   const [blocks, transactions, records] = historyIndices
@@ -101,7 +109,7 @@ class Sums {
 
   add({ id, doc, stray }: Found): void {
     const { index } = this
-    // What cannot be read is no document at all, but counts.
+    // A document that cannot be read has no text, but is counted.
     const text = doc === undefined ? `unreadable ${id}` : canonicalText(index, doc)
     const sum =
       stray === undefined ? this.sumAt(index.kind === 'state' ? 0 : this.partitionOf(id)) : this.stray

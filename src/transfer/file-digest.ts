@@ -8,11 +8,14 @@ type Reading = {
   readonly signal: AbortSignal
   /** Called with the bytes read so far. */
   readonly onRead: (bytes: number) => void
-  /** Where the bytes are copied to; absent: nowhere. */
+  /** Path of a copy to write while reading; absent: no copy is written. */
   readonly into?: string
 }
 
-/** The digest of a file, which is copied meanwhile where `into` says so, and is then on the disk. */
+/**
+ * The digest of a file. With `into`, the file is copied at the same time, and the copy is on the disk when
+ * the promise resolves.
+ */
 export const readThrough = async (path: string, { signal, onRead, into }: Reading): Promise<FileDigest> => {
   const hash = new Bun.CryptoHasher('sha256')
   const piece = Buffer.allocUnsafe(PIECE)
@@ -28,7 +31,7 @@ export const readThrough = async (path: string, { signal, onRead, into }: Readin
       if (target !== undefined) for (let at = 0; at < read; ) at += writeSync(target, part, at)
       bytes += read
       onRead(bytes)
-      // Otherwise nobody hears of a signal before the end.
+      // Without this turn, no abort would be noticed before the end.
       await nextTurn()
       signal.throwIfAborted()
     }

@@ -2,17 +2,17 @@ import type { KeyStore, StoredKey } from '#store/keys-port.ts'
 import type { Digest } from './digest.ts'
 import { DigestSum } from './sum.ts'
 
-/** The entry of a manifest for the API keys, which are not documents of the chain: each store has its own. */
+/** Name of the digest of the API keys. They are not documents of the chain: each store has its own. */
 export const KEYS = 'api.keys'
 
-/** The digest of all keys of a store, of all that is stored of each. */
+/** The digest of all keys of a store, over all stored fields of each. */
 export const keysDigestOf = async (keys: Pick<KeyStore, 'list'>): Promise<Digest> => {
   const sum = new DigestSum()
   for (const key of await keys.list()) sum.add(textOf(key))
   return { index: KEYS, ...sum.result() }
 }
 
-/** The digest of API keys in a manifest; undefined: an earlier version wrote it. */
+/** The digest of API keys in a manifest; undefined when an earlier version wrote it. */
 export const keysIn = (digests: readonly Digest[]): Digest | undefined =>
   digests.find(({ index }) => index === KEYS)
 

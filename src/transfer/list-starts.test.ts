@@ -4,7 +4,7 @@ import { startsIn } from './list-starts.ts'
 
 const SEED = seedOf(31)
 
-/** The same by looking at every row. */
+/** The expected starts, by a scan of every row. */
 const plainStarts = (firsts: readonly number[], heights: readonly number[]) =>
   firsts.flatMap((first, partition) => {
     const end = firsts[partition + 1] ?? Number.POSITIVE_INFINITY

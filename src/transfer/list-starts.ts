@@ -1,12 +1,12 @@
 import type { ListDoc } from '#indices/list.ts'
 import type { Moment } from '#store/port.ts'
 
-/** Rows that are looked at in one request. */
+/** Rows read in one request. */
 const AT_ONCE = 32
 
 /**
- * Where the rows of a list begin in partitions with these first heights, as its document says it. `momentsOf`: when rows with
- * some ordinals were made, ascending.
+ * The starts of a list in partitions with these first heights, in the form of its document. `momentsOf`
+ * returns the moments of the rows with the given ordinals, ascending.
  */
 export const startsIn = async (
   firsts: readonly number[],
@@ -24,7 +24,7 @@ export const startsIn = async (
   return starts
 }
 
-/** How many rows of a list are of blocks below a height, when `from` are known to be. */
+/** The number of rows of a list in blocks below a height; at least `from` of them are known to be. */
 const rowsBelow = async (
   height: number,
   { from, count }: { readonly from: number; readonly count: number },
@@ -44,7 +44,7 @@ const rowsBelow = async (
   return least
 }
 
-/** At most `AT_ONCE` whole numbers from one to another, both among them, evenly. */
+/** At most `AT_ONCE` integers from `first` to `last`, evenly spread and including both. */
 const spread = (first: number, last: number): readonly number[] => {
   const length = Math.min(AT_ONCE, last - first + 1)
   if (length === 1) return [first]

@@ -3,23 +3,23 @@ import type { Identity } from '#store/port.ts'
 import { isCount, isHeight, membersOf } from '#store/published.ts'
 import type { Digest } from './digest.ts'
 
-/** Version of the manifest's own form. */
+/** Version of the manifest's format. */
 const FORMAT = 1
 
-/** A file, by all of its bytes. */
+/** Size and hash of a whole file. */
 export type FileDigest = { readonly bytes: number; readonly sha256: string }
 
-/** What a copy of a store has, written beside it: whatever is restored or copied must have the same. */
+/** Description of a copy of a store, stored beside it. A restored or copied store must match it. */
 export type Manifest = Identity & {
-  /** The last block. */
+  /** Height of the last block. */
   readonly height: number
   readonly hash: string
   readonly digests: readonly Digest[]
-  /** The copy itself, where it is one file. */
+  /** The digest of the copy itself, if it is a single file. */
   readonly file?: FileDigest
 }
 
-/** The text of a manifest: JSON with a seal, the SHA-256 of the rest. */
+/** The text of a manifest: JSON sealed with the SHA-256 of its other members. */
 export const manifestText = (manifest: Manifest): string =>
   `${JSON.stringify({ ...membersIn(manifest), seal: sealOf(manifest) }, null, 2)}\n`
 
@@ -37,13 +37,17 @@ const membersIn = ({ chainId, genesis, derivation, height, hash, digests, file }
 const sealOf = (manifest: Manifest): string =>
   new Bun.CryptoHasher('sha256').update(JSON.stringify(membersIn(manifest))).digest('hex')
 
-/** Documents of all indices. `lists.starts` and `api.keys` are left out: they count parts of documents, and keys. */
+/**
+ * The number of documents in all indices. `lists.starts` and `api.keys` are left out: they count parts of
+ * documents, and keys.
+ */
 export const documentsIn = (digests: readonly Digest[]): number =>
   digests.reduce((all, { index, documents }) => all + (index.includes('.') ? 0 : documents), 0)
 
 /**
- * The manifest in a text, and whether its seal fits: what it says of the copy's file then belongs to these digests. Throws
- * 'damaged' for a text that is no manifest, 'conflict' for a later form; `from` names it.
+ * Parses a manifest and checks its seal: with a correct seal, the digest of the copy's file belongs to these
+ * digests. Throws 'damaged' for a text that is no manifest, 'conflict' for a newer format; `from` names the
+ * text in messages.
  */
 export const readManifest = (
   text: string,

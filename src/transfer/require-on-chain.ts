@@ -3,8 +3,8 @@ import type { Node } from '#node/port.ts'
 import type { Manifest } from './manifest.ts'
 
 /**
- * Throws 'conflict' unless the last block of a copy is on the node's chain; the node's block is proved as the node is set
- * to. Throws 'unavailable' while the node does not have it.
+ * Throws 'conflict' unless the last block of a copy is on the node's chain. The node's block is proved at the
+ * level of the node. Throws 'unavailable' while the node does not have the block.
  */
 export const requireOnChain = async (
   node: Pick<Node, 'name' | 'chainInfo' | 'blocks'>,

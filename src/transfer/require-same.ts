@@ -22,7 +22,7 @@ export const requireSame = (name: string, found: Manifest, manifest: Manifest): 
 const ofDocuments = (digests: readonly Digest[]): readonly Digest[] =>
   digests.filter(({ index }) => index !== KEYS)
 
-/** Manifests of earlier versions say nothing of keys. */
+/** Manifests of earlier versions have no digest of keys. */
 const requireSameKeys = (name: string, found: readonly Digest[], expected: readonly Digest[]): void => {
   const [has, wanted] = [found, expected].map(keysIn)
   if (wanted === undefined || (has?.documents === wanted.documents && has.sum === wanted.sum)) return

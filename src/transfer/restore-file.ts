@@ -12,13 +12,17 @@ import { requireSame } from './require-same.ts'
 
 type Restoring = Digesting & { readonly node: Node }
 
-/** `isThere`: a run that was killed at its very end had put it there already. */
+/**
+ * The result of a restore. `isThere`: a run that was killed at its very end had already put the store in
+ * place.
+ */
 export type RestoredFile = { readonly manifest: Manifest; readonly isThere: boolean }
 
 /**
- * Puts a copy into the place of a store that is not there, once its bytes are known to be those that its manifest describes,
- * and its last block to be on the node's chain. Killed at any moment, the place is empty or has the whole store; the next run begins
- * anew. Throws 'usage' for a place that is taken, 'damaged' with the index that differs, 'conflict' for another chain.
+ * Restores a copy to a path where no store exists. Its bytes must match its manifest, and its last block must
+ * be on the node's chain. After a kill at any moment, the path is free or has the whole store; the next run
+ * starts again. Throws 'usage' when the path is taken, 'damaged' with the index that differs, 'conflict' for
+ * another chain.
  */
 export const restoreFile = async (file: string, path: string, how: Restoring): Promise<RestoredFile> => {
   const { manifest, isSealed } = manifestOfFile(file)
@@ -38,7 +42,7 @@ export const restoreFile = async (file: string, path: string, how: Restoring): P
   }
 }
 
-/** The store that is in the place already. */
+/** The result for a store that is already in place. */
 const found = async (path: string, manifest: Manifest, how: Restoring): Promise<RestoredFile> => {
   await requireRestored(path, manifest, how)
   return { manifest, isThere: true }
@@ -46,7 +50,7 @@ const found = async (path: string, manifest: Manifest, how: Restoring): Promise<
 
 type Copy = { readonly file: string; readonly manifest: Manifest; readonly isSealed: boolean }
 
-/** Under the lock of the place, so that neither a loader nor another restore writes there meanwhile. */
+/** Copies under the lock of the path, so that no loader or other restore writes there meanwhile. */
 const copyInto = async (
   path: string,
   { file, manifest, isSealed }: Copy,
@@ -61,10 +65,10 @@ const copyInto = async (
       signal: how.signal,
       onRead: bytes => how.onProgress({ stage: 'MB of the file', done: megabytes(bytes), of }),
     })
-    // The bytes of which the digests were taken: they need not be taken again, unless to tell what differs.
+    // These are the bytes of the digests, which are taken again only to report a difference.
     if (!isSealed || copied.sha256 !== manifest.file?.sha256)
       throw await changed(file, { partial, manifest }, how)
-    // The log of a store that is gone must not be taken for that of this one.
+    // A leftover write-ahead log must not be applied to the new file.
     for (const end of ['-wal', '-shm']) rmSync(`${path}${end}`, { force: true })
     linkSync(partial, path)
     return { manifest, isThere: false }
@@ -83,7 +87,10 @@ const manifestOfFile = (file: string) => {
   return readManifest(readFileSync(path, 'utf8'), path)
 }
 
-/** Why a file is not the one that its manifest describes: the index that differs, as far as that can be told. */
+/**
+ * The failure for a file that does not match its manifest: it names the index that differs, if that can be
+ * found.
+ */
 const changed = async (
   file: string,
   { partial, manifest }: { readonly partial: string; readonly manifest: Manifest },
@@ -112,7 +119,10 @@ const describedFile = async (path: string, how: Restoring): Promise<Manifest> =>
   }
 }
 
-/** A run that was killed at its very end has put the store there. */
+/**
+ * Throws 'usage' unless the existing store is this copy, put in place by a run that was killed at its very
+ * end.
+ */
 const requireRestored = async (path: string, manifest: Manifest, how: Restoring): Promise<void> => {
   const taken = (cause: unknown) =>
     new Failure('usage', `${path} exists and is not that copy${whyOf(cause)}; a restore replaces no store.`, {
@@ -130,6 +140,6 @@ const requireRestored = async (path: string, manifest: Manifest, how: Restoring)
   }
 }
 
-/** What differs, where that is known. */
+/** The difference, if known. */
 const whyOf = (cause: unknown): string =>
   cause instanceof Failure && cause.kind === 'damaged' ? ` (${cause.message.replace(/[.]$/, '')})` : ''

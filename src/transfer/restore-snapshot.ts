@@ -11,11 +11,12 @@ import { requireSame } from './require-same.ts'
 import { isAsDigested } from './written.ts'
 
 /**
- * Has the server restore a snapshot, unless its indices are there already, restored by hand or by a run that was killed;
- * then accepts them if they have all that the manifest in them says, and their last block is on the node's chain. Where the
- * server restored them now and nothing was written to them since they were described, they have it; else their digests and
- * that of the API keys are taken. Until then nobody reads them. May be repeated. Throws 'damaged' with the index that
- * differs, 'conflict' for another chain.
+ * Has the server restore a snapshot, unless its indices exist already, restored by hand or by a run that was
+ * killed. The store is accepted if its last block is on the node's chain and its data matches the manifest in
+ * it. The data matches without a check if the server has just restored it and nothing was written after the
+ * digests were taken. Otherwise the digests of the indices and of the API keys are compared. Until then
+ * nobody reads the indices. May be repeated. Throws 'damaged' with the index that differs, 'conflict' for
+ * another chain.
  */
 export const restoreFromSnapshot = async (
   store: Store & { readonly snapshots: Snapshots },
@@ -33,8 +34,8 @@ export const restoreFromSnapshot = async (
   const { chainId, genesis, derivation } = manifest
   const writer = await store.takeOver({ chainId, genesis, derivation }, { repair: true })
   try {
-    // The server proves each file of a snapshot by its checksum. Documents are read where somebody wrote since they were
-    // described, and where nobody can tell what became of the indices after they were restored.
+    // The server verifies each file of a snapshot by its checksum. Documents are read when there were writes
+    // after the digests, or when an earlier run restored the indices and they may have changed since.
     const { height, hash } = writer.checkpoint ?? {}
     const isDescribed = isRestored && height === manifest.height && hash === manifest.hash
     if (!isDescribed || !isAsDigested(manifest.digests, await snapshots.written()))

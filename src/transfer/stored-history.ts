@@ -5,19 +5,24 @@ import { type RecordDoc, records } from '#indices/record.ts'
 import { type TransactionDoc, transactions } from '#indices/transaction.ts'
 import type { Audit } from '#store/port.ts'
 
-/** A block with all that is stored of it. */
+/** A block with its stored transactions and rows. */
 export type StoredBlock = {
   readonly block: BlockDoc
   readonly transactions: readonly TransactionDoc[]
   readonly records: readonly RecordDoc[]
 }
 
-/** Blocks that are read at once. */
+/** Blocks per read. */
 const AT_ONCE = 100
-/** Rows of a transaction that are looked for at first, and how many times as many are where all of those are there. */
+/**
+ * Rows of a transaction requested at first, and the factor of further requests while all requested rows
+ * exist.
+ */
 const [ROWS, MORE] = [2, 8]
 
-/** Whole blocks by their heights, `from` … `to`, in order. Throws 'damaged' where a block or transaction is missing. */
+/**
+ * Whole blocks from height `from` to `to`, in order. Throws 'damaged' when a block or transaction is missing.
+ */
 export const storedHistory = async function* (
   audit: Pick<Audit, 'getMany'>,
   { from, to }: { readonly from: number; readonly to: number },
@@ -52,7 +57,7 @@ const whole = <D>(index: string, ids: readonly string[], docs: readonly (D | und
 
 type Looked = { readonly height: number; readonly tx: number; readonly from: number; readonly to: number }
 
-/** Rows of all transactions of some blocks, in order. A transaction's rows are numbered without a gap. */
+/** The rows of all transactions of some blocks, in order. A transaction's rows are numbered without a gap. */
 const rowsOf = async (
   audit: Pick<Audit, 'getMany'>,
   heads: readonly BlockDoc[],

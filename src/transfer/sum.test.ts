@@ -8,7 +8,7 @@ const sumOf = (texts: readonly string[]) => {
   return sum.result()
 }
 
-/** The same with whole numbers. */
+/** The same sum by bigint arithmetic. */
 const plainSumOf = (texts: readonly string[]): string =>
   BigInt.asUintN(
     256,

@@ -1,15 +1,15 @@
-/** SHA-256 in words of 32 bits. */
+/** Number of 32-bit words in a SHA-256. */
 const WORDS = 8
-/** Additions after which a word, which is a double here, might not be exact any more. */
+/** Number of additions after which a word, stored as a double, might no longer be exact. */
 const EXACT = 2 ** 20
 
-/** How many texts there were, and the sum of their SHA-256 modulo 2^256, hexadecimal. */
+/** The number of texts, and the sum of their SHA-256 modulo 2^256 in hexadecimal. */
 export type Summed = { readonly documents: number; readonly sum: string }
 
 /**
- * Adds up the SHA-256 of texts: the same for the same texts in any order. One that is missing, changed or there twice gives
- * another sum (exclusive or would not notice two of the same). It finds damage; it does not resist somebody who may choose
- * millions of texts freely, which whoever can write a store need not do either.
+ * Sums the SHA-256 of texts: the same texts give the same sum in any order. A missing, changed or repeated
+ * text changes the sum (exclusive or would miss pairs of equal texts). The sum detects damage. It does not
+ * resist an attacker who can choose millions of texts, but such an attacker could write the store anyway.
  */
 export class DigestSum {
   private readonly bytes = new Uint8Array(WORDS * 4)
@@ -30,7 +30,7 @@ export class DigestSum {
     return { documents: this.documents, sum }
   }
 
-  /** Brings each word below 2^32 again; what the first one has beyond that goes. */
+  /** Reduces each word below 2^32; the carry of the first word is dropped. */
   private carry(): void {
     let over = 0
     for (let at = WORDS - 1; at >= 0; at--) {
@@ -41,7 +41,7 @@ export class DigestSum {
   }
 }
 
-/** The sum of the texts of several sums. */
+/** The sum over several sums. */
 export const addedUp = (sums: readonly Summed[]): Summed => ({
   documents: sums.reduce((all, { documents }) => all + documents, 0),
   sum: BigInt.asUintN(

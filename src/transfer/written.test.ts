@@ -16,7 +16,7 @@ const BARE: readonly Digest[] = [
 ]
 const DIGESTS = withOperations(BARE, WRITTEN)
 
-/** `WRITTEN` with one of them changed. */
+/** `WRITTEN` with one changed entry. */
 const changed = (at: number, change: Partial<Written>): readonly Written[] =>
   WRITTEN.map((each, n) => (n === at ? { ...each, ...change } : each))
 

@@ -5,7 +5,7 @@ import { KEYS } from './keys-digest.ts'
 const keyOf = ({ index, partition }: Pick<Digest, 'index' | 'partition'>): string =>
   `${index} ${partition ?? ''}`
 
-/** Digests with the last operation of each index. */
+/** Adds to digests the number of the last operation of each index. */
 export const withOperations = (
   digests: readonly Digest[],
   written: readonly Written[],
@@ -17,7 +17,7 @@ export const withOperations = (
   })
 }
 
-/** Whether two looks at a store, one after the other, show that nobody wrote between them. */
+/** Whether two readings of a store, one after the other, show that nothing was written in between. */
 export const isUntouched = (before: readonly Written[], after: readonly Written[]): boolean => {
   const operations = new Map(after.map(each => [keyOf(each), each.operation]))
   return (
@@ -25,7 +25,7 @@ export const isUntouched = (before: readonly Written[], after: readonly Written[
   )
 }
 
-/** Whether each index has the last operation that it had when the digests were taken, and as many documents. */
+/** Whether each index still has the last operation and the number of documents recorded with its digest. */
 export const isAsDigested = (digests: readonly Digest[], written: readonly Written[]): boolean => {
   const described = digests.filter(({ index }) => index !== STARTS && index !== KEYS)
   const found = new Map(written.map(each => [keyOf(each), each]))

@@ -81,7 +81,7 @@ const kindOf = async (
   const query = Object.entries({ module, action, ...params })
   const options = { lang: 'en', format: 'envelope', compat: 'none', numbers: 'number' } as const
   try {
-    await answer(deps, { query, options }, { signal: AbortSignal.timeout(60_000) })
+    await answer(deps, { query, options }, { signal: AbortSignal.timeout(600_000) })
     return undefined
   } catch (error) {
     if (error instanceof Failure) return error.kind
@@ -103,5 +103,5 @@ test.each(actions.map(action => [nameOf(action), action] as const))(
       }
     expect([...met].toSorted()).toEqual(action.fails.toSorted())
   },
-  300_000,
+  600_000,
 )

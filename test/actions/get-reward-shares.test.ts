@@ -93,7 +93,7 @@ describe('get-reward-shares', () => {
   test('error: an end given twice, a period that ends before it begins and a height that is not loaded are refused', async () => {
     const refused = async (asked: Readonly<Record<string, string>>) =>
       refusal(ask('get-reward-shares', { producer: 'producer000', ...asked }))
-    expect(await refused({ start_block: '1', start_time: '1' })).toEqual({
+    expect(await refused({ start_block: '1', start_time: '0' })).toEqual({
       kind: 'bad_request',
       en: "Parameters 'start_block' and 'start_time' cannot be combined; give only one of them.",
       zh: "参数 'start_block' 与 'start_time' 不能同时使用；请只提供其中一个。",

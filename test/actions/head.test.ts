@@ -5,7 +5,7 @@ import type { Node } from '#node/port.ts'
 import { handClock } from '#test/support/clocks/hand-clock.ts'
 import { spokenNode } from '#test/support/nodes/spoken-node.ts'
 
-const signal = AbortSignal.timeout(60_000)
+const signal = AbortSignal.timeout(600_000)
 
 describe('askedOnce', () => {
   test('askedOnce: one answer of a node is reused for half a second, separately for each node', async () => {

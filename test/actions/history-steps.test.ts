@@ -112,13 +112,23 @@ describe('get-balance-history with step', () => {
     ])
   })
 
-  test('error: a range by blocks, an unknown step and an unknown account are refused', async () => {
+  test('days that have not come have no rows, with an end and without one', async () => {
+    const asked = { account: 'busyhub', step: 'day', start_date: '2099-01-01' }
+    for (const end of [{}, { end_date: '2099-01-02' }])
+      expect(await ask('get-balance-history', { ...asked, ...end })).toMatchObject({ changes: [], total: 0 })
+  })
+
+  test('error: a range by blocks, an unknown step, too many steps and an unknown account are refused', async () => {
     const refused = async (more: Readonly<Record<string, string>>) =>
       refusal(ask('get-balance-history', { account: 'busyhub', step: 'day', ...more }))
     expect(await refused({ start_block: '3' })).toEqual({
       kind: 'bad_request',
       en: "Parameters 'step' and 'start_block' cannot be combined; give the range of steps by 'start_date' and 'end_date'.",
       zh: "参数 'step' 与 'start_block' 不能同时使用；使用 step 时请用 'start_date' 和 'end_date' 指定区间。",
+    })
+    expect(await refused({ start_date: '2018-11-01' })).toMatchObject({
+      en: "The range from 2018-11-10 to 2026-11-21 has more than 400 rows with 'step' day; ask for a shorter range or a longer step.",
+      zh: "2018-11-10 至 2026-11-21 按 'step' day 超过 400 行；请缩短区间或使用更长的周期。",
     })
     expect((await refused({ step: 'year' })).kind).toBe('bad_request')
     expect((await refused({ account: 'nosuchacc' })).kind).toBe('not_found')

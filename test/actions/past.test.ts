@@ -61,8 +61,17 @@ describe('answers of the past', () => {
   test('get-token-list: the answer after the last block matches the current one, the one at genesis has the tokens of genesis', async () => {
     for (const account of ['busyhub', 'admin', ...Array.from({ length: 20 }, () => one(owners))]) {
       const now = await ask('get-token-list', { account })
-      expect(await ask('get-token-list', { account, at_block: String(blocks.length - 1) })).toEqual(now)
+      const { at_block, at_time, ...then } = await ask('get-token-list', {
+        account,
+        at_block: String(blocks.length - 1),
+      })
+      expect({ at_block, at_time }).toEqual({
+        at_block: blocks.length - 1,
+        at_time: toIso(blocks.at(-1)?.time ?? 0n),
+      })
+      expect(then).toEqual(now)
       const first = await ask('get-token-list', { account, at_block: '0' })
+      expect(first.at_block).toBe(0)
       const given = [...past.changes.keys()].filter(
         id => id.endsWith(`/${account}`) && plainHeld(past, id, 0).available > 0n,
       )

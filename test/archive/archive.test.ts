@@ -138,6 +138,25 @@ describe('writeArchive', () => {
     }
   })
 
+  test('archive write: errors name what was asked for, and a later run needs no --blocks-per-file', async () => {
+    await using cli = await cliFolder()
+    const write = (path: string, ...more: readonly string[]) =>
+      cli.run(['archive', 'write', path, '--node', node.url, ...more])
+    const refused = await write('b', '--from', '300', '--to', '299')
+    expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('--from 300 is above --to 299.')])
+    const early = await write('b', '--from', '500', '--blocks-per-file', '500')
+    expect([early.code, early.out]).toEqual([0, expect.stringContaining('needs block 999.')])
+    await writeFile(join(cli.path, 'file'), '')
+    const file = await write('file', '--to', '99')
+    expect([file.code, file.err]).toEqual([2, expect.stringContaining('cannot be made a folder')])
+    expect((await write('b', '--to', '99', '--blocks-per-file', '200')).code).toBe(0)
+    expect((await write('b', '--to', '399')).code).toBe(0)
+    const { files } = (await openArchive(join(cli.path, 'b'))).manifest
+    expect(files.map(({ to }) => to)).toEqual([99, 199, 399])
+    const other = await write('b', '--to', '599', '--blocks-per-file', '300')
+    expect([other.code, other.err]).toEqual([3, expect.stringContaining('blocks_per_file 200, not 300')])
+  })
+
   test('writing from an archive is refused if the last block has no signature there', async () => {
     const [path, short] = [join(folder.path, 'short'), join(folder.path, 'shorter')]
     const error = await refusal(archiveOfNode(`archive:${whole}`, path, { to: 150 }))
@@ -304,6 +323,13 @@ describe('an archive as a node', () => {
     expect(alone.height).toBe(EACH - 1)
     const both = await loaded([`archive:${short}`, node.url])
     expect(both.height).toBe(HEIGHT)
+  })
+
+  test('alone, one that begins later than the chain is refused at once', async () => {
+    const later = join(folder.path, 'later')
+    await archiveOfNode(node.url, later, { from: EACH, to: HEIGHT })
+    const says = `The archive ${later} does not have block 0: it has blocks ${EACH} to ${HEIGHT}.`
+    expect(await refusal(loaded(`archive:${later}`))).toMatchObject({ kind: 'unavailable', message: says })
   })
 
   test('an archive without signatures is loaded with --prove linked only', async () => {

@@ -11,6 +11,7 @@ import { createNode } from '#node/create-node.ts'
 import { type Node, STORAGE_PAGE, type StoragePage } from '#node/port.ts'
 import type { Audit } from '#store/port.ts'
 import type { Replay } from '#test/replay/serve.ts'
+import { patientClock } from '#test/support/clocks/patient-clock.ts'
 import { loadedStore } from '#test/support/stores/loaded.ts'
 import { replayed } from '#test/support/stores/loading.ts'
 
@@ -19,7 +20,7 @@ let node: Node
 let stored: Audit
 beforeAll(async () => {
   replay = await replayed()
-  node = createNode({ urls: [replay.url] })
+  node = createNode({ urls: [replay.url], clock: patientClock })
   stored = await (await loadedStore()).audit()
 })
 afterAll(async () => {

@@ -9,6 +9,7 @@ import { createNode } from '#node/create-node.ts'
 import type { Node } from '#node/port.ts'
 import type { Store, Writer } from '#store/port.ts'
 import type { Replay } from '#test/replay/serve.ts'
+import { patientClock } from '#test/support/clocks/patient-clock.ts'
 import { fill, forkedChain } from '../support/nodes/forked.ts'
 import { recordedBlocks } from '../support/nodes/recording.ts'
 import { type Damageable, damageableElastic, damageableSqlite } from '../support/stores/damage.ts'
@@ -31,7 +32,7 @@ let node: Node
 let clean: Dump
 beforeAll(async () => {
   replay = await replayed(NEXT)
-  node = createNode({ urls: [replay.url] })
+  node = createNode({ urls: [replay.url], clock: patientClock })
   const { store, path, destroy } = await temporarySqlite()
   await loadFrom(replay.url, store)
   clean = dumpSqlite(path)

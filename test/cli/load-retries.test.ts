@@ -163,6 +163,31 @@ describe('a load with a limit on waiting', () => {
       expect.stringContaining('No block could be loaded'),
     ])
   })
+  test.each([
+    ['the last batch is written', () => undefined, HEIGHT, [0, { height: HEIGHT }]],
+    ['an earlier batch is written', FAULTS[0]?.[1], 0, [75, expect.stringContaining('No block could be')]],
+  ] as const)('whose time is over while %s', async (_name, fault = () => undefined, at, end) => {
+    const timer = heldTimer()
+    const store: Store = {
+      ...place.store,
+      takeOver: async identity => {
+        const writer = await place.store.takeOver(identity)
+        return {
+          ...writer,
+          commit: batch => {
+            if (batch.end.height >= at) timer.over()
+            return writer.commit(batch)
+          },
+        }
+      },
+    }
+    const over = { clock: { ...systemClock, random: () => 0, after: timer.after }, store }
+    const ended = await loading(fault, { waitMs: 7 }, over).then(
+      done => [0, done],
+      (error: unknown) => [exitCodeFor(error), String(error)],
+    )
+    expect(ended).toEqual([...end])
+  })
   test('ends at once if the node has another chain', async () => {
     await loading(() => undefined, { waitMs: 60_000 })
     const told: Told[] = []

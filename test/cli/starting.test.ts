@@ -3,16 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { until } from '#test/support/wait.ts'
-import { reserve } from '../../src/cli/listen.ts'
 import { cliFolder } from '../support/processes/cli-process.ts'
+import { freePort } from '../support/processes/free-port.ts'
 import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
-
-/** A port that nobody listens on. */
-const freePort = (): number => {
-  const held = reserve({ host: '127.0.0.1', port: 0 }, () => new Response(''))
-  held.release()
-  return held.address.port
-}
 
 const stores = [
   [
@@ -43,7 +36,7 @@ describe.each(stores.filter(([, isThere]) => isThere))('start on %s', (_, _isThe
     await using folder = await cliFolder()
     const created = await folder.run(['indices', 'create', '--store', store])
     expect([created.code, created.err]).toEqual([0, ''])
-    const url = `http://127.0.0.1:${freePort()}`
+    const url = `http://127.0.0.1:${await freePort()}`
     const service = folder.start(['serve', '--store', store, '--listen', new URL(url).host, '--threads', '2'])
     const wrong: string[] = []
     /** Whether a serving thread answered. Serving threads refuse a request without a key. */

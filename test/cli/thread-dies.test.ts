@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test'
 import { dirname } from 'node:path'
-import { connectNode } from '#cli/compose.ts'
 import { catalogue } from '#cli/metrics/catalogue.ts'
 import { processMetrics } from '#cli/metrics/process-metrics.ts'
 import { readSettings } from '#cli/read-settings.ts'
@@ -8,6 +7,8 @@ import { startServing } from '#cli/serving.ts'
 import type { SettingName } from '#cli/settings.ts'
 import { createKey } from '#keys/key.ts'
 import { exposed } from '#metrics/expose.ts'
+import { createNode } from '#node/create-node.ts'
+import { patientClock } from '#test/support/clocks/patient-clock.ts'
 import { readExposition } from '#test/support/exposition.ts'
 import { temporarySqlite } from '#test/support/stores/loading.ts'
 import { until } from '#test/support/wait.ts'
@@ -83,8 +84,8 @@ test.each(['error', 'rejection', 'exit'] as const)(
     const deaths: unknown[] = []
     const lines: string[] = []
     const threads = doom()
-    const node = connectNode(values, () => undefined)
-    await node?.watch(() => store.identity())
+    const node = createNode({ urls: [faulty.url], clock: patientClock })
+    await node.watch(() => store.identity())
     const metrics = processMetrics(2)
     const serving = await startServing({
       ...{ values, version: 'test', store, node, threads: 2, threadProgram: PROGRAM },
@@ -157,12 +158,12 @@ test.each(['error', 'rejection', 'exit'] as const)(
     } finally {
       goOn.resolve()
       await serving.stop()
-      node?.close()
+      node.close()
       threads.close()
       await destroy()
     }
     // Each answer has one whole log line.
     expect(lines.filter(line => !/^\d{4}-\d\d-\d\dT\S+ \w+ +[A-Z].*$/.test(line))).toEqual([])
   },
-  300_000,
+  600_000,
 )

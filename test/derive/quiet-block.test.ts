@@ -8,7 +8,7 @@ import { type StateIndex, stateIndices } from '#indices/registry.ts'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
 import { deriveChain } from '#test/support/stores/derived-chain.ts'
 
-const MS = 300_000
+const MS = 600_000
 
 /** The documents put since the block began. */
 const changesOf = (state: WorkingState): ReadonlyMap<string, unknown> =>

@@ -7,7 +7,7 @@ import { type DerivedChain, deriveChain } from '#test/support/stores/derived-cha
 
 /** The first 500 blocks with any content follow 700 nearly empty ones. */
 const BLOCKS = 1_200
-const MS = 300_000
+const MS = 600_000
 
 let blocks: readonly LoadedBlock[]
 let whole: DerivedChain

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { createNode } from '#node/create-node.ts'
+import { patientClock } from '#test/support/clocks/patient-clock.ts'
 import { type Fault, startFaultyNode } from '../support/nodes/faulty-node.ts'
 import { rpcCalls } from '../support/nodes/recording.ts'
 import { foreignIn } from './parts.ts'
@@ -16,7 +17,7 @@ afterAll(async () => {
 /** The explorer with a node that answers like the recorded one, except for `fault`. */
 const explorerWith = async (fault?: Fault): Promise<Explorer> => {
   const faulty = await startFaultyNode(fault)
-  const node = createNode({ urls: [faulty.url] })
+  const node = createNode({ urls: [faulty.url], clock: patientClock })
   open.push(
     () => node.close(),
     () => faulty[Symbol.asyncDispose](),
@@ -129,4 +130,18 @@ test('storage: hostile keys, values and fields are shown and have no effect', as
     expect([page.response.status, foreignIn(page), /[\u202e\0]/.test(page.text)]).toEqual([200, [], false])
     expect(page.links.some(({ href }) => href.endsWith('field=__proto__'))).toBe(true)
   }
+})
+
+test("storage: the foot names the node's block where a node gave the value, and the published one elsewhere", async () => {
+  const [call] = await recorded('/getContractStorage')
+  const behind = await explorerWith(async ({ path }, truth) =>
+    path === '/getContractStorage'
+      ? new Response((await truth()).replace(/"block_number":"\d+"/, '"block_number":"5120"'))
+      : undefined,
+  )
+  const footOf = async (path: string) => /<footer.*?<p>(.*?)<\/p>/s.exec((await behind.visit(path)).html)?.[1]
+  if (call === undefined) throw new Error('No storage is recorded.')
+  expect(await footOf(pathOf(call.asked))).toBe('From a node, as of irreversible block 5120.')
+  expect(await footOf(`/zh${pathOf(call.asked)}`)).toBe('数据来自全节点，截至不可逆区块 5120。')
+  expect(await footOf(`/contract/${call.asked.id}/storage`)).toStartWith('As of irreversible block 4851, ')
 })

@@ -116,7 +116,7 @@ const spoiltPage = async (
       if (shown === undefined || 'to' in shown) return undefined
       return Layout({ frame: { ...visit, height: 1, calls: [] }, shown })
     },
-    { signal: AbortSignal.timeout(60_000) },
+    { signal: AbortSignal.timeout(600_000) },
   )
 }
 

@@ -79,7 +79,7 @@ test('pictures: figures match the API', async () => {
       ...{ prices: { get: () => undefined }, profiles: { get: () => undefined } },
     }
     const show = found?.show ?? (() => Promise.reject(new Error(`${path} has no picture.`)))
-    return askTogether(deps, ({ ask }) => show({ ask, id }), { signal: AbortSignal.timeout(60_000) })
+    return askTogether(deps, ({ ask }) => show({ ask, id }), { signal: AbortSignal.timeout(600_000) })
   }
   const { wealth } = await call<Wealth>('base/get-wealth-list', { size: '50' })
   for (const { account: name } of wealth) {

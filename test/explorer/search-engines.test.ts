@@ -34,6 +34,40 @@ test('search engines: the address of a page is absolute if it is known, otherwis
   expect(await told('/zh/token/iost', {}, { 'X-Forwarded-Proto': 'https' })).toEqual(at('../../'))
 })
 
+test('search engines: a page has one address, however its thing was named', async () => {
+  const { call } = await explorerOn()
+  const { contracts } = await call<{ contracts: readonly { readonly contract_id: string }[] }>(
+    'base/get-contract-list',
+  )
+  const contract = contracts.find(({ contract_id: id }) => id.startsWith('Contract'))?.contract_id ?? ''
+  const hash = contract.replace('Contract', '')
+  const { block } = await call<{ block: { readonly hash: string } }>('block/get-block-detail', {
+    number: '7',
+  })
+  for (const [path, only] of [
+    ['/block/007', '/block/7'],
+    [`/block/${block.hash}`, '/block/7'],
+    ['/account/%62usyhub', '/account/busyhub'],
+    ['/account/busyhub/%69ost', '/account/busyhub/iost'],
+    [`/contract/${hash}`, `/contract/${contract}`],
+    [`/contract/${hash}/storage`, `/contract/${contract}/storage`],
+    [`/account/${hash}`, `/account/${contract}`],
+    ['/nft/nft_cats/008', '/nft/nft_cats/8'],
+    ['/token/%69ost', '/token/iost'],
+    ['/producer/%70rod_01', '/producer/prod_01'],
+    ['/blocks', '/blocks'],
+  ] as const) {
+    const { html, response } = await (await explorerOn()).visit(`/zh${path}`)
+    const { canonical, others } = toldBy(html)
+    const root = 'http://127.0.0.1:8080'
+    expect([path, response.status, canonical, others]).toEqual([
+      ...[path, 200, `${root}/zh${only}`],
+      [`${root}${only}`, `${root}/zh${only}`],
+    ])
+    expect([path, html.match(/og:url" content="([^"]*)"/)?.[1]]).toEqual([path, `${root}/zh${only}`])
+  }
+})
+
 test('search engines: later pages, searches and chosen periods have the noindex rule', async () => {
   for (const path of ['/', '/blocks', '/wealth', '/statistics', '/statistics/votes', '/account/busyhub'])
     expect([path, (await told(path)).robots]).toEqual([path, ''])

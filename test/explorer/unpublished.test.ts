@@ -83,3 +83,13 @@ test('words: a delayed transaction says that its actions run later, and does not
   expect(hrefs).toContain('../account/whale_01')
   expect(hrefs).not.toContain('../account/nosuchone')
 })
+
+test('words: the foot of a transaction in no published block does not name the published one', async () => {
+  for (const receipt of [null, {}]) {
+    const { visit } = await withTransaction({}, receipt)
+    const [en, zh] = [await visit(`/tx/${HASH}`), await visit(`/zh/tx/${HASH}`)]
+    expect(en.text).toContain('From a node; not in an irreversible block when this page was made.')
+    expect(zh.text).toContain('数据来自全节点；生成本页时尚未进入不可逆区块。')
+    expect(en.text + zh.text).not.toMatch(/As of irreversible|数据截至/)
+  }
+})

@@ -219,3 +219,38 @@ test('words: days after the last block are not described as days without blocks'
       expect([path, (await textOf(path)).includes(said)]).toEqual([path, true])
     }
 })
+
+test('words: what a visitor gave wrongly is named as the form of the page names it', async () => {
+  const said = async (path: string): Promise<string> =>
+    (await textOf(path)).replaceAll('&#x27;', "'").replaceAll('&#39;', "'")
+  for (const [path, en, zh] of [
+    [
+      '/account/busyhub?from=x',
+      "“From day (UTC)” is 'x'; it must be a UTC day such as",
+      "“起始日期（UTC）”的值为 'x'；取值须为：UTC 日期",
+    ],
+    [
+      '/token/iost?from=2026-11-22&to=2026-11-20',
+      '“From day (UTC)” is 2026-11-22 and “To day (UTC)” is 2026-11-20; the start must not be after the end.',
+      '“起始日期（UTC）”的值为 2026-11-22，“结束日期（UTC）”的值为 2026-11-20；起点不能晚于终点。',
+    ],
+    [
+      '/contract/token.iost?start_block=9&end_block=3',
+      '“From block” is 9 and “To block” is 3; the start must not be after the end.',
+      '“起始区块”的值为 9，“结束区块”的值为 3；起点不能晚于终点。',
+    ],
+    [
+      '/statistics/votes?start_date=2000-01-01&end_date=2020-11-20',
+      'at most 366 are allowed: split it with “From” and “To”.',
+      '区间最多 366 天，请用“起”和“止”分段查询。',
+    ],
+    [
+      '/account/busyhub/records.csv?to=x',
+      "“To day (UTC)” is 'x'; it must be",
+      "“结束日期（UTC）”的值为 'x'；",
+    ],
+  ] as const) {
+    expect([path, await said(path)]).toEqual([path, expect.stringContaining(en)])
+    expect([path, await said(`/zh${path}`)]).toEqual([path, expect.stringContaining(zh)])
+  }
+})

@@ -78,7 +78,7 @@ for (const profile of PROFILES)
           parent = single
         }
       })
-    }, 300_000)
+    }, 600_000)
 
     test('bulk answers have all transactions of every block except those without actions', async () => {
       await withNode(small(profile), async ({ url, chain }) => {
@@ -131,7 +131,7 @@ for (const profile of PROFILES)
         )
         expect(await textOf(`${url}/getTxByHash/nonsense`)).toBe('{"code":2,"message":"tx not found"}')
       })
-    }, 300_000)
+    }, 600_000)
 
     test('a delayed transaction is executed by an unsigned one that names it', async () => {
       await withNode(small(profile), async ({ url }) => {

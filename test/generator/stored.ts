@@ -165,7 +165,7 @@ export const storedSuite = (
       )
       expect(stored.length).toBe(last - first + 1)
     }
-  }, 300_000)
+  }, 600_000)
 
   test('accounts that signed up are stored with their creators', async () => {
     const names = [world.account(0), world.account(3), 'busy_hub', 'n0_00z']

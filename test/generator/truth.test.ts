@@ -46,7 +46,7 @@ for (const profile of PROFILES)
           for (const [name, units] of names)
             if (units < 0n) throw new Error(`${name} has ${units} ${group} after block ${height}`)
       }
-    }, 300_000)
+    }, 600_000)
 
     test('rows of a list are the same from any first ordinal', () => {
       const truth = truthAt(world, within)

@@ -8,7 +8,7 @@ import { aboveOf } from './lines.ts'
 import type { ForkStand } from './stand.ts'
 import { STORES, withStand } from './stores.ts'
 
-setDefaultTimeout(SOAK ? 3_600_000 : 300_000)
+setDefaultTimeout(SOAK ? 3_600_000 : 600_000)
 
 /**
  * Clients that only follow the documented rules of feeds, over branches that change and services that restart

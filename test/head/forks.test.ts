@@ -9,7 +9,7 @@ import type { ForkStand } from './stand.ts'
 import { type Course, happen } from './steps.ts'
 import { STORES, withStand } from './stores.ts'
 
-setDefaultTimeout(SOAK ? 3_600_000 : 300_000)
+setDefaultTimeout(SOAK ? 3_600_000 : 600_000)
 
 const STEPS = SOAK ? 20_000 : 120
 /** The share of steps after which a node switches to another branch during a query. */

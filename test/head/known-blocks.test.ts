@@ -5,7 +5,7 @@ import type { Node } from '#node/port.ts'
 import { temporarySqlite } from '../support/stores/loading.ts'
 import { forkStand } from './stand.ts'
 
-setDefaultTimeout(300_000)
+setDefaultTimeout(600_000)
 
 /** More heads than a follower keeps besides its branch. */
 const HEADS = 260

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { createKey } from '#keys/key.ts'
+import { seen } from '#test/support/wait.ts'
 import { cliFolder } from '../support/processes/cli-process.ts'
 import { temporarySqlite } from '../support/stores/loading.ts'
 
@@ -20,12 +21,11 @@ test.each([1, 2])(
       return { status, wait: Number(got.get('retry-after') ?? 0) }
     }
     const statuses: number[] = []
-    for (let times = 0; times < 110; times++) statuses.push((await ask('198.51.100.1', 'wrong')).status)
-    expect(statuses.slice(0, 100)).toEqual(Array(100).fill(401))
-    expect(statuses).toContain(429)
-    // One more is let through each 600 ms, so most of a burst are refused.
-    const burst = await Promise.all(Array.from({ length: 40 }, () => ask('198.51.100.1', 'wrong')))
-    expect(burst.filter(({ status, wait }) => status === 429 && wait === 1).length).toBeGreaterThan(0)
+    for (let times = 0; times < 100; times++) statuses.push((await ask('198.51.100.1', 'wrong')).status)
+    expect(statuses).toEqual(Array(100).fill(401))
+    // One more is let through each 600 ms, so most of a burst are refused, unless the machine stands still before it.
+    const burst = () => Promise.all(Array.from({ length: 40 }, () => ask('198.51.100.1', 'wrong')))
+    await seen(burst, answers => answers.some(({ status, wait }) => status === 429 && wait === 1))
     expect((await ask('198.51.100.1', 'wrong', { method: 'HEAD' })).status).not.toBe(200)
     // The same network with a good key, and another network with a wrong one.
     expect((await ask('198.51.100.1', key)).status).toBe(503)
@@ -35,5 +35,5 @@ test.each([1, 2])(
     await store.close()
     await destroy()
   },
-  300_000,
+  600_000,
 )

@@ -5,6 +5,7 @@ import { createKey } from '#keys/key.ts'
 import type { Store } from '#store/port.ts'
 import { serviceOn } from '#test/support/processes/service.ts'
 import { temporarySqlite } from '#test/support/stores/loading.ts'
+import { systemClock } from '#time/clock.ts'
 
 const { store, destroy } = await temporarySqlite()
 beforeAll(() => store.create())
@@ -223,7 +224,7 @@ describe('trouble', () => {
     const hang = Promise.withResolvers<never>()
     const { ask, key } = serviceOn(
       failing(() => hang.promise),
-      { deadlineMs: 40, maxInFlight: 1 },
+      { deadlineMs: 40, maxInFlight: 1, clock: systemClock },
     )
     const path = `/api/?module=base&action=get-overview&apikey=${key}`
     expect(await bodyOf(await ask(path))).toEqual({

@@ -5,6 +5,7 @@ import { pages } from '#explorer/pages.ts'
 import { createNode } from '#node/create-node.ts'
 import type { Node } from '#node/port.ts'
 import { type Replay, serveReplay } from '#test/replay/serve.ts'
+import { patientClock } from '#test/support/clocks/patient-clock.ts'
 import { until } from '#test/support/wait.ts'
 import { systemClock } from '#time/clock.ts'
 import { type Browser, startBrowser } from '../support/browser/browser.ts'
@@ -42,7 +43,7 @@ let served: Served
 beforeAll(async () => {
   browser = await startBrowser()
   replay = serveReplay({ recording: await recording() })
-  node = createNode({ urls: [replay.url] })
+  node = createNode({ urls: [replay.url], clock: patientClock })
   await node.watch(async () => undefined)
   service = serviceOn(await loadedStore(), {
     explorer: true,

@@ -65,11 +65,10 @@ for (const action of lists) {
       if (options === '') exported.set(action, lines.slice(0, -2))
       const { rows, differing } = await pagedRows(ask, action, lines.slice(0, -2), options)
       for (const [own, listed] of differing) expect(own).toEqual(listed)
-      expect(lines.slice(-2)).toEqual([
-        `{"complete":true,"rows":${rows},"block_height":"${response.headers.get('x-block-height')}"}`,
-        '',
-      ])
-      expect([response.headers.get('x-total-count'), lines.length - 2]).toEqual([String(rows), rows])
+      const block_height = response.headers.get('x-block-height')
+      expect(lines.pop()).toBe('')
+      expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ complete: true, rows, block_height })
+      expect([response.headers.get('x-total-count'), lines.length - 1]).toEqual([String(rows), rows])
       expect(response.headers.get('content-type')).toBe('application/x-ndjson; charset=utf-8')
     })
 
@@ -139,6 +138,40 @@ test('exports: pages are refused, and so are actions without a list', async () =
     404,
     "Token 'nosuch' does not exist at block 4851.",
   ])
+})
+
+test.each([
+  'module=account&action=get-token-list&account=busyhub',
+  'module=token&action=get-token-holder&token=wei18',
+  'module=producer&action=get-producer-voter&producer=prod_13',
+])('exports: %s of the past say of which block they are', async query => {
+  const ask = await service()
+  for (const [point, options] of [
+    ['at_block=3000', ''],
+    ['at_time=2026-11-21T08:08:28Z', '&numbers=string'],
+  ] as const) {
+    const answer = await ask(`${query}&${point}&format=ndjson${options}`)
+    const last = JSON.parse((await answer.text()).trimEnd().split('\n').at(-1) ?? '')
+    const said = await (await ask(`${query}&${point}&format=bare`)).json()
+    const { at_block, at_time } = said as { readonly at_block: number; readonly at_time: string }
+    expect(last).toMatchObject({ complete: true, block_height: '4851', at_block, at_time })
+    const name = `${new URLSearchParams(query).get('action')}-${at_block}`
+    expect([at_block >= 3000, at_block <= 3001]).toEqual([true, true])
+    expect(answer.headers.get('content-disposition')).toBe(`attachment; filename="${name}.ndjson"`)
+    const file = await ask(`${query}&${point}&format=csv`)
+    expect(file.headers.get('content-disposition')).toBe(`attachment; filename="${name}.csv"`)
+  }
+})
+
+test('exports: shares of a period say of which blocks they are, and their sum', async () => {
+  const ask = await service()
+  const query = 'module=producer&action=get-reward-shares&producer=prod_13&start_block=2000&end_block=3000'
+  const answer = await ask(`${query}&format=ndjson&numbers=string`)
+  const [last] = (await answer.text()).trimEnd().split('\n').slice(-1)
+  const said = await (await ask(`${query}&format=bare&numbers=string&page=1&size=1`)).json()
+  const { shares: _, page: __, size: ___, total, ...beside } = said as Readonly<Record<string, unknown>>
+  expect(JSON.parse(last ?? '')).toEqual({ complete: true, rows: total, block_height: '4851', ...beside })
+  expect(answer.headers.get('content-disposition')).toContain('"get-reward-shares-2000-3000.ndjson"')
 })
 
 test('exports: an unknown thing has no rows with compat=iostabc', async () => {

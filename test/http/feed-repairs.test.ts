@@ -1,5 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { until } from '#test/support/wait.ts'
+import { patientClock } from '../support/clocks/patient-clock.ts'
 import { fill, forkedChain } from '../support/nodes/forked.ts'
 import { replayedNode } from '../support/nodes/replayed-node.ts'
 import { feedEvents } from '../support/processes/feed-client.ts'
@@ -67,6 +68,9 @@ const follower = (service: Service, list: string) => {
   return { list, rows: (): readonly string[] => rows, resets, done, stop: () => leaving.abort() }
 }
 
+/** By this clock no feed is silent for long, so that those of a store that can be read end only with the test. */
+const UNHURRIED = { ...patientClock, elapsed: () => 0 }
+
 /** Blocks that are taken back, and how: those whose batches are kept one by one, and more. */
 const FEW = [3, 'back'] as const
 const MANY = [20, 'closed'] as const
@@ -78,7 +82,7 @@ const suite = (open: () => Promise<Damageable>, ...cases: readonly (typeof FEW |
       const place = await open()
       try {
         await fill(place.store, await forkedChain(HEIGHT, orphans), HEIGHT + 5)
-        const service = serviceOn(place.reopen())
+        const service = serviceOn(place.reopen(), way === 'back' ? { clock: UNHURRIED } : {})
         const before: (readonly string[])[] = []
         for (const list of LISTS) before.push(await wholeList(service, list))
         const readers = LISTS.map(list => follower(service, list))

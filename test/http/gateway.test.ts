@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createServer, type Server } from 'node:net'
 import { createNode } from '#node/create-node.ts'
 import type { Store } from '#store/port.ts'
+import { patientClock } from '#test/support/clocks/patient-clock.ts'
 import { startFaultyNode } from '#test/support/nodes/faulty-node.ts'
 import { type Service, serviceOn } from '#test/support/processes/service.ts'
 
@@ -21,7 +22,9 @@ beforeAll(async () => {
   await new Promise<void>(ready => server.listen(0, '127.0.0.1', ready))
   const address = server.address()
   if (address === null || typeof address === 'string') throw new Error('The node has no port.')
-  service = serviceOn(noStore, { node: createNode({ urls: [`http://127.0.0.1:${address.port}`] }) })
+  service = serviceOn(noStore, {
+    node: createNode({ urls: [`http://127.0.0.1:${address.port}`], clock: patientClock }),
+  })
   service.app.listen({ hostname: '127.0.0.1', port: 0 })
   url = `http://127.0.0.1:${service.app.server?.port}`
 })
@@ -74,7 +77,7 @@ test('gateway: all answers together have bounded room, and what has none is refu
   const large = `/rpc/getRAMInfo?apikey=${service.key}`
   const small = `/rpc/getNodeInfo?apikey=${service.key}`
   const { ask, key } = serviceOn(noStore, {
-    node: createNode({ urls: [node.url], maxHeldBytes: 10 * MIB }),
+    node: createNode({ urls: [node.url], maxHeldBytes: 10 * MIB, clock: patientClock }),
   })
   const get = (path: string, init?: RequestInit) => ask(path.replace(service.key, key), init)
   // Two clients that do not read what they asked for.
@@ -91,7 +94,7 @@ test('gateway: all answers together have bounded room, and what has none is refu
 test('gateway: a large answer comes whole through a socket', async () => {
   const bytes = new Uint8Array(3 * MIB).map((_, at) => at % 251)
   await using node = await startFaultyNode(() => new Response(bytes, { headers: { 'content-type': 'x/y' } }))
-  const { app, key } = serviceOn(noStore, { node: createNode({ urls: [node.url] }) })
+  const { app, key } = serviceOn(noStore, { node: createNode({ urls: [node.url], clock: patientClock }) })
   app.listen({ hostname: '127.0.0.1', port: 0 })
   const response = await fetch(`http://127.0.0.1:${app.server?.port}/rpc/getNodeInfo?apikey=${key}`)
   expect([response.status, response.headers.get('content-type')]).toEqual([200, 'x/y'])

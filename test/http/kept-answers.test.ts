@@ -8,6 +8,7 @@ import { metricsMemory } from '#metrics/memory.ts'
 import { createNode } from '#node/create-node.ts'
 import type { Store, View } from '#store/port.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
+import { patientClock } from '#test/support/clocks/patient-clock.ts'
 import { fill, forkedChain } from '#test/support/nodes/forked.ts'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
 import { spokenNode } from '#test/support/nodes/spoken-node.ts'
@@ -169,7 +170,7 @@ const ORPHANS = 3
 /** What was kept of blocks that a repair takes back is not given again to who reads the same store in another process. */
 const forgetsWhatIsTakenBack = async (store: Store, reader: Store): Promise<void> => {
   await using replay = await replayed(HEIGHT)
-  const node = createNode({ urls: [replay.url] })
+  const node = createNode({ urls: [replay.url], clock: patientClock })
   try {
     await fill(store, await forkedChain(HEIGHT, ORPHANS), HEIGHT + 5)
     const { seen, said } = setUp(reader)

@@ -77,7 +77,7 @@ test.each(LISTS.map(action => [`${action.module} ${nameOf(action)}`, action] as 
     )
     expect((await get(links.get('first') ?? '')).links.has('prev')).toBe(false)
   },
-  300_000,
+  600_000,
 )
 
 test('Link: the same on HEAD and 304, in every form of the answer', async () => {

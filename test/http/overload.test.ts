@@ -133,5 +133,5 @@ test.each(THREADS)(
     service.kill('SIGTERM')
     expect((await service.ended).code).toBe(0)
   },
-  300_000,
+  600_000,
 )

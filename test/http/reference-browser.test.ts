@@ -117,7 +117,7 @@ test.each(LOOKS)(
     expectQuiet(page, served.url)
     await page.close()
   },
-  300_000,
+  600_000,
 )
 
 /** The head of a page: where its links lead, and how it looks. */
@@ -156,7 +156,7 @@ test.each([
     expect(page.said).toEqual([])
     await page.close()
   },
-  300_000,
+  600_000,
 )
 
 test('reference in a browser: light or dark as it was chosen, on every page', async () => {
@@ -190,7 +190,7 @@ test.each(['en', 'zh'] as const)(
     expectQuiet(page, served.url)
     await page.close()
   },
-  300_000,
+  600_000,
 )
 
 test('reference in a browser: behind a path every address leads to the service', async () => {

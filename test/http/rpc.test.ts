@@ -4,6 +4,7 @@ import { createNode } from '#node/create-node.ts'
 import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
 import { type Replay, serveReplay } from '#test/replay/serve.ts'
+import { patientClock } from '#test/support/clocks/patient-clock.ts'
 import { recording, rpcCalls } from '#test/support/nodes/recording.ts'
 import { type Service, serviceOn } from '#test/support/processes/service.ts'
 
@@ -16,7 +17,7 @@ let service: Service
 
 beforeAll(async () => {
   replay = await serveReplay({ recording: await recording() })
-  node = createNode({ urls: [replay.url] })
+  node = createNode({ urls: [replay.url], clock: patientClock })
   service = serviceOn(noStore, { node })
 })
 afterAll(async () => {

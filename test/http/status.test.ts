@@ -4,6 +4,7 @@ import { handClock } from '#test/support/clocks/hand-clock.ts'
 import { spokenNode } from '#test/support/nodes/spoken-node.ts'
 import { serviceOn } from '#test/support/processes/service.ts'
 import { temporarySqlite } from '#test/support/stores/loading.ts'
+import { systemClock } from '#time/clock.ts'
 
 const { store, destroy } = await temporarySqlite()
 beforeAll(() => store.create())
@@ -178,7 +179,7 @@ test('/ready: the age of a block is unknown to a clock that is before it', async
 
 test('/ready: a store that hangs is 503, long before the deadline', async () => {
   const hanging: Store = { ...store, published: () => new Promise(() => {}) }
-  const response = await serviceOn(hanging, { deadlineMs: 60_000 }).ask('/ready')
+  const response = await serviceOn(hanging, { deadlineMs: 60_000, clock: systemClock }).ask('/ready')
   expect([response.status, await response.json()]).toEqual([
     503,
     { ready: false, reason: 'The store cannot be read.', version: '0.0.0-test' },

@@ -24,7 +24,7 @@ const pathsOf = (asked: readonly { readonly path: string }[]): readonly string[]
 test('chainInfo: where the recorded chain stands', async () => {
   await using faulty = await startFaultyNode()
   const hash = '8psW23ozxC4SjoXeD2DSPWBNzR3Re9a3ei9Vu1C49sQg'
-  expect(await createNode({ urls: [faulty.url] }).chainInfo()).toEqual({
+  expect(await createNode({ urls: [faulty.url], clock: idleClock() }).chainInfo()).toEqual({
     chainId: 1020,
     netName: 'debugnet',
     headBlock: 4851,
@@ -169,9 +169,10 @@ test('contractCode: what a node says in a refusal cannot disturb a terminal', as
   await using faulty = await startFaultyNode(
     () => new Response('{"code":2,"message":"a\\u0000b\\u001b[31m\\u009bc"}', { status: 400 }),
   )
-  expect((await failureOf(createNode({ urls: [faulty.url] }).contractCode('token.iost'))).message).toBe(
-    `${faulty.url} refuses contract token.iost: a\\u{0}b\\u{1b}[31m\\u{9b}c (code 2).`,
-  )
+  expect(
+    (await failureOf(createNode({ urls: [faulty.url], clock: idleClock() }).contractCode('token.iost')))
+      .message,
+  ).toBe(`${faulty.url} refuses contract token.iost: a\\u{0}b\\u{1b}[31m\\u{9b}c (code 2).`)
 })
 
 test('blockHash: undefined above the last block, without waiting', async () => {
@@ -187,7 +188,7 @@ test('blockHash: undefined for a block that may still change', async () => {
   await using faulty = await startFaultyNode(
     async (_, truth) => new Response((await truth()).replace('IRREVERSIBLE', 'PENDING')),
   )
-  expect(await createNode({ urls: [faulty.url] }).blockHash(5)).toBeUndefined()
+  expect(await createNode({ urls: [faulty.url], clock: idleClock() }).blockHash(5)).toBeUndefined()
 })
 
 test('get: status, content type and bytes are passed on unchanged', async () => {
@@ -215,7 +216,7 @@ test('get: redirects are answers', async () => {
   await using faulty = await startFaultyNode(({ path }) =>
     path === '/a' ? new Response(null, { status: 301, headers: { location: '/b' } }) : undefined,
   )
-  expect((await createNode({ urls: [faulty.url] }).get('/a')).status).toBe(301)
+  expect((await createNode({ urls: [faulty.url], clock: idleClock() }).get('/a')).status).toBe(301)
   expect(pathsOf(faulty.asked)).toEqual(['/a'])
 })
 

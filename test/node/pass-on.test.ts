@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { createNode } from '#node/create-node.ts'
+import { handClock } from '#test/support/clocks/hand-clock.ts'
 
 const MIB = 1024 * 1024
 
@@ -28,7 +29,7 @@ test('get: what was held of a failed answer is let go when the caller leaves whi
   })
   const urls = [failing, slow].map(({ url }) => String(url).replace(/\/$/, ''))
   // Room for one answer of this size.
-  const node = createNode({ urls, maxHeldBytes: MIB })
+  const node = createNode({ urls, maxHeldBytes: MIB, clock: handClock() })
   try {
     const leaving = new AbortController()
     const left = node.get('/getChainInfo', { signal: leaving.signal })

@@ -21,7 +21,7 @@ const HOLDERS = Number(process.env['HOLDERS'] ?? 2_000)
 const PARTITION = 100_000
 const SETTINGS = { ...small('mixed'), holders: HOLDERS, voters: Math.floor(HOLDERS / 2), blocks: 200 }
 const UNBOUNDED = Number.MAX_SAFE_INTEGER
-const MS = 300_000
+const MS = 600_000
 
 type Ranked = readonly (readonly [name: string, units: bigint])[]
 type Ranking = {

@@ -2,15 +2,15 @@ import { join } from 'node:path'
 import { fixed, whole } from '../measure.ts'
 import { cpuOf, memoryOf, type Running, talking } from '../processes.ts'
 
-/** What readers follow, all of them with or without the blocks above. */
+/** Feeds that readers follow, all with or all without head blocks. */
 export type Followed = { readonly name: string; readonly paths: readonly string[] }
 
 type Measuring = { readonly readers: number; readonly seconds: number; readonly key: string }
 
-/** Time after the last feed was opened: compilers and collectors at work. */
+/** Time between the opening of the last feed and the measurement, for compilers and collectors to finish. */
 const SETTLE_MS = 5_000
 
-/** Cells of a table: what a number of readers cost a service. */
+/** Cells of a table row: the cost of a number of readers to a service. */
 export const feedsRow = async (
   { url, pid }: Running,
   { name, paths }: Followed,

@@ -1,15 +1,18 @@
 import { type Shares, sharesOf } from '../measure.ts'
 import type { GrowingNode, Reach } from './growing-node.ts'
 
-/** What is asked again and again, and the header that says how far its answer reaches. */
+/** The polled path, and the header of the answer with its height. */
 const ASKED: Readonly<Record<Reach, readonly [path: string, header: string]>> = {
   irreversible: ['/api/block/get-latest-block', 'x-block-height'],
   head: ['/api/base/get-block-list?size=1&head=1', 'x-head-height'],
 }
-/** Between two questions: a figure is too long by at most this and the time of an answer. */
+/** Milliseconds between two polls: a figure is too long by at most this and the time of an answer. */
 const EVERY_MS = 5
 
-/** Times from a node knowing a block until an answer has it, of blocks that come once the service has caught up. */
+/**
+ * Times from a block's arrival at the node until an answer has it, for blocks that arrive after the service
+ * has caught up.
+ */
 export const freshness = async (
   node: GrowingNode,
   { url, key }: { readonly url: string; readonly key: string },

@@ -1,22 +1,28 @@
 import { createForks, serveForks } from '#test/head/fork-node.ts'
 
-/** Blocks that nobody sees come: the load begins with them. */
+/** Number of blocks that exist when the load begins. */
 const BEFORE = 40
-/** Blocks above the last irreversible one. A real chain has some 80; how many makes no difference here. */
+/**
+ * Number of blocks above the last irreversible one. A real chain has some 80; the number makes no difference
+ * here.
+ */
 const ABOVE = 12
-/** A block comes each half second, as in the chain; a little apart, or all of them would meet the service alike. */
+/**
+ * Milliseconds between blocks, half a second on average as in the chain. The random part varies the moment at
+ * which blocks reach the service.
+ */
 const EVERY_MS = 450
 const SPREAD_MS = 100
 
 /** A node whose chain grows by busy blocks. */
 export type GrowingNode = {
   readonly url: string
-  /** Since when the node knows a block as its head, and as irreversible, by `performance.now`; oldest first. */
+  /** Times by `performance.now` at which a block became the node's head, and irreversible; oldest first. */
   readonly since: Readonly<Record<Reach, ReadonlyMap<number, number>>>
   stop(): void
 }
 
-/** Up to where an answer reaches. */
+/** The end of an answer's data: the last irreversible block, or the head. */
 export type Reach = 'irreversible' | 'head'
 
 export const growingNode = (): GrowingNode => {

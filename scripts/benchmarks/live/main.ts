@@ -11,9 +11,9 @@ import { freshness } from './freshness.ts'
 import { growingNode } from './growing-node.ts'
 
 /**
- * The report of `scripts/bench --live`, Markdown on stdout: a chain that grows by two busy blocks a second, on both stores.
- * How old is a block when answers have it, and what do readers of feeds cost? `main.ts --work FOLDER [--readers N]`, with
- * ELASTICSEARCH_URL.
+ * The report of `scripts/bench --live`, Markdown on stdout, for a chain that grows by two busy blocks a
+ * second, on both stores. It measures the age of a block when answers contain it, and the cost of readers of
+ * feeds. `main.ts --work FOLDER [--readers N]`, with ELASTICSEARCH_URL.
  */
 
 const { values } = parseArgs({ options: { work: { type: 'string' }, readers: { type: 'string' } } })
@@ -59,7 +59,10 @@ const freshnessRow = async (name: (typeof STORES)[number]): Promise<readonly str
   return [name, ...cells(irreversible), ...cells(head)]
 }
 
-/** Each reader follows one of many accounts, or all of them the list that grows the fastest. */
+/**
+ * The feeds to measure: each reader follows one of many accounts, or all readers follow the list that grows
+ * fastest.
+ */
 const followedBy = async (url: string, key: string): Promise<readonly Followed[]> => {
   const answer = await fetch(`${url}/api/base/get-wealth-list?size=100`, { headers: { 'x-api-key': key } })
   const { data } = (await answer.json()) as { readonly data: { readonly wealth: readonly Account[] } }
@@ -81,7 +84,7 @@ const feedsTable = async (): Promise<string> => {
   const { folder, address, loader, key } = await live('SQLite')
   const rows: (readonly string[])[] = []
   for (const followed of await followedBy(loader.url, key)) {
-    // A new process for each: what the former readers left is no one's.
+    // Each measurement has a new process, free of the memory of former readers.
     const limits = ['--max-feeds', String(readers), '--max-feeds-per-key', String(readers)]
     const service = await serving(folder, [BINARY, 'serve', ...address, ...limits])
     await ready(service)

@@ -1,8 +1,9 @@
 import { parseArgs } from 'node:util'
 
 /**
- * Holds many feeds open over connections of their own, until its stdin ends: `readers.ts --url URL --key KEY --count N PATH…`.
- * Says `open` when all are, then for each line of stdin how many events have come so far.
+ * Holds many feeds open over connections of their own, until its stdin ends: `readers.ts --url URL --key KEY
+ * --count N PATH…`. Prints `open` when all are open, then for each line of stdin the number of events
+ * received so far.
  */
 
 const { values, positionals: paths } = parseArgs({
@@ -11,16 +12,16 @@ const { values, positionals: paths } = parseArgs({
 })
 const { hostname, port } = new URL(values.url ?? '')
 const count = Number(values.count)
-/** Opened at once. */
+/** Number of feeds opened at a time. */
 const OPENING = 30
-/** Between two tries of one that was refused because the service was busy. */
+/** Milliseconds before a feed refused by a busy service is tried again. */
 const AGAIN_MS = 200
 
 const tally = { events: 0, ended: 0 }
-/** The line that each event has once; the sizes of chunks, which stand between, look like no part of it. */
+/** Text that each event contains once. The chunk sizes between the data cannot be mistaken for it. */
 const MARK = Buffer.from('\ndata:')
 
-/** One feed; resolves with its status line's code when the headers have come. */
+/** Opens one feed; resolves with the status code when the headers have arrived. */
 const once = async (path: string): Promise<number> => {
   const begun = Promise.withResolvers<number>()
   let hasBegun = false

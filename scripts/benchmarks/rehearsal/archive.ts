@@ -7,10 +7,10 @@ import { peakOf, type Row } from './row.ts'
 
 const GENERATOR = join(import.meta.dir, '../../../test/generator/main.ts')
 
-/** How much of a chain is wanted. */
+/** The size of a chain. */
 export type Size = { readonly blocks: number; readonly holders: number }
 
-/** Writes the archive of a chain, or goes on with it, from a node in a process of its own. */
+/** Writes the archive of a chain, or continues it, from a node in a process of its own. */
 export const archiveRows = async (place: Place, { blocks, holders }: Size): Promise<readonly Row[]> => {
   const { folder, chain } = place
   const world = ['--holders', `${holders}`, '--voters', `${Math.ceil(holders / 10)}`, '--cycle', '8192']
@@ -38,7 +38,7 @@ export const archiveRows = async (place: Place, { blocks, holders }: Size): Prom
   }
 }
 
-/** Last block of an archive, which a run before this one has written; −1: none. */
+/** The last block of an archive that an earlier run has written; −1: none. */
 const heightOf = async (path: string): Promise<number> => {
   const manifest = Bun.file(join(path, MANIFEST))
   return (await manifest.exists()) ? readManifest(await manifest.text(), path).height : -1

@@ -5,7 +5,7 @@ import { BINARY, cpuOf, running } from '../processes.ts'
 import { archiveOf, bytesIn, type Place } from './place.ts'
 import { peakOf, type Row } from './row.ts'
 
-/** What a command of the program on a place has cost. */
+/** Runs a command of the program on a place and returns its cost. */
 const costOf = async (
   place: Place,
   step: string,
@@ -27,14 +27,14 @@ const costOf = async (
 
 const countedIn = (out: string): number => Number(/(\d+) documents/.exec(out)?.[1])
 
-/** The store against a replay of its archive. */
+/** Verifies the store against a replay of its archive. */
 export const verifyRows = async (place: Place): Promise<readonly Row[]> => {
   const words = ['verify', '--store', place.store, '--node', `archive:${archiveOf(place)}`]
   const { out: _, ...row } = await costOf(place, 'verify', words)
   return [row]
 }
 
-/** Partitions that are finished, made one segment each. */
+/** Merges each finished partition to one segment. */
 export const mergeRows = async (place: Place): Promise<readonly Row[]> => {
   if (place.elastic === undefined) return []
   const { out: _, ...row } = await costOf(place, 'indices merge', [
@@ -58,7 +58,7 @@ export const mergeRows = async (place: Place): Promise<readonly Row[]> => {
   ]
 }
 
-/** A copy of the store, and its restoring: of a file beside the store, of a snapshot in its place. */
+/** Copies the store and restores the copy: a file to another path, a snapshot in place of the store. */
 export const copyRows = async (place: Place): Promise<readonly Row[]> =>
   place.elastic === undefined ? fileRows(place) : snapshotRows(place, place.elastic)
 

@@ -1,27 +1,27 @@
 import { fixed, whole } from '../measure.ts'
 import type { Row } from './row.ts'
 
-/** What a load did in some seconds. */
+/** Measurements of a load during some seconds. */
 export type Interval = {
-  /** Last block at its end. */
+  /** Last block at the end of the interval. */
   readonly height: number
   readonly seconds: number
   readonly blocks: number
   readonly transactions: number
-  /** Blocks, transactions and records. */
+  /** Number of blocks, transactions and records. */
   readonly documents: number
-  /** CPU seconds of the loader, and of Elasticsearch where it is on this machine. */
+  /** CPU seconds of the loader, and of Elasticsearch if it runs on this machine. */
   readonly cpu: number
   readonly elasticCpu?: number
-  /** Most resident memory of the loader, MB. */
+  /** Maximum resident memory of the loader, MB. */
   readonly memory: number
-  /** Of the store at its end. */
+  /** Size of the store at the end of the interval. */
   readonly bytes: number
-  /** Load of the machine at its end. */
+  /** Load average of the machine at the end of the interval. */
   readonly load: number
 }
 
-/** One line for whoever watches. */
+/** A progress line about an interval. */
 export const intervalLine = (interval: Interval): string => {
   const { height, seconds, blocks, transactions, documents, cpu, elasticCpu, memory, bytes, load } = interval
   const elastic =
@@ -40,7 +40,7 @@ export const intervalLine = (interval: Interval): string => {
 
 const QUARTERS = 4
 
-/** Rows of the whole load, and of its quarters by documents, which should be alike. */
+/** Rows of the whole load, and of its quarters by documents, which should be similar. */
 export const loadRows = (intervals: readonly Interval[]): readonly Row[] => {
   const all = sumOf(intervals)
   const quarters = Array.from({ length: QUARTERS }, (_, at) => at)

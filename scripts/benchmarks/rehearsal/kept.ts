@@ -4,15 +4,15 @@ import type { Row } from './row.ts'
 
 type Figures = {
   intervals: Interval[]
-  /** Rows of each step that came to its end, with the height of the store then. */
+  /** Rows of each completed step, with the height of the store at that time. */
   steps: Record<string, { readonly height: number; readonly rows: readonly Row[] }>
 }
 
-/** What a rehearsal has measured of one chain on one store, in a file: a run that was killed goes on with it. */
+/** The measurements of one chain on one store, kept in a file, so that a rehearsal continues after a kill. */
 export type Kept = {
   readonly intervals: readonly Interval[]
   readonly note: (interval: Interval) => void
-  /** The rows of a step: measured now, unless they were at this height already. */
+  /** The rows of a step, measured now unless the file has them for this height. */
   readonly step: (
     name: string,
     height: number,

@@ -13,9 +13,12 @@ import { type Chain, type Place, placeOf } from './place.ts'
 import { type Row, tableOf } from './row.ts'
 import { watchedLoad } from './watched-load.ts'
 
-/** `scripts/rehearse`: what an operator of mainnet would see, on a generated chain of any size. */
+/**
+ * The program of `scripts/rehearse`, which measures for operators of mainnet on a generated chain of any
+ * size.
+ */
 
-/** Of a busy block, on average. */
+/** Average number of transactions in a busy block. */
 const TRANSACTIONS = 50
 
 const { values } = parseArgs({
@@ -60,7 +63,7 @@ const loaded = async (place: Place, kept: Kept, blocks: number): Promise<number>
   return heightOf(place)
 }
 
-/** All steps on one chain; those that a run before this one came to the end of are not repeated. */
+/** Runs all steps on one chain; steps completed by an earlier run are not repeated. */
 const rehearsed = async (chain: Chain, blocks: number): Promise<readonly Row[]> => {
   const place = await placeOf(folder, store, chain)
   const ofArchive = keptIn(join(folder, `${chain}-archive.json`))
@@ -77,7 +80,7 @@ const rehearsed = async (chain: Chain, blocks: number): Promise<readonly Row[]> 
   return [...rows, ...ratios(rows)]
 }
 
-/** How much cheaper restoring is than loading. */
+/** The cost of restoring in relation to loading. */
 const ratios = (rows: readonly Row[]): readonly Row[] => {
   const [load, restore] = ['load', 'restore'].map(name => rows.find(({ step }) => step === name))
   const all = (row: Row | undefined): number => (row?.cpu ?? 0) + (row?.elasticCpu ?? 0)

@@ -5,13 +5,16 @@ import type { Place } from './place.ts'
 import { peakOf, type Row } from './row.ts'
 
 const SIZE = 20
-/** Calls of each kind that are measured; of a chain whose figures say nothing, only some, to see that all are answered. */
+/**
+ * Number of measured calls of each kind; fewer for a small chain, whose figures only show that all calls are
+ * answered.
+ */
 const CALLS = 300
 const callsFor = (blocks: number): number => Math.min(CALLS, Math.ceil(blocks / 100))
-/** Pages of each kind that are read. */
+/** Number of pages of each kind. */
 const NEAR = 100
 
-/** Long lists, and what stands in their pages. */
+/** Queries of long lists. */
 const LISTS = {
   blocks: 'module=base&action=get-block-list',
   transactions: 'module=base&action=get-transaction-list',
@@ -26,7 +29,10 @@ type Answer = {
   }
 }
 
-/** Times of the first, middle and last pages of long lists and of transactions by hash, one client, in turns. */
+/**
+ * Durations of the first, middle and last pages of long lists and of transactions by hash, with one client,
+ * in turns.
+ */
 export const pageRows = async ({ folder, store }: Place): Promise<readonly Row[]> => {
   const key = await unlimitedKey(folder, store)
   const serve = ['serve', '--store', store, '--listen', '127.0.0.1:0', '--kept-answers', '0']
@@ -72,7 +78,7 @@ const pagesOf = async (ask: Asking, [name, list]: readonly [string, string]) => 
   ]
 }
 
-/** Hashes of pages all over the list of transactions. */
+/** Transactions by hash, from pages all over the list of transactions. */
 const byHash = async (ask: Asking) => {
   const query = `${LISTS.transactions}&size=${SIZE}`
   const { total } = (await ask(query)).data
@@ -85,7 +91,7 @@ const byHash = async (ask: Asking) => {
   }
   return {
     name: 'transaction by hash',
-    // Neighbours would be warm from the page that named them.
+    // Neighbouring transactions would be cached from the page that listed them.
     ask: (n: number) =>
       ask(
         `module=transaction&action=get-transaction-detail&tx_hash=${hashes[(n * 977) % hashes.length] ?? ''}`,

@@ -6,18 +6,18 @@ import { machine } from '../machine.ts'
 /** Chains of a rehearsal, by the profile of `scripts/generate-chain`. */
 export type Chain = 'sparse' | 'busy'
 
-/** Where one chain is loaded. */
+/** The store of one chain. */
 export type Place = {
   readonly chain: Chain
   readonly folder: string
-  /** As the program takes it. */
+  /** Value of `--store`. */
   readonly store: string
-  /** Absent: it is SQLite. */
+  /** The server of an Elasticsearch store; absent for SQLite. */
   readonly elastic?: { readonly server: Elastic; readonly prefix: string; readonly pid: number | undefined }
   readonly bytes: () => Promise<number>
 }
 
-/** `store`: `sqlite`, or the URL of Elasticsearch with a prefix. */
+/** The place for a chain. `store` is `sqlite`, or the URL of Elasticsearch with a prefix. */
 export const placeOf = async (folder: string, store: string, chain: Chain): Promise<Place> => {
   if (store === 'sqlite') {
     const path = join(folder, `${chain}.sqlite`)

@@ -1,24 +1,24 @@
 import { fixed, table, whole } from '../measure.ts'
 
-/** One line of the table. What does not apply is absent. */
+/** One line of the table. Values that do not apply are absent. */
 export type Row = {
   readonly step: string
-  /** How many of what. */
+  /** Number of the items named by `of`. */
   readonly count?: number
   readonly of?: 'blocks' | 'documents' | 'requests'
   readonly seconds?: number
   /** CPU seconds of the program and of Elasticsearch. */
   readonly cpu?: number
   readonly elasticCpu?: number | undefined
-  /** Most resident memory, MB. */
+  /** Maximum resident memory, MB. */
   readonly peak?: number
-  /** Milliseconds. */
+  /** Median and 99th percentile in milliseconds. */
   readonly p50?: number
   readonly p99?: number
   readonly bytes?: number
 }
 
-/** Of samples of memory; a program that ended before the first has none. */
+/** The maximum of memory samples; a program that ended before the first sample has none. */
 export const peakOf = (samples: readonly number[]): Pick<Row, 'peak'> =>
   samples.length === 0 ? {} : { peak: Math.max(...samples) }
 

@@ -6,11 +6,11 @@ import { archiveOf, type Place } from './place.ts'
 
 export type Loading = {
   readonly to: number
-  /** Seconds of an interval. */
+  /** Length of an interval in seconds. */
   readonly every: number
-  /** Seconds after which it is ended; undefined: it comes to its end. */
+  /** Seconds after which the load is stopped; undefined: it runs to its end. */
   readonly most: number | undefined
-  /** Further settings of the load. */
+  /** Further flags of the load. */
   readonly more: readonly string[]
   readonly say: (line: string) => void
 }
@@ -23,7 +23,7 @@ type Line = {
   readonly height: number
 }
 
-/** Loads a chain from its archive behind what is loaded, and keeps what each interval took. */
+/** Continues the load of a chain from its archive, and records the cost of each interval. */
 export const watchedLoad = async (place: Place, kept: Kept, loading: Loading): Promise<void> => {
   const { to, every, most, more, say } = loading
   const load = ['load', '--node', `archive:${archiveOf(place)}`, '--store', place.store, '--once']
@@ -76,7 +76,7 @@ const added = (sum: typeof NOTHING, { height, blocks, transactions, records }: L
   documents: sum.documents + blocks + transactions + records,
 })
 
-/** A committed batch; undefined: the line says something else. */
+/** A log line about a committed batch; undefined for other lines. */
 const lineIn = (text: string): Line | undefined => {
   if (!text.startsWith('{')) return undefined
   const line = JSON.parse(text) as Line

@@ -30,7 +30,8 @@ export const daysAsked = async (
     const date = dateOf(last)
     refuseWhileLoading(context, { en: `The whole range up to ${date}`, zh: `截至 ${date} 的完整区间` })
   }
-  check({ start_date, end_date: end_date ?? today })
+  // Days that have not come are an empty range, and a refusal names no end that nobody gave.
+  check({ start_date, end_date: end_date ?? Math.max(start_date ?? today, today) })
   const to = Math.min(end_date ?? today, today)
   // Without a start, a range whose end is in the future covers the newest days.
   const start = start_date ?? to - DAYS_DEFAULT + 1

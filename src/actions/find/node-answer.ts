@@ -1,4 +1,5 @@
 import { Failure } from '#failure/failure.ts'
+import { refusalIn } from '#node/call.ts'
 import type { Node, PassedOn } from '#node/port.ts'
 import type { Published } from '#store/port.ts'
 import { within } from '#time/deadline.ts'
@@ -6,8 +7,8 @@ import type { Context } from '../define.ts'
 
 /** HTTP status 200. */
 export const OK = 200
-/** The node's message for an unknown block or transaction, with status 400. */
-const NOT_FOUND = /"message":\s*"(?:tx|block) not found"/
+/** The node's messages for an unknown block or transaction (go-iost rpc). */
+const NOT_FOUND: ReadonlySet<string> = new Set(['tx not found', 'block not found'])
 
 /** Maximum wait of a caller for a node's answer about something that is not stored. */
 export const WITHIN_MS = 2_000
@@ -45,11 +46,14 @@ export const askNode = (
   })
 
 /** The text of an answer; undefined: the node does not know the thing. */
-const textIn = ({ status, body, release }: PassedOn): string | undefined => {
-  const text = new TextDecoder().decode(body)
-  release()
+const textIn = (answer: PassedOn): string | undefined => {
+  const { status } = answer
+  const text = new TextDecoder().decode(answer.body)
+  // The same message with another status comes from a proxy, which may have lost its node.
+  const refusal = refusalIn(answer)
+  answer.release()
   if (status === OK) return text
-  if (NOT_FOUND.test(text)) return undefined
+  if (refusal !== undefined && NOT_FOUND.has(refusal.message)) return undefined
   throw new Failure(
     'unavailable',
     `The node returned status ${status} to a query for a block or transaction.`,

@@ -35,7 +35,7 @@ export const rewardStep = shape({
     '仅在使用 step 时返回：候选人奖励中属于自己的一半（IOST）。',
   ),
   added_for_voters: exact(
-    'Only with step: what was added for its voters, in IOST.',
+    'Only with step: amount added for its voters, in IOST.',
     '仅在使用 step 时返回：为其投票者增加的数量（IOST）。',
   ),
   taken_by_voters: exact(

@@ -41,16 +41,22 @@ export const whole = ({ description, example, elsewhere }: Named) =>
     }),
   )
 
+/**
+ * Nanoseconds since 1970. Current times in seconds, milliseconds and microseconds have 10 to 16 digits: as
+ * nanoseconds they are times in 1970, and a range would silently contain all rows, or none.
+ */
+const NANOSECONDS = '(?:[0-9]{1,9}|[0-9]{17,19})'
+
 export const time = (end: 'first' | 'last', { description, example, elsewhere }: Named) =>
   Type.Optional(
     word<bigint>({
       type: 'string',
       description,
       rule: {
-        en: 'a UTC time such as 2026-11-21T08:25:32Z with at most 9 fractional digits, or nanoseconds since 1970 with at most 19 digits',
-        zh: 'UTC 时间，例如 2026-11-21T08:25:32Z，秒的小数不超过 9 位；或自 1970 年起的纳秒数，不超过 19 位',
+        en: 'a UTC time such as 2026-11-21T08:25:32Z with at most 9 fractional digits, or nanoseconds since 1970 (at most 19 digits, and not 10 to 16, which seconds to microseconds have)',
+        zh: 'UTC 时间，例如 2026-11-21T08:25:32Z，秒的小数不超过 9 位；或自 1970 年起的纳秒数（不超过 19 位；10 至 16 位的秒、毫秒、微秒数不接受）',
       },
-      pattern: `^(?:${ISO_PATTERN}|${WHOLE_NUMBER})$`,
+      pattern: `^(?:${ISO_PATTERN}|${NANOSECONDS})$`,
       example,
       elsewhere,
       read: text => (text.endsWith('Z') ? fromIso(text)?.[end] : BigInt(text)),

@@ -1,3 +1,4 @@
+import { dateOf } from '#chain/time.ts'
 import { word } from './parameters.ts'
 import { badRequest } from './refusals.ts'
 
@@ -33,7 +34,7 @@ export const stepsBetween = (step: Step, from: number, to: number): readonly Day
   const steps: Days[] = []
   for (let day = from; day <= to; ) {
     const days = stepOf(step, day)
-    if (steps.push(days) > STEPS_MOST) throw tooMany()
+    if (steps.push(days) > STEPS_MOST) throw tooMany(step, dateOf(from), dateOf(to))
     day = days.last + 1
   }
   return steps
@@ -51,11 +52,11 @@ const stepOf = (step: Step, day: number): Days => {
   return { first: Date.UTC(year, month, 1) / DAY_MS, last: Date.UTC(year, month + 1, 1) / DAY_MS - 1 }
 }
 
-const tooMany = () =>
+const tooMany = (step: Step, from: string, to: string) =>
   badRequest(
     {
-      en: `The range has more than ${STEPS_MOST} rows with this 'step'; ask for a shorter range or a longer step.`,
-      zh: `按此 'step' 该区间超过 ${STEPS_MOST} 行；请缩短区间或使用更长的周期。`,
+      en: `The range from ${from} to ${to} has more than ${STEPS_MOST} rows with 'step' ${step}; ask for a shorter range or a longer step.`,
+      zh: `${from} 至 ${to} 按 'step' ${step} 超过 ${STEPS_MOST} 行；请缩短区间或使用更长的周期。`,
     },
     { parameter: 'step' },
   )

@@ -14,11 +14,11 @@ export const iostAssets = shape({
     '为他人质押以获取 gas；赎回后归还本账户。',
   ),
   voter_rewards: sourced(
-    'What voterWithdraw would pay. null: not known, see reason.',
+    'Amount that voterWithdraw would pay. null: not known, see reason.',
     '执行 voterWithdraw 可领取的投票奖励。null 表示无法得知，见 reason。',
   ),
   producer_reward: sourced(
-    'What candidateWithdraw would pay the account itself: half of the bonus of a producer. null: not known, see reason.',
+    'Amount that candidateWithdraw would pay the account itself: half of the bonus of a producer. null: not known, see reason.',
     '执行 candidateWithdraw 时账户本身可领取的数量，即候选人奖励的一半。null 表示无法得知，见 reason。',
   ),
   total: sourced(
@@ -32,7 +32,7 @@ export const unclaimedRewards = shape({
     shape({
       producer: text('The producer that is voted for.', '所投的生产者。'),
       amount: sourced(
-        'What voterWithdraw would pay for these votes; null: not known.',
+        'Amount that voterWithdraw would pay for these votes; null: not known.',
         '这些投票可领取的奖励；null 表示无法得知。',
       ),
     }),

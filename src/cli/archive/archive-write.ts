@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { ArchivedBlock } from '#archive/block-lines.ts'
 import { CHUNK_BLOCKS } from '#archive/chunk.ts'
-import { type ArchiveOf, writeArchive } from '#archive/write.ts'
+import { type ArchiveOf, blocksPerFileIn, writeArchive } from '#archive/write.ts'
 import { requireStored } from '#audit/node-chain.ts'
 import { USUAL_LEVEL } from '#chain/proof.ts'
 import { Failure } from '#failure/failure.ts'
@@ -14,17 +14,18 @@ import { heightOf } from '../height-of.ts'
 import { LOGGING, NODE, STORE } from '../setting-groups.ts'
 import { stageProgress } from '../stage-progress.ts'
 import { nodeBlocks, storeBlocks } from './archived-blocks.ts'
+import { askedAgain } from './asked-again.ts'
 
 export const archiveWrite: Command = {
   name: 'archive write',
   words: ['FOLDER'],
   summary: 'write blocks into files that prove themselves',
   about: [
-    'Writes irreversible blocks into FOLDER: files of --blocks-per-file blocks each, and manifest.json, which names them with their hashes. Run again, it goes on behind the last file; what is written is never changed. Complete files are written only, unless --to names the last block.',
+    'Writes irreversible blocks into FOLDER: files of --blocks-per-file blocks each, and manifest.json, which names them with their hashes. Run again, it goes on behind the last file; what is written is never changed. While the node or the store is out of reach it waits and tries again; it gives up with exit code 75 when no block came for --wait. Complete files are written only, unless --to names the last block.',
     'Blocks come from --node, or with --store from a store; signatures, which a store does not keep, then come from the node. Without signatures (--prove linked) an archive is for test networks: whoever loads it must accept that.',
-    'The same blocks make the same content whoever writes them. Load an archive with --node archive:FOLDER, or archive:URL where a web server publishes it.',
+    'The same blocks make the same content, regardless of the writer. Load an archive with --node archive:FOLDER, or archive:URL where a web server publishes it.',
   ],
-  settings: [...NODE, ...STORE, 'from', 'to', 'blocks-per-file', ...LOGGING],
+  settings: [...NODE, ...STORE, 'from', 'to', 'blocks-per-file', 'wait', ...LOGGING],
   examples: [
     'iostlens archive write /archive --node http://127.0.0.1:30001',
     'iostlens archive write /archive --store sqlite:data/iostlens.sqlite --node http://127.0.0.1:30001',
@@ -32,7 +33,7 @@ export const archiveWrite: Command = {
   run: async call => {
     const { values, log } = call
     const { prove = USUAL_LEVEL } = values
-    const each = values['blocks-per-file']
+    const { 'blocks-per-file': each = CHUNK_BLOCKS } = values
     if (each % CHUNK_BLOCKS !== 0)
       throw new Failure('usage', `--blocks-per-file ${each} is not a multiple of ${CHUNK_BLOCKS}.`)
     if (prove === 'whole')
@@ -50,20 +51,19 @@ export const archiveWrite: Command = {
   },
 }
 
+/** Blocks in a complete file of a new archive. */
+const BLOCKS_PER_FILE = 10_000
+
 type Level = ArchiveOf['proof']
 
-/** The node gives what the store does not keep. */
+/** The node, for data that the store does not contain, and the level of proof. */
 type Means = { readonly node: Node | undefined; readonly proof: Level }
 
-/** Where blocks come from, what chain they are of, and the last one there is. */
+/** The source of the blocks: their chain, and the last block available. */
 type From = {
   readonly of: Omit<ArchiveOf, 'blocks_per_file'>
   readonly last: number
-  readonly blocks: (range: {
-    readonly from: number
-    readonly to: number
-    readonly signal: AbortSignal
-  }) => AsyncIterable<ArchivedBlock>
+  readonly blocks: (range: Parameters<typeof nodeBlocks>[1]) => AsyncIterable<ArchivedBlock>
 }
 
 const fromNode = async (node: Node | undefined, proof: Level, { signal }: Call): Promise<From> => {
@@ -98,7 +98,7 @@ const fromStore = async (store: Store, { node, proof }: Means, { signal }: Call)
   }
 }
 
-/** The name of the chain, which a store does not keep. An archive that begins later than the chain has no block 0. */
+/** The name of the chain, which a store does not keep. */
 const netNameOf = async (node: Node, stored: Identity, signal: AbortSignal): Promise<string> => {
   const { chainId, netName } = await node.chainInfo(signal)
   const genesis = (await node.blockHash(0, signal)) ?? stored.genesis
@@ -106,25 +106,37 @@ const netNameOf = async (node: Node, stored: Identity, signal: AbortSignal): Pro
   return netName
 }
 
+/** The last block of the file that a block is in. */
+const endOfFile = (height: number, each: number): number => (Math.floor(height / each) + 1) * each - 1
+
 const written = async ({ values, words, signal, out, screen, log }: Call, from: From): Promise<0> => {
   const [folder = ''] = words
   const path = resolve(folder)
-  const each = values['blocks-per-file']
+  const each = values['blocks-per-file'] ?? (await blocksPerFileIn(path)) ?? BLOCKS_PER_FILE
   const of = { ...from.of, blocks_per_file: each }
-  // Complete files only: the last one would have to be changed later.
-  const to = heightOf(values) ?? Math.floor((from.last + 1) / each) * each - 1
+  // Only complete files by default: a shorter last file would have to be changed later.
+  const asked = heightOf(values)
+  const to = asked ?? Math.floor((from.last + 1) / each) * each - 1
+  if (asked !== undefined && asked < values.from)
+    throw new Failure('usage', `--from ${values.from} is above --to ${asked}.`)
   if (to > from.last)
     throw new Failure('usage', `--to ${to} is above the last irreversible block, ${from.last}.`)
   const look = stageProgress({
     ...{ screen, log, now: systemClock.elapsed },
     doing: { bar: 'Writing', log: 'Wrote blocks into the archive.' },
   })
+  const patient = askedAgain((next, parent) => from.blocks({ from: next, to, parent, signal }), {
+    waitMs: values.wait,
+    clock: systemClock,
+    log,
+    signal,
+  })
   const manifest = await writeArchive(path, of, {
     from: values.from,
     to,
     onWritten: ({ height, name }) => log('debug', 'Wrote a file of the archive.', { name, height }),
-    source: async function* (first) {
-      for await (const archived of from.blocks({ from: first, to, signal })) {
+    source: async function* (first, parent) {
+      for await (const archived of patient(first, parent)) {
         look({ stage: 'blocks', done: archived.block.height - first + 1, of: to - first + 1 })
         yield archived
       }
@@ -135,7 +147,7 @@ const written = async ({ values, words, signal, out, screen, log }: Call, from: 
     throw new Failure('deadline', 'Stopped before everything was written; run it again to go on.')
   out(
     manifest === undefined
-      ? `No file is complete yet: the first one needs block ${each - 1}. --to HEIGHT writes a shorter one.`
+      ? `No file is complete yet: the first one needs block ${endOfFile(values.from, each)}. --to HEIGHT writes a shorter one.`
       : `The archive ${path} has blocks ${manifest.files[0]?.from} to ${manifest.height} in ${manifest.files.length} files.`,
   )
   return 0

@@ -10,25 +10,37 @@ import { Failure } from '#failure/failure.ts'
 import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
 
-/** Blocks whose signatures are asked for with one question. */
+/** Number of blocks whose signatures are fetched in one request. */
 const RUN = 100
 
-type Range = { readonly from: number; readonly to: number; readonly signal: AbortSignal }
+type Range = {
+  readonly from: number
+  readonly to: number
+  /** Hash of the block before the first one; undefined: any. */
+  readonly parent?: string | undefined
+  readonly signal: AbortSignal
+}
 
-/** Blocks of a node as they are archived, proved by the level of the node; `signed`: with the signatures of their heads. */
+/**
+ * Blocks of a node in their archived form, proved at the level of the node. With `signed` they include the
+ * signatures of their headers.
+ */
 export const nodeBlocks = async function* (
   node: Node,
-  { from, to, signal }: Range,
+  { from, to, parent, signal }: Range,
   { lib, signed }: { readonly lib: number; readonly signed: boolean },
 ): AsyncGenerator<ArchivedBlock> {
-  const blocks = node.blocks({ from, to, lib, signal, prove: signed ? 'signed' : 'linked' })
+  const after = parent === undefined ? {} : { parent }
+  const blocks = node.blocks({ from, to, ...after, lib, signal, prove: signed ? 'signed' : 'linked' })
   yield* archived(blocks, { node, signed, signal, isLost: ({ proof }) => proof.lost !== undefined })
 }
 
-/** Stored blocks as they are archived. What is not stored comes from the node: signatures, and raw blocks. */
+/**
+ * Stored blocks in their archived form. Signatures and raw blocks, which are not stored, come from the node.
+ */
 export const storeBlocks = async function* (
   store: Store,
-  { from, to, signal }: Range,
+  { from, to, parent, signal }: Range,
   { node, signed }: { readonly node: Node | undefined; readonly signed: boolean },
 ): AsyncGenerator<ArchivedBlock> {
   const unproved = new Set<number>()
@@ -40,7 +52,7 @@ export const storeBlocks = async function* (
     onUnproved: (height: number) => void unproved.add(height),
   }
   const blocks = async function* (): AsyncGenerator<LoadedBlock> {
-    for await (const run of storedBlocks(source, { from, to, parent: undefined })) yield* run
+    for await (const run of storedBlocks(source, { from, to, parent })) yield* run
   }
   yield* archived(blocks(), { node, signed, signal, isLost: ({ block }) => unproved.has(block.height) })
 }
@@ -49,7 +61,7 @@ type Means = {
   readonly node: Node | undefined
   readonly signed: boolean
   readonly signal: AbortSignal
-  /** Whether the receipts of a block are proved by its raw form alone. */
+  /** Whether the receipts of a block can be proved only by its raw form. */
   readonly isLost: (loaded: LoadedBlock) => boolean
 }
 
@@ -88,7 +100,10 @@ const withSignatures = async function* (
   }
 }
 
-/** The raw form as the node gives it. It must be that of the block: a load from the archive proves the block by it. */
+/**
+ * The raw form from the node. It must match the block, because a load from the archive proves the block by
+ * it.
+ */
 const rawBlock = async (node: Node | undefined, block: Block, signal: AbortSignal): Promise<Uint8Array> => {
   const { height, hash } = block
   const answer = await node?.get(`/getRawBlockByNumber/${height}/true`, { signal })
@@ -101,7 +116,8 @@ const rawBlock = async (node: Node | undefined, block: Block, signal: AbortSigna
         `Block ${height}: its hash is ${hash}, the raw block that the node gives has ${headHash(raw.head)}.`,
         { details: { height } },
       )
-    // Genesis has no signatures, so no raw form proves its texts; lost bytes may be in texts that receipts alone prove.
+    // Genesis has no signatures, so no raw form proves its texts. Lost bytes may be in texts that only the
+    // receipts prove.
     if (height > 0 && namesKeySilently(block)) checkWhole(block, raw)
     return answer.body
   }
@@ -110,7 +126,8 @@ const rawBlock = async (node: Node | undefined, block: Block, signal: AbortSigna
     `Block ${height} can only be proved by its raw form, which is not to be had.`,
     {
       help: 'Set a node that returns raw blocks with --node.',
-      retryable: false,
+      // A node refuses what it cannot give with 400; any other status may pass.
+      retryable: answer !== undefined && answer.status !== 400,
     },
   )
 }

@@ -9,7 +9,7 @@ import { type ArchiveNodeOptions, archiveNode } from '#node/archive-node.ts'
 import type { Stage } from '../stage-progress.ts'
 
 export type Checking = {
-  /** Where the archive is, with the user and password of a URL. */
+  /** Path or URL of the archive, with the user and password of a URL. */
   readonly location: string
   readonly level: ProofLevel
   readonly signal: AbortSignal
@@ -18,8 +18,8 @@ export type Checking = {
 }
 
 /**
- * Reads every byte of an archive and proves every block. Throws Failure 'damaged' with the file for the first thing that
- * is wrong, 'deadline' when it is stopped.
+ * Reads every byte of an archive and proves every block. Throws Failure 'damaged' with the file of the first
+ * fault, 'deadline' when it is stopped.
  */
 export const checkArchive = async (archive: Archive, checking: Checking): Promise<void> => {
   const { files } = archive.manifest
@@ -31,7 +31,7 @@ export const checkArchive = async (archive: Archive, checking: Checking): Promis
   await prove(archive, checking)
 }
 
-/** Bytes read at once. */
+/** Bytes per read. */
 const PART = 8 * 1024 * 1024
 
 const checkFile = async (archive: Archive, file: ArchiveFile): Promise<void> => {

@@ -4,15 +4,15 @@ import { type Finding, findingsAbout } from './finding.ts'
 
 const { ok, warning } = findingsAbout('machine')
 
-/** A connection of each client, and those to store and node. */
+/** Minimum number of open files: one connection per client, and those to the store and the node. */
 const LEAST_FILES = 4_096
-/** The memory that a load of a busy chain takes, with room for a service. */
+/** Minimum memory in bytes: a load of a busy chain, with room for a service. */
 const LEAST_MEMORY = 1_000_000_000
 
 /** Limits of the machine for the process; undefined: unknown. */
 export type Machine = {
   readonly openFiles: number | undefined
-  /** Bytes. */
+  /** Total memory; both in bytes. */
   readonly memory: number
   readonly freeMemory: number
 }
@@ -43,7 +43,7 @@ export const checkMachine = ({ openFiles, memory, freeMemory }: Machine): readon
 
 const megabytes = (bytes: number): string => `${Math.floor(bytes / 1_000_000)} MB`
 
-/** Only Linux tells. */
+/** The content of a file of Linux; undefined on other systems. */
 const read = (path: string): string | undefined => {
   try {
     return readFileSync(path, 'utf8')
@@ -64,5 +64,5 @@ const available = (): number | undefined => {
   return kilobytes === undefined ? undefined : kilobytes * 1_024
 }
 
-/** Of a container. */
+/** Memory limit of the container. */
 const limitOfGroup = (): number | undefined => numberIn(read('/sys/fs/cgroup/memory.max'), /^(\d+)$/m)

@@ -8,9 +8,12 @@ import { type Finding, findingsAbout } from './finding.ts'
 
 const { ok, warning, wrong, failed } = findingsAbout('node')
 
-/** A node makes a block every half second, so a head that is older than this belongs to a node that stands still. */
+/**
+ * Maximum age of a head: a node makes a block every half second, so an older head belongs to a node that has
+ * stopped.
+ */
 const HEAD_MS = 30_000
-/** Calls of which loading or the gateway needs an answer, by a path that any chain answers. */
+/** Calls that loading or the gateway needs, each by a path that every chain answers. */
 const CALLS = [
   ['getNodeInfo', '/getNodeInfo', 'the gateway'],
   ['getBlockByNumber', '/getBlockByNumber/0/true', 'loading'],
@@ -30,7 +33,7 @@ export type NodeFrom = {
   readonly signal: AbortSignal
 }
 
-/** Chain, height, clock and calls of one node. */
+/** Checks the chain, height, clock and calls of one node. */
 export const checkNode = async (from: NodeFrom): Promise<readonly Finding[]> => {
   const { node, signal } = from
   try {

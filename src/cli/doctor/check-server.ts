@@ -3,10 +3,10 @@ import { type Finding, findingsAbout } from './finding.ts'
 
 const { ok, warning, wrong } = findingsAbout('store')
 
-/** Privileges that serving needs; the others are for loading. */
+/** Privileges required for serving; the others are required for loading. */
 const FOR_SERVING: readonly string[] = ['read', 'view_index_metadata']
 
-/** Disks, privileges and settings of the server of a store. */
+/** Checks the disks, privileges and settings of a store's server. */
 export const checkServer = ({ disks, lacks, blocked, createsIndices }: ServerReport): readonly Finding[] => [
   ...diskFindings(disks),
   ...rightFindings(lacks),
@@ -21,7 +21,7 @@ export const checkServer = ({ disks, lacks, blocked, createsIndices }: ServerRep
   ...(createsIndices === true
     ? [
         warning(
-          'Elasticsearch creates an index for whatever is written',
+          'Elasticsearch creates missing indices on write',
           'A lost index could come back empty: set action.auto_create_index to false in the cluster settings.',
         ),
       ]

@@ -7,7 +7,7 @@ import { type Finding, findingsAbout } from './finding.ts'
 
 const { ok, warning, wrong, failed } = findingsAbout('store')
 
-/** Room that a load needs to go on for a while, bytes. */
+/** Minimum free space in bytes, enough for a load to go on for a while. */
 const LEAST_BYTES = 5_000_000_000
 
 const STORE_HELP =
@@ -18,7 +18,7 @@ export type StoreFrom = {
   readonly address: StoreAddress
 }
 
-/** Mappings, what is loaded, keys, rights and disk. */
+/** Checks mappings, loaded data, keys, privileges and disk space. */
 export const checkStore = async ({ store, address }: StoreFrom): Promise<readonly Finding[]> => {
   try {
     return [

@@ -35,7 +35,7 @@ export const doctor: Command = {
     }),
 }
 
-/** Each node by itself: together, one that is sick would be hidden by the others. */
+/** Checks each node separately: a set of nodes would hide a faulty one behind the others. */
 const nodeFindings = async ({ values, log, signal }: Call, store: Store): Promise<readonly Finding[]> => {
   if (values.node === undefined) return [NO_NODE]
   const published = await store.published().catch(() => undefined)

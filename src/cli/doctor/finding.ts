@@ -1,6 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 
-/** The result of one check; `help`: what to do about it. */
+/** The result of one check; `help` is the remedy. */
 export type Finding = {
   readonly about: 'node' | 'store' | 'machine'
   readonly is: 'ok' | 'warning' | 'wrong'
@@ -8,12 +8,12 @@ export type Finding = {
   readonly help?: string
 }
 
-/** Makes the findings about one thing. */
+/** Constructors of findings about one subject. */
 export const findingsAbout = (about: Finding['about']) => {
   const ok = (what: string): Finding => ({ about, is: 'ok', what })
   const warning = (what: string, help: string): Finding => ({ about, is: 'warning', what, help })
   const wrong = (what: string, help: string): Finding => ({ about, is: 'wrong', what, help })
-  /** The finding of a check that failed; a failure that knows a remedy has its own. */
+  /** The finding for a check that failed. A failure's own help is used if it has one. */
   const failed = (error: unknown, help: string): Finding =>
     wrong(
       error instanceof Error ? error.message : String(error),

@@ -3,12 +3,14 @@ import { rpcMethods } from '#http/rpc-methods.ts'
 import type { Counting } from '#metrics/counting.ts'
 import { type Definition, label } from '#metrics/definition.ts'
 
-/** Questions to a store, as its port names them. */
+/** Calls of a store, named as in its port. */
 const storeCall = label('call', [
   ...['published', 'identity', 'read', 'hold', 'get', 'getMany', 'find', 'findAny', 'startingWith', 'page'],
   ...['records', 'newRecords', 'moments', 'takeOver', 'append', 'commit', 'state'],
 ])
-/** Calls of nodes by the first part of their path: those that are passed on, and those of loading and checking. */
+/**
+ * Calls of nodes by the first segment of their path: the forwarded ones, and those of loading and checking.
+ */
 const NODE_CALLS = [
   ...new Set([
     ...rpcMethods.map(({ name }) => name),
@@ -16,37 +18,37 @@ const NODE_CALLS = [
   ]),
 ]
 const nodeCall = label('call', NODE_CALLS)
-/** Steps of a batch. */
+/** Stages of a batch. */
 const STAGES = ['fetch', 'derive', 'state', 'append', 'commit'] as const
 
-/** Seconds of one question. */
+/** Buckets for the duration of one call, in seconds. */
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
-/** The metrics that threads count. */
+/** The metrics counted by threads. */
 export const catalogue = {
   ...httpMetrics,
   storeCalls: {
     name: 'iostlens_store_calls_total',
-    help: 'Questions to the store and writes, by what came of them.',
+    help: 'Reads and writes of the store, by outcome.',
     type: 'counter',
     dimensions: [storeCall, label('outcome', ['ok', 'failed', 'cancelled'])],
   },
   storeSeconds: {
     name: 'iostlens_store_call_duration_seconds',
-    help: 'Time of a question to the store, or of a write.',
+    help: 'Duration of a read or write of the store.',
     type: 'histogram',
     dimensions: [storeCall],
     buckets: SECONDS,
   },
   storeRetries: {
     name: 'iostlens_store_retries_total',
-    help: 'Reads that began again because the height moved meanwhile, and writes that were sent again.',
+    help: 'Reads restarted because the published height changed, and writes sent again.',
     type: 'counter',
     dimensions: [label('call', ['read', 'write'])],
   },
   nodeCalls: {
     name: 'iostlens_node_calls_total',
-    help: 'Requests to nodes, by what came of them.',
+    help: 'Requests to nodes, by outcome.',
     type: 'counter',
     dimensions: [
       nodeCall,
@@ -64,7 +66,7 @@ export const catalogue = {
   },
   nodeSeconds: {
     name: 'iostlens_node_call_duration_seconds',
-    help: 'Time of a request to a node.',
+    help: 'Duration of a request to a node.',
     type: 'histogram',
     dimensions: [nodeCall],
     buckets: SECONDS,
@@ -127,7 +129,7 @@ export const catalogue = {
   },
   cacheReads: {
     name: 'iostlens_cache_reads_total',
-    help: 'Looks into caches, by whether what was wanted was there.',
+    help: 'Cache lookups, by hit or miss.',
     type: 'counter',
     dimensions: [label('cache', ['state']), label('result', ['hit', 'miss'])],
   },

@@ -3,7 +3,7 @@ import type { NodeCall } from '#node/http.ts'
 import type { Node } from '#node/port.ts'
 import type { Counts } from './catalogue.ts'
 
-/** The same node; the time for which its blocks are waited for is counted. */
+/** A wrapper of a node that counts the time spent waiting for its blocks. */
 export const countedBlocks = (node: Node, { loadSeconds }: Counts): Node => ({
   ...node,
   blocks: async function* (range) {
@@ -22,7 +22,7 @@ export const countedBlocks = (node: Node, { loadSeconds }: Counts): Node => ({
   },
 })
 
-/** Listeners that count what a load reports. */
+/** Listeners that count the events of a load. */
 export const loadCounts = ({
   loadSeconds,
   loadFailures,
@@ -31,7 +31,7 @@ export const loadCounts = ({
   onFailure: () => loadFailures.add(1),
 })
 
-/** Counts requests to nodes that are over. */
+/** Counts finished requests to nodes. */
 export const nodeCallNote =
   ({ nodeCalls, nodeSeconds, nodeRetries, nodeBytes }: Counts) =>
   ({ name, outcome, ms, bytes, isRetry }: NodeCall): void => {

@@ -2,13 +2,16 @@ import { Failure } from '#failure/failure.ts'
 import type { Batch, ReadEnd, Store, Writer } from '#store/port.ts'
 import type { Counts } from './catalogue.ts'
 
-/** Does work and counts it, under the name of the call. */
+/** Runs work and counts it under the name of the call. */
 type Timed = <T>(call: string, work: () => Promise<T>) => Promise<T>
 
-/** A batch that was committed. */
+/** A committed batch. */
 export type CountedBatch = Pending & { readonly height: number; readonly ms: number }
 
-/** The same store; its questions but for reads, and its writes are counted, and batches told. */
+/**
+ * A wrapper of a store that counts calls and writes. Reads are counted by `readNote`. `onBatch` is called
+ * after each batch.
+ */
 export const countedStore = <S extends Store>(
   store: S,
   counts: Counts,
@@ -25,7 +28,7 @@ export const countedStore = <S extends Store>(
   }
 }
 
-/** Counts reads of the store that have ended. */
+/** Counts finished reads of the store. */
 export const readNote =
   (counts: Counts) =>
   ({ since, error, retries = 0 }: ReadEnd): void => {
@@ -33,7 +36,7 @@ export const readNote =
     noteCall(counts, { call: 'read', since, outcome: error === undefined ? 'ok' : outcomeOf(error) })
   }
 
-/** Counts the state documents that were looked for among those read before. */
+/** Counts lookups in the cache of state documents. */
 export const cacheNote =
   ({ cacheReads }: Counts) =>
   (isHit: boolean): void =>
@@ -62,21 +65,21 @@ const noteCall = (
   storeSeconds.observe((performance.now() - since) / 1_000, call)
 }
 
-/** A refusal of the caller, or a caller who gives up, is no failure of the store. */
+/** A request that the caller made wrongly or gave up is no failure of the store. */
 const outcomeOf = (error: unknown): string =>
   error instanceof Failure && FAILED.has(error.kind) ? 'failed' : 'cancelled'
 
-/** The kinds of failures that the store causes; a read may throw others. */
+/** The kinds of failure that the store causes; a read may throw others. */
 const FAILED: ReadonlySet<string> = new Set(['unavailable', 'damaged', 'conflict', 'defect', 'usage'])
 
 type Pending = { blocks: number; transactions: number; records: number }
 const nothing = (): Pending => ({ blocks: 0, transactions: 0, records: 0 })
 
-/** `checkpoint` and the like change, so the writer itself is looked at. */
+/** Wraps a writer by a proxy, since members such as `checkpoint` change. */
 const countedWriter = (writer: Writer, counts: Counts, onBatch: (batch: CountedBatch) => void): Writer => {
   const { loadSeconds, loadedBlocks, loadedRows, loadedBatches } = counts
   let pending = nothing()
-  /** Counts from now on, until what it is given is over. */
+  /** Starts a measurement; the returned function ends it when the given promise settles. */
   const begin = (stage: string) => {
     const since = performance.now()
     return async <T>(work: Promise<T>): Promise<T> => {
@@ -111,7 +114,7 @@ const countedWriter = (writer: Writer, counts: Counts, onBatch: (batch: CountedB
       return begin('append')(writer.append(history))
     },
     commit: async end => {
-      // Rows that are appended from here on belong to the next batch.
+      // Rows appended from here on belong to the next batch.
       const committed = pending
       pending = nothing()
       const since = performance.now()

@@ -1,7 +1,7 @@
 import type { Reading } from '#metrics/expose.ts'
 import { LIMITS, type LoadPace } from '../load-pace.ts'
 
-/** Pace of the load; without values until something was committed. */
+/** Metrics of the pace of a load; without values until something was committed. */
 export const paceReadings = (pace: () => LoadPace | undefined): readonly Reading[] => {
   const gauge = (name: string, help: string, of: (now: LoadPace) => number | undefined): Reading => ({
     ...{ name, help, type: 'gauge' },
@@ -20,7 +20,7 @@ export const paceReadings = (pace: () => LoadPace | undefined): readonly Reading
     ),
     {
       name: 'iostlens_load_rate',
-      help: 'What is loaded per second, over about ten seconds; documents: blocks, transactions and records.',
+      help: 'Loading rate per second, over about ten seconds; documents: blocks, transactions and records.',
       type: 'gauge',
       labels: ['of'],
       read: () => {
@@ -35,7 +35,7 @@ export const paceReadings = (pace: () => LoadPace | undefined): readonly Reading
     },
     {
       name: 'iostlens_load_limit',
-      help: '1 for what the load has spent most of the last seconds on: waiting for the node, deriving, or waiting for the store.',
+      help: '1 for the stage that took most of the last seconds of the load: waiting for the node, deriving, or waiting for the store.',
       type: 'gauge',
       labels: ['by'],
       read: () => {

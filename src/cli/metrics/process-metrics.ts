@@ -3,10 +3,10 @@ import { countingIn } from '#metrics/counting.ts'
 import { type MetricsMemory, metricsMemory } from '#metrics/memory.ts'
 import { type Counts, catalogue } from './catalogue.ts'
 
-/** The metrics of a process: threads 0 … `serving` − 1 serve, the next number is the main thread's. */
+/** The metrics of a process: threads 0 … `serving` − 1 serve, and the main thread has the next number. */
 export type ProcessMetrics = {
   readonly memory: MetricsMemory
-  /** How the main thread counts what is not about requests. */
+  /** Counters of the main thread, for events other than requests. */
   readonly own: Counts
 }
 
@@ -15,7 +15,10 @@ export const processMetrics = (serving: number): ProcessMetrics => {
   return { memory, own: countingIn(catalogue, memory, serving) }
 }
 
-/** Notes each second how late this thread is, and how many lines of its log were dropped. Keeps no process running. */
+/**
+ * Records each second the lateness of this thread and the number of log lines dropped. Does not keep the
+ * process alive.
+ */
 export const watchThread = (counts: Counts, droppedLines: () => number): Lateness =>
   watchLateness(ms => {
     counts.eventLoop.observe(ms / 1_000)

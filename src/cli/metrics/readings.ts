@@ -15,15 +15,15 @@ export type ReadFrom = {
   readonly node: Pick<Node, 'heard' | 'heardAgo' | 'whyUnfit'> | undefined
   readonly clock: Pick<Clock, 'now' | 'elapsed'>
   readonly version: string
-  /** Threads that serve. */
+  /** Number of threads that serve. */
   readonly threads: number
-  /** Requests that run and wait; absent: the process serves nothing. */
+  /** Requests that run and wait; absent: the process does not serve. */
   readonly places?: QueuePlaces
-  /** Pace of the load; absent: the process loads nothing. */
+  /** Pace of the load; absent: the process does not load. */
   readonly pace?: (() => LoadPace | undefined) | undefined
 }
 
-/** Metrics that are read when they are asked for. An unknown one has no value. */
+/** Metrics that are computed when they are scraped. A metric with an unknown value is left empty. */
 export const readings = (from: ReadFrom): readonly Reading[] => {
   const published = publishedLately(from.store, from.clock)
   return [
@@ -35,7 +35,7 @@ export const readings = (from: ReadFrom): readonly Reading[] => {
   ]
 }
 
-/** A value without labels, or none. */
+/** A value without labels; empty when it is unknown. */
 const one = (value: number | null | undefined) => (value === null || value === undefined ? [] : [{ value }])
 const gauge = (
   name: string,
@@ -117,7 +117,7 @@ const queueReadings = (queues: QueuePlaces): readonly Reading[] => {
   return [
     {
       name: 'iostlens_requests_running',
-      help: 'Requests that are worked on, by what they ask; aside: those that wait for a node in the midst of an answer; lookups: for a pending transaction.',
+      help: 'Requests in progress, by kind; aside: those that wait for a node during an answer; lookups: for a pending transaction.',
       type: 'gauge',
       labels: ['queue'],
       read: byQueue('running'),
@@ -131,7 +131,7 @@ const queueReadings = (queues: QueuePlaces): readonly Reading[] => {
     },
     {
       name: 'iostlens_requests_limit',
-      help: 'Requests that may be worked on at once.',
+      help: 'Maximum number of requests in progress.',
       type: 'gauge',
       labels: ['queue'],
       read: () =>
@@ -182,7 +182,7 @@ const processReadings = ({ version, threads }: ReadFrom): readonly Reading[] => 
 
 const STARTED = Date.now() - process.uptime() * 1_000
 
-/** Only Linux tells. */
+/** Number of open files; undefined outside Linux. */
 const openFiles = (): number | undefined => {
   try {
     return readdirSync('/proc/self/fd').length

@@ -8,11 +8,11 @@ import { catalogue } from './catalogue.ts'
 import type { ProcessMetrics } from './process-metrics.ts'
 import { type ReadFrom, readings } from './readings.ts'
 
-/** The text of a process's metrics. */
+/** The metrics of a process as text. */
 export const exposedBy = ({ memory }: Pick<ProcessMetrics, 'memory'>, from: ReadFrom) =>
   exposed(catalogue, memory, readings(from))
 
-/** Serves `/metrics` on an address of its own. Throws 'usage' when it is not available. */
+/** Serves `/metrics` on an address of its own. Throws 'usage' when the address is not available. */
 export const serveMetrics = (
   address: Address,
   { metrics, log, ...from }: ReadFrom & { readonly metrics: ProcessMetrics; readonly log: Log },

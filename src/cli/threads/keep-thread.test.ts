@@ -4,7 +4,7 @@ import { keepThread } from './keep-thread.ts'
 import type { ToThread } from './messages.ts'
 import type { ThreadListener } from './worker.ts'
 
-/** Threads made by hand: what they were told, and a way to let them speak and die. */
+/** Fake threads that record their messages and can be made to send messages and die. */
 const setUp = () => {
   const clock = handClock(0)
   const opened: { listener: ThreadListener; told: ToThread[]; isEnded: boolean }[] = []

@@ -5,34 +5,37 @@ import type { Clock } from '#time/clock.ts'
 import type { FailureText, FromThread, ToThread } from './messages.ts'
 import type { OpenThread, Thread } from './worker.ts'
 
-/** A thread that serves, and is replaced whenever it dies. */
+/** A serving thread that is replaced whenever it dies. */
 export type KeptThread = {
-  /** Resolves when it listens for the first time; rejects with why it does not. */
+  /** Resolves when the thread first listens; rejects with the reason why it does not. */
   readonly ready: Promise<void>
   post(message: ToThread): void
-  /** Lets it end its requests; ends it after `ms` in any case. */
+  /** Lets the thread finish its requests, and ends it after `ms` in any case. */
   stop(ms: number): Promise<void>
 }
 
 export type Keeping = {
-  /** From 0. */
+  /** Number of the thread, from 0. */
   readonly number: number
   readonly open: OpenThread
-  /** The first message to a new one. */
+  /** Creates the first message to a new thread. */
   readonly begin: () => ToThread
-  /** Called when one has died, before the next one begins. */
+  /** Called after a thread has died, before its replacement starts. */
   readonly onDeath: () => void
   readonly log: Log
   readonly writeLine: (line: string) => void
   readonly clock: Clock
 }
 
-/** The pause before a new thread, short after a while without a death. Threads that die at their start make no busy loop. */
+/**
+ * The pause before a replacement starts, short after a time without deaths. It keeps threads that die at
+ * their start from causing a busy loop.
+ */
 const PAUSE: Backoff = { firstMs: 100, longestMs: 10_000 }
-/** A thread that has lived this long died of something new. */
+/** A thread that has lived longer than this died of a new cause, so the pauses start again. */
 const LONG_LIFE_MS = 60_000
 
-/** Opens a thread and keeps it: a new one takes the place of one that dies, after a pause that grows. */
+/** Opens a thread and replaces it when it dies, after pauses that grow. */
 export const keepThread = (keeping: Keeping): KeptThread => {
   const { number, onDeath, log, clock } = keeping
   const ready = Promise.withResolvers<void>()
@@ -93,7 +96,7 @@ type Life = {
   readonly ended: (death: Failure) => void
 }
 
-/** One thread from its begin to its end. */
+/** Runs one thread from its start to its end. */
 const openThread = ({ open, begin, writeLine }: Keeping, { listening, stopped, ended }: Life): Thread => {
   let fault: Failure | undefined
   const hear = (message: FromThread): void => {

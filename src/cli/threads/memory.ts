@@ -4,11 +4,14 @@ import { forgetGauges, type MetricsMemory } from '#metrics/memory.ts'
 import { catalogue } from '../metrics/catalogue.ts'
 import type { Values } from '../settings.ts'
 
-/** Counts that the threads of one service share: threads 0 … `threads` − 1 serve, the next number is the main thread's. */
+/**
+ * Counters shared by the threads of one service: threads 0 … `threads` − 1 serve, and the main thread has the
+ * next number.
+ */
 export type ServingMemory = {
   readonly threads: number
   readonly callers: SharedCounts
-  /** Bytes of nodes' answers that each thread holds. */
+  /** Bytes of node responses held by each thread. */
   readonly held: SharedArrayBuffer
   readonly metrics: MetricsMemory
 }
@@ -29,7 +32,7 @@ export const servingMemory = (threads: number, metrics: MetricsMemory, values: L
   metrics,
 })
 
-/** Takes back what a thread that has died had taken; for the main thread. */
+/** Releases everything counted for a dead thread; called by the main thread. */
 export const forgetThread = ({ threads, callers, held, metrics }: ServingMemory, dead: number): void => {
   Atomics.store(new Int32Array(held), dead, 0)
   forgetCounts(callers, dead, threads)

@@ -6,7 +6,7 @@ import type { Address } from '../readers.ts'
 import type { Values } from '../settings.ts'
 import type { ServingMemory } from './memory.ts'
 
-/** The first message's contents: all that a thread needs to serve. */
+/** The content of the first message: everything a thread needs to serve. */
 export type Task = {
   readonly values: Values
   readonly version: string
@@ -15,31 +15,31 @@ export type Task = {
   readonly thread: number
   readonly files: OperatorFiles
   readonly memory: ServingMemory
-  /** Absent: no node is set, or none was asked yet. */
+  /** Health of the nodes; absent: no node is set, or none was probed yet. */
   readonly health?: Health
-  /** The blocks above the published one, all of them; absent: no node is set. */
+  /** All head blocks; absent: no node is set. */
   readonly head?: HeadMessage
 }
 
-/** A message of the main thread to a thread that serves. */
+/** A message from the main thread to a serving thread. */
 export type ToThread =
   | { readonly type: 'serve'; readonly task: Task }
   | { readonly type: 'files'; readonly files: OperatorFiles }
   | { readonly type: 'health'; readonly health: Health }
   /** Changes of the head blocks since the last message. */
   | { readonly type: 'head'; readonly head: HeadMessage }
-  /** The last lines have been taken; the next ones may come. */
+  /** The last lines were written; the next ones may be sent. */
   | { readonly type: 'logged' }
   | { readonly type: 'stop' }
 
-/** A message of a thread that serves to the main thread. */
+/** A message from a serving thread to the main thread. */
 export type FromThread =
   | { readonly type: 'listening' }
-  /** It could not begin, and ends. */
+  /** The thread could not start, and ends. */
   | { readonly type: 'failed'; readonly failure: FailureText }
   | { readonly type: 'lines'; readonly lines: readonly string[] }
-  /** It answers nothing any more, and everything of it is written. */
+  /** The thread answers no more requests, and all its lines are written. */
   | { readonly type: 'stopped' }
 
-/** A Failure as far as a message can carry it. */
+/** The parts of a Failure that a message can carry. */
 export type FailureText = Pick<Failure, 'kind' | 'message' | 'help'>

@@ -10,12 +10,13 @@ import { forgetThread, type ServingMemory } from './memory.ts'
 import type { ToThread } from './messages.ts'
 import { workersOf } from './worker.ts'
 
-/** Beyond the time that requests get: closing, and the way of the messages. */
+/** Time beyond the drain of requests, for closing and for the messages. */
 const LEAVE_MS = 2_000
 
 /**
- * Serves by threads that share one address, which a Unix socket cannot be. Each has its own app, store and node
- * clients; this one watches them, tells them what it has read and heard, and writes what they log. Throws 'usage' when the address is not available.
+ * Serves with several threads that share one address, which is impossible on a Unix socket. Each has its own
+ * app, store and node clients. The main thread watches them, sends them operator files, node health and head
+ * blocks, and writes their log lines. Throws 'usage' when the address is not available.
  */
 export const serveByThreads = async (
   listen: Address,
@@ -84,7 +85,7 @@ const beginning = (
   }
 }
 
-/** The answers until the threads listen. */
+/** The answers to requests that arrive before the threads listen. */
 const answersBefore = ({ values, version, log }: Serve) =>
   startingAnswers({
     ...{ version, log, clock: systemClock, deadlineMs: values.deadline, basePath: values['base-path'] },

@@ -9,19 +9,21 @@ import { type ServedApp, serveApp } from '../serve-app.ts'
 import { droppedLines, type LineWriter, lineWriter } from '../stderr.ts'
 import type { FromThread, Task, ToThread } from './messages.ts'
 
-/** The two ends of a thread's talk with the main thread. */
+/** The thread's end of its channel to the main thread. */
 export type Wire = {
   readonly post: (message: FromThread) => void
   readonly onMessage: (listener: (message: ToThread) => void) => void
 }
 
-/** A reader of the log that has stalled keeps a thread no longer than this at its end, in milliseconds. */
+/** Time in milliseconds for which a stalled reader of the log may delay the end of a thread. */
 const LAST_LINES_MS = 500
 
-/** Between two messages with lines: a message for each line would cost as much as an answer. */
+/** Milliseconds between two messages with lines: a message per line would cost as much as an answer. */
 const GATHER_MS = 20
 
-/** A thread that serves: one app on the address that all threads share, with its own store and node clients. */
+/**
+ * Runs a serving thread: one app on the address shared by all threads, with its own store and node clients.
+ */
 export const serveInThread = ({ post, onMessage }: Wire): void => {
   let logged: () => void = () => undefined
   const lines = lineWriter(
@@ -32,7 +34,7 @@ export const serveInThread = ({ post, onMessage }: Wire): void => {
     { dropped: droppedLines },
   )
   const running = Promise.withResolvers<Running>()
-  // The main thread has been told of it.
+  // The main thread is told about a failure by a message.
   running.promise.catch(() => undefined)
   const update = (change: Change): void => {
     running.promise.then(

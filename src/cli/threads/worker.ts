@@ -1,21 +1,21 @@
 import type { FromThread, ToThread } from './messages.ts'
 
-/** A thread as the one that started it sees it. */
+/** A thread, seen from the thread that started it. */
 export type Thread<To = ToThread> = {
   post(message: To): void
-  /** Ends it at once, whatever it does; its connections are closed. */
+  /** Ends the thread at once, even while it works; its connections are closed. */
   end(): void
 }
 
 export type ThreadListener<From = FromThread> = {
   readonly message: (message: From) => void
-  /** It has ended, and everything it had open is closed; `reason` is what it died of. */
+  /** Called when the thread has ended and everything it had open is closed; `reason` is the cause. */
   readonly ended: (reason: string) => void
 }
 
 export type OpenThread<To = ToThread, From = FromThread> = (listener: ThreadListener<From>) => Thread<To>
 
-/** Opens threads that run a program. */
+/** Returns a function that opens threads running a program. */
 export const workersOf =
   <To = ToThread, From = FromThread>(program: URL): OpenThread<To, From> =>
   ({ message, ended }) => {
@@ -30,5 +30,5 @@ export const workersOf =
     return { post: data => worker.postMessage(data), end: () => worker.terminate() }
   }
 
-/** The error's own line: Bun puts an excerpt of the source before it and its stack behind. */
+/** The line of the error itself: Bun prints an excerpt of the source before it and the stack after it. */
 const errorIn = (text: string): string => /^(?:\w*Error|error): .*$/m.exec(text)?.[0] ?? text.trim()

@@ -1,4 +1,4 @@
-// Buttons that copy a text. They are in rows that come later, too, so the document listens.
+// Buttons that copy a text. The document listens, since rows with such buttons may be added later.
 
 document.addEventListener('click', async ({ target }) => {
   const button = target instanceof Element ? target.closest('.copy') : null
@@ -6,7 +6,7 @@ document.addEventListener('click', async ({ target }) => {
   try {
     await navigator.clipboard.writeText(button.dataset['copy'] ?? '')
   } catch {
-    // Not allowed here: the text stands beside the button.
+    // Access to the clipboard is denied. The text is visible beside the button.
     return
   }
   button.classList.add('done')

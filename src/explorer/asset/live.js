@@ -1,10 +1,13 @@
-// Keeps a visible page of the newest rows up to date. A stream carries each published height, and what is wrong with the
-// service; the script then fetches the page again, which is called a look, and makes all of this page say what that one says:
-// a page is of one height. Without a stream it looks at intervals. New rows are highlighted.
+// Keeps a visible page of the newest rows up to date. A stream delivers each published height, and the first
+// fault of the service. The script then fetches the page again (a look) and copies all changes into this
+// page, so that the whole page is of one height. Without a stream it fetches the page at intervals. New rows
+// are highlighted.
 
-/** The shortest pause between two looks; each failed look doubles it, up to `LONGEST_MS`. */
+/** The shortest pause between two looks, milliseconds. Each failed look doubles it, up to `LONGEST_MS`. */
 const GAP_MS = 1_000
-/** The pause between two looks without a stream; while nothing changes it grows by half, up to `LONGEST_MS`. */
+/**
+ * The pause between two looks without a stream. While nothing changes it grows by half, up to `LONGEST_MS`.
+ */
 const PAUSE_MS = 4_000
 const LONGEST_MS = 60_000
 
@@ -13,19 +16,19 @@ const sign = document.querySelector('.live')
 
 let gapMs = GAP_MS
 let pauseMs = PAUSE_MS
-/** When the last look ended. */
+/** End of the last look, by `performance.now()`. */
 let lookedAt = 0
 let isLooking = false
-/** There is something new that the page does not show yet. */
+/** Whether the page lacks newer data. */
 let isDue = false
-/** What is new was not taken over, since somebody is reading the rows. */
+/** Whether an update was postponed, since a visitor is reading the rows. */
 let isHeld = false
 /**
- * What the service says is wrong with it; null: nothing is.
+ * The fault that the service reports; null: none.
  * @type {string | null | undefined}
  */
 let trouble
-/** The last height from the stream. */
+/** The latest height from the stream. */
 let told = body.dataset['height'] ?? ''
 let isStreamed = false
 /** @type {EventSource | undefined} */
@@ -66,7 +69,7 @@ const textIn = part => {
 }
 
 /**
- * Takes over what differs, node by node, so that forms keep what was typed and opened parts stay open.
+ * Copies changed nodes one by one, so that forms keep their input and opened parts stay open.
  * @param {Node} here
  * @param {Node} now
  */
@@ -81,7 +84,7 @@ const take = (here, now) => {
 }
 
 /**
- * A text, or a drawing.
+ * Copies a text node, or an element that is not HTML, such as a drawing.
  * @param {Node} here
  * @param {Node} now
  */
@@ -91,7 +94,7 @@ const takeOther = (here, now) => {
 }
 
 /**
- * One of the same values stays as it is: somebody may be pointing at it.
+ * Replaces a plot only if its values changed: a visitor may be pointing at it.
  * @param {HTMLElement} here
  * @param {HTMLElement} now
  */
@@ -118,14 +121,14 @@ const takeParts = (here, now) => {
   for (const old of olds.slice(news.length)) old.remove()
 }
 
-/** Somebody points at rows or is among them: they would move away. */
+/** Whether a visitor points at rows, or has the focus in them: an update would move them. */
 const isRead = () => document.querySelector('table[data-live]:is(:hover, :focus-within)') !== null
 
 /** @returns {Promise<boolean>} */
 const look = async () => {
   isHeld = isRead()
   if (isHeld) return false
-  // The service counts a look apart from visits, and makes no page for it that is older than this height.
+  // The service limits looks separately from visits, and returns no page older than this height.
   const headers = { Accept: 'text/html', 'X-Live-Height': told }
   const answer = await fetch(location.href, { headers, cache: 'no-cache' })
   if (!answer.ok) throw new Error(`${answer.status}`)
@@ -156,7 +159,10 @@ const lookAfter = ms => {
   waiting = setTimeout(run, Math.max(ms, lookedAt + gapMs - performance.now()))
 }
 
-/** The head of the chain moves without a published height, and so does a page without a stream. */
+/**
+ * Whether the page needs polling: there is no stream, an update was postponed, the page is behind, or it
+ * shows figures such as the chain's head, which changes without a published height.
+ */
 const isAskedFor = () =>
   !isStreamed || isHeld || document.querySelector('[data-live="figures"]') !== null || isBehind()
 
@@ -181,7 +187,7 @@ const run = async () => {
   else if (isAskedFor()) lookAfter(pauseMs)
 }
 
-/** Says live only of a page that follows, of a service that is current. */
+/** Shows the state: live only if the page follows the stream and the service is current. */
 const showState = () => {
   if (isStreamed && trouble === undefined) return
   const state = isStreamed ? (isHeld && isBehind() ? 'held' : trouble === null ? 'on' : 'stale') : 'late'
@@ -204,7 +210,7 @@ const open = () => {
   let isFirst = true
   own.addEventListener('message', ({ data }) => {
     told = data
-    // The first one tells where the chain is, each other one that it has moved.
+    // The first event gives the current height; each later one is a new height.
     isDue ||= !isFirst || data !== body.dataset['height']
     isFirst = false
     pauseMs = PAUSE_MS
@@ -222,7 +228,7 @@ const open = () => {
     isFirst = true
     setStreamed(false)
     if (waiting === undefined && !isLooking) lookAfter(pauseMs)
-    // A browser comes again by itself after a broken connection, but not after a refusal.
+    // A browser reconnects by itself after a broken connection, but not after a refusal.
     if (own.readyState === EventSource.CLOSED) reopening = setTimeout(open, LONGEST_MS)
   })
 }
@@ -234,11 +240,11 @@ const openWhileSeen = () => {
   if (document.hidden) return
   pauseMs = PAUSE_MS
   open()
-  // A proxy may hold the stream back, so that nothing arrives.
+  // A proxy may buffer the stream, so that no event arrives.
   lookAfter(pauseMs)
 }
 
-// The first page of a list changes; what others show moves on only because rows come before it.
+// Only the first page of a list changes. Other pages only shift when rows are added before them.
 if (
   document.querySelector('table[data-live]') !== null &&
   ['', '1'].includes(new URLSearchParams(location.search).get('page') ?? '')

@@ -1,8 +1,8 @@
-// Shows the value of a plot that somebody points at, in the place of the most telling one.
+// Replaces a plot's caption by the value at which the visitor points.
 
 const SVG = 'http://www.w3.org/2000/svg'
 
-/** What each plot told before somebody pointed at it. */
+/** The caption of each plot before the visitor pointed at it. */
 const told = /** @type {WeakMap<Element, Node[]>} */ (new WeakMap())
 
 /** @param {Element} figure */
@@ -36,7 +36,7 @@ const point = (figure, x) => {
   mark.setAttribute('d', `M${((at + 0.5) / points.length) * 1200} 0V200`)
 }
 
-// Plots come and go while a page is open.
+// Plots are added and removed while a page is open, so the document listens.
 for (const kind of ['pointermove', 'pointerdown', 'pointerout'])
   document.addEventListener(kind, event => {
     if (!(event instanceof PointerEvent && event.target instanceof Element)) return

@@ -1,4 +1,4 @@
-// Suggestions below the search box: a combobox with a list (ARIA), by keyboard or pointer.
+// Suggestions below the search box: an ARIA combobox with a list, for keyboard and pointer.
 
 /** Milliseconds without a key press before a search is sent. */
 const PAUSE_MS = 150
@@ -52,7 +52,7 @@ const ask = async box => {
     open(box, options().length > 0 && document.activeElement === box)
     choose(box, -1)
   } catch {
-    // A newer question took its place, or nobody answers: the form itself still works.
+    // A newer request aborted this one, or the service does not answer. The form itself still works.
   }
 }
 
@@ -91,7 +91,7 @@ if (input instanceof HTMLInputElement) {
   })
   input.addEventListener('keydown', event => press(input, event))
   input.addEventListener('blur', () => open(input, false))
-  // The box keeps the focus until the press has ended.
+  // The box keeps the focus when a suggestion is pressed.
   list.addEventListener('pointerdown', event => event.preventDefault())
   list.addEventListener('click', ({ target }) => {
     const option = target instanceof Element ? target.closest('[role=option]') : null
@@ -99,7 +99,7 @@ if (input instanceof HTMLInputElement) {
   })
   document.addEventListener('keydown', event => {
     const { activeElement } = document
-    // From wherever the reader is, but where a slash is typed as a text.
+    // The slash focuses the box from anywhere on the page, except in a field for text.
     const isTyped = activeElement?.matches('input, textarea, select') === true
     if (event.key !== '/' || isTyped || event.ctrlKey || event.metaKey || event.altKey) return
     event.preventDefault()

@@ -1,9 +1,10 @@
-// Light or dark as the visitor chose, before anything is drawn; without a choice, and without script, as the system has it.
+// Sets the visitor's theme, light or dark, before the first paint. Without a choice or a script, the system's
+// theme applies.
 
 const KEY = 'theme'
 const THEMES = ['system', 'light', 'dark']
 
-/** Where the browser keeps nothing, the choice holds for the page. */
+/** The stored choice. Without storage, a choice lasts for the page. */
 let theme = (() => {
   try {
     return localStorage.getItem(KEY) ?? 'system'

@@ -1,9 +1,9 @@
-// Shows times in UTC, as the server writes them, or in the visitor's own zone.
+// Shows times in UTC, as the server writes them, or in the visitor's time zone.
 
 const KEY = 'zone'
 const button = document.querySelector('button.zone')
 
-/** Where the browser keeps nothing, the choice holds for the page. */
+/** The stored choice. Without storage, a choice lasts for the page. */
 let isLocal = (() => {
   try {
     return localStorage.getItem(KEY) === 'local'
@@ -12,7 +12,7 @@ let isLocal = (() => {
   }
 })()
 
-// Of all languages Swedish writes times as ISO 8601 does.
+// The Swedish locale formats times like ISO 8601.
 const local = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'medium' })
 const zone = new Intl.DateTimeFormat('en', { timeZoneName: 'shortOffset' })
 
@@ -33,7 +33,7 @@ const show = () => {
     const text = written(time.dateTime)
     if (time.classList.contains('at')) time.textContent = text
     else if (time.classList.contains('ago')) time.title = text
-    // Without the zone, which the switch names; to the second, as blocks come twice in one.
+    // Without the zone, which the switch shows. With seconds, since the chain makes two blocks per second.
     if (time.classList.contains('day')) time.textContent = text.slice(0, 19)
   }
 }

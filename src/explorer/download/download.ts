@@ -5,43 +5,45 @@ import type { Exact } from '#chain/json.ts'
 import type { Published } from '#store/port.ts'
 import type { Lang } from '../page.ts'
 
-/** A file that a visitor asks for: what its address leaves open, its parameters, and the language of its words. */
+/** The request for a file: the open segment of its path, its parameters, and its language. */
 export type AskedFile = { readonly id: string; readonly query: URLSearchParams; readonly lang: Lang }
 
-/** The content of a file: the names of its columns, and the cells of each row: texts, and numbers as `Exact`. */
+/** The content of a file: column names, and the cells of each row. Cells are texts, or numbers as `Exact`. */
 export type Table = {
   readonly heads: readonly string[]
-  /** `before` counts the rows of the file that came before these. */
+  /** `before`: the number of the file's earlier rows. */
   readonly cellsOf: (rows: Rows, before: number) => readonly (readonly (string | Exact)[])[]
 }
 
-/** The list of a page as a file for people, made of a list of the API. */
+/** A list of a page as a file for people, made from a list of the API. */
 export type Download = {
-  /** Its path; `{id}` stands for one segment. */
+  /** The path; `{id}` is a placeholder for one segment. */
   readonly path: string
   readonly action: Typed
-  /** Whether a shorter period makes it shorter. */
+  /** Whether the list has a range of time, so that a shorter period makes the file shorter. */
   readonly isOfTime: boolean
-  /** Parameters of its page's address that narrow the list there, and so the file of what is shown. */
+  /** Parameters of the page that narrow its list. The file is narrowed in the same way. */
   readonly narrowedBy: readonly string[]
-  /** The exact name of what it is of, which an address may name in another way; absent: it has one name. */
+  /**
+   * The canonical name of the file's subject, if addresses may use several names; absent: there is only one.
+   */
   readonly exactName?: (ask: Ask, id: string) => Promise<string>
   /** Parameters of the call. */
   readonly given: (asked: AskedFile) => CallParameters
   readonly table: (asked: AskedFile) => Table
-  /** The beginning of the file's name: words that are joined by `-`. */
+  /** The words at the beginning of the file's name, joined by `-`. */
   readonly names: (asked: AskedFile, at: Published) => readonly string[]
 }
 
-/** Most rows of a file. Who wants more has a key of the API, and a plan for it. */
+/** Maximum rows of a file. A longer list needs a key of the API, and a plan. */
 export const MOST_ROWS = 10_000
 
-/** The name of a file without its ending, in letters that every system takes. */
+/** The name of a file without its extension, in characters that every file system accepts. */
 export const fileStem = (names: readonly string[]): string =>
   names
     .map(name => name.replaceAll(/[^A-Za-z0-9._-]+/g, '_').slice(0, LONGEST_NAME))
     .filter(name => name !== '')
     .join('-')
 
-/** Letters of a word of a file's name: some contracts have longer ones. */
+/** Maximum length of a word in a file's name: some contract names are longer. */
 const LONGEST_NAME = 60

@@ -11,7 +11,7 @@ import {
   wealthFile,
 } from './states.ts'
 
-/** Every file that a page offers, listed by hand. */
+/** All files that pages offer, in an explicit list. */
 export const downloads: readonly Download[] = [
   ...[accountRecords, contractRecords, tokenMovements],
   ...[blockFile, transactionFile, contractFile, subAccountFile],

@@ -10,7 +10,7 @@ import { textCell } from './cell.ts'
 import { listFile } from './list-file.ts'
 import { column, numberCell, timeCell } from './table.ts'
 
-/** Files of what happened: of any period. */
+/** Files of events, for any period. */
 
 export const blockFile = listFile<AnswerOf<typeof getBlockList>['blocks'][number]>({
   ...{ path: '/blocks.csv', action: getBlockList, what: 'blocks', isOfTime: true },

@@ -6,20 +6,20 @@ import { filtersGiven, RANGE } from '../part/filters.tsx'
 import type { AskedFile, Download } from './download.ts'
 import { type FileColumn, tableOf } from './table.ts'
 
-/** The parts in which lists differ. */
+/** The properties in which lists differ. */
 type ListFile<Row> = {
   readonly path: string
   readonly action: Typed
-  /** The parameter of the call that the open part of the path gives; absent: the path has no open part. */
+  /** The parameter of the call that gets the path's open segment; absent: the path has none. */
   readonly of?: 'account' | 'contract' | 'token' | 'collection' | 'producer'
-  /** A word for the rows, where `of` does not say it. */
+  /** A word for the rows, where `of` does not describe them. */
   readonly what?: string
-  /** Whether the list has a range of time; a list of state is as it is at the height. */
+  /** Whether the list has a range of time. A list of state shows the state at the height. */
   readonly isOfTime: boolean
-  /** Filters that the list and its page have beside the range; absent: the page shows the whole list. */
+  /** Filters of the list and its page, in addition to the range; absent: the page shows the whole list. */
   readonly filters?: readonly string[]
   readonly columns: (asked: AskedFile) => readonly FileColumn<Row>[]
-  /** Absent: rows are as an answer has them. */
+  /** Absent: rows are parsed as in an answer. */
   readonly read?: (rows: Rows) => readonly Row[]
 }
 
@@ -47,7 +47,7 @@ export const listFile = <Row>(list: ListFile<Row>): Download => {
   }
 }
 
-/** What stands before the value of a filter in the name of a file, where it is not the filter's own name. */
+/** The words before a filter's value in the file's name, where they are not the filter's name. */
 const WORDS: ReadonlyMap<string, readonly string[]> = new Map([
   ['direction', []],
   ['counterparty', ['with']],
@@ -55,7 +55,7 @@ const WORDS: ReadonlyMap<string, readonly string[]> = new Map([
   ['action_name', ['action']],
 ])
 
-/** Which days or blocks a file is of. */
+/** The period of a file, in days or blocks, as words of its name. */
 const periodOf = ({ query }: AskedFile, at: Published): readonly string[] => {
   const given = (name: string): string => query.get(name) ?? ''
   const blocks = given('start_block') + given('end_block')

@@ -4,7 +4,7 @@ import { accountRecords, tokenMovements } from './records.ts'
 
 const FORMULA = '=HYPERLINK("https://elsewhere.example","x")'
 
-/** A row of an export: a movement unless `over` says otherwise. */
+/** A row of an export: a movement by default, changed by `over`. */
 const rowsWith = (data: readonly unknown[], over: object = {}) => ({
   rows: [
     {

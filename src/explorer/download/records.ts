@@ -17,7 +17,7 @@ export const ACCOUNT_FILTERS = ['direction', 'counterparty', 'token', 'func_name
 export const CONTRACT_FILTERS = ['action_name', 'counterparty', 'failed']
 export const TOKEN_FILTERS = ['counterparty', 'func_name']
 
-/** The rows with their arguments, which rows of an export have beside them. */
+/** The rows with their arguments, which an export keeps separately. */
 const recordsIn = ({ rows, data = [] }: Rows): readonly Recorded[] =>
   rows.map((row, at) => ({ ...(row as Recorded), data: argumentsIn(data[at]) }))
 
@@ -39,7 +39,7 @@ const tail = ({ lang }: AskedFile): readonly RecordColumn[] => [
   column('Block', '区块', ({ block }) => numberCell(block)),
 ]
 
-/** The change of an owner's balance, with its sign; nothing where no tokens moved. */
+/** The signed change of an owner's balance; empty where no tokens moved. */
 const changeOf = (row: Recorded, owner: string): Exact | '' => {
   const amount = movedBy(row)?.amount
   const way = wayOf(row, owner)
@@ -47,7 +47,7 @@ const changeOf = (row: Recorded, owner: string): Exact | '' => {
   return new Exact(way === 'in' ? `+${amount}` : way === 'out' ? `-${amount}` : '0')
 }
 
-/** The other side of a row; both sides where the owner is none of them. */
+/** The counterparty of a row; both parties where the owner is neither of them. */
 const otherOf = (row: Recorded, owner: string): string => {
   const { from, to } = partiesOf(row)
   if (from === owner) return to
@@ -90,7 +90,7 @@ export const accountRecords: Download = {
     ...{ path: '/account/{id}/records.csv', action: getAccountTx, of: 'account' },
     ...{ filters: ACCOUNT_FILTERS, columns: ofOwner },
   }),
-  // The columns are those of one owner.
+  // The columns are from the view of one owner, so its canonical name is needed.
   exactName: exactOwner,
 }
 

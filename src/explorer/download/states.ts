@@ -13,7 +13,7 @@ import { textCell } from './cell.ts'
 import { listFile } from './list-file.ts'
 import { column, numberCell, rank, timeCell } from './table.ts'
 
-/** Files of what is the case at the height that their names tell. */
+/** Files of the state at the height in their names. */
 
 export const holderFile = listFile<AnswerOf<typeof getTokenHolder>['holders'][number]>({
   ...{ path: '/token/{id}/holders.csv', action: getTokenHolder, of: 'token' },

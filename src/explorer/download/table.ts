@@ -5,7 +5,10 @@ import { Exact, parseExact } from '#chain/json.ts'
 import type { Lang } from '../page.ts'
 import type { Table } from './download.ts'
 
-/** A column of a file: its head, and the cell of a row; `place` is that of the row in the whole list, from 1. */
+/**
+ * A column of a file: its head, and the cell of a row. `place` is the row's position in the whole list, from
+ * 1.
+ */
 export type FileColumn<Row> = {
   readonly head: Text
   readonly cell: (row: Row, place: number) => string | Exact
@@ -16,19 +19,19 @@ export const column = <Row>(en: string, zh: string, cell: FileColumn<Row>['cell'
   cell,
 })
 
-/** A number of an answer, with all its digits. */
+/** A number cell with all digits. */
 export const numberCell = (number: string | number): Exact => new Exact(String(number))
 
-/** `2026-11-21 08:25:32.500`, which spreadsheets take for a time. */
+/** `2026-11-21 08:25:32.500`, which spreadsheets recognize as a time. */
 export const timeCell = (iso: string): string => iso.replace('T', ' ').replace(/Z$/, '')
 
-/** The places of rows in a list that is sorted by what they have. */
+/** The rank column of a sorted list. */
 export const rank: FileColumn<unknown> = column('Rank', '排名', (_row, place) => numberCell(place))
 
 type TableParts<Row> = {
   readonly columns: readonly FileColumn<Row>[]
   readonly lang: Lang
-  /** Absent: rows are as an answer has them. */
+  /** Absent: rows are parsed as in an answer. */
   readonly read?: (rows: Rows) => readonly Row[]
 }
 
@@ -38,6 +41,6 @@ export const tableOf = <Row>({ columns, lang, read = asAnswered }: TableParts<Ro
     read(rows).map((row, at) => columns.map(({ cell }) => cell(row, before + at + 1))),
 })
 
-/** Rows as `numbers=string` writes them, which is what the types of answers say. */
+/** Rows in the form of `numbers=string`, which matches the types of answers. */
 const asAnswered = <Row>(rows: Rows): readonly Row[] =>
   jsonRows(rows, { numbers: 'string' }).map(text => parseExact(text) as Row)

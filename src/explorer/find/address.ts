@@ -2,7 +2,10 @@ import { isContractId } from '#chain/names.ts'
 import { decoded } from '../decoded.ts'
 import type { Reading } from './reading.ts'
 
-/** What the segment before an id says of it, as addresses of this and other explorers do: `/account/x`, `/#/txDetail/x`. */
+/**
+ * The kind that the segment before an id names, in addresses of this and other explorers: `/account/x`,
+ * `/#/txDetail/x`.
+ */
 const KINDS = [
   [/^block(?:s|detail)?$/i, 'block'],
   [/^(?:tx|transaction)(?:s|detail)?$/i, 'transaction'],
@@ -13,7 +16,7 @@ const KINDS = [
   [/^nft$/i, 'collection'],
 ] as const
 
-/** What the address of a page names; none: the text is no address, or is that of no thing. */
+/** The names in a page's address; none: the text is not an address, or its page is not about a thing. */
 export const readingsOfAddress = (text: string): readonly Reading[] => {
   const hasScheme = /^https?:\/\//i.test(text)
   if (!hasScheme && !text.includes('/')) return []
@@ -30,7 +33,7 @@ export const readingsOfAddress = (text: string): readonly Reading[] => {
     if (kind !== undefined && id !== undefined) return [{ text: id, kind }]
   }
   const values = [...url.searchParams.values(), ...new URLSearchParams(query).values()]
-  // `token.iost/transfer` is an action of a contract, as rows name it.
+  // `token.iost/transfer` is an action of a contract, in the form that rows show.
   const host = !hasScheme && isContractId(url.hostname) ? [url.hostname] : []
   const ids = [...host, ...values.slice(0, MOST_VALUES), ...segments.slice(-1)]
   return ids.map(id => ({ text: id }))

@@ -7,20 +7,24 @@ import { getProducerDetail } from '#actions/get-producer-detail.ts'
 import { getTokenDetail } from '#actions/get-token-detail.ts'
 import { getTransactionDetail } from '#actions/get-transaction-detail.ts'
 import type { Text } from '#actions/text.ts'
+import { nounFor } from '../format/counted.ts'
 import { isoOf } from '../format/time.ts'
 import { ifFound } from '../found.ts'
 import type { Visit } from '../page.ts'
 import type { Match } from './reading.ts'
 
-/** The one fact by which a person knows a thing again: an amount, a count, or a time. */
+/** The one fact by which a person recognizes a thing: an amount, a count, or a time. */
 export type Fact =
   | { readonly amount: string; readonly of: Text }
   | { readonly iso: string; readonly isFailed?: boolean }
 
-/** Matches of which a fact is asked for: one call for all accounts, one for each other thing. */
+/**
+ * Number of matches for which a fact is requested. All accounts need one call, and each other thing needs its
+ * own.
+ */
 const MOST = 8
 
-/** A fact of each of the first matches, in their order: balance, holders, votes, or when it was made. */
+/** A fact for each of the first matches, in their order: balance, holders, votes, or time of creation. */
 export const factsOf = async (
   visit: Pick<Visit, 'ask'>,
   matches: readonly Match[],
@@ -47,24 +51,24 @@ const factOf = async (
 ): Promise<Fact | undefined> => {
   if (type === 'token') {
     const { holder_count } = await ask(getTokenDetail, { token: id })
-    return { amount: String(holder_count), of: { en: 'holders', zh: '个持有者' } }
+    return { amount: String(holder_count), of: { en: nounFor(holder_count, 'holder'), zh: '个持有者' } }
   }
   if (type === 'producer') {
     const { votes } = await ask(getProducerDetail, { producer: id })
-    return { amount: votes, of: { en: 'votes', zh: '票' } }
+    return { amount: votes, of: { en: nounFor(votes, 'vote'), zh: '票' } }
   }
   if (type === 'collection') {
     const { issued } = await ask(getCollectionDetail, { collection: id })
-    return { amount: String(issued), of: { en: 'NFTs', zh: '个 NFT' } }
+    return { amount: String(issued), of: { en: nounFor(issued, 'NFT'), zh: '个 NFT' } }
   }
   if (type === 'contract') return { iso: (await ask(getContractDetail, { contract: id })).created_at }
   if (type === 'block') return { iso: await timeOfBlock(ask, id) }
-  // A transaction in the pool has no block, so no time that the chain agreed on.
+  // A transaction in the pool has no block, and so no time agreed by the chain.
   if (status === 'PENDING') return undefined
   const { transaction, block_number } = await ask(getTransactionDetail, { tx_hash: id })
   const { status_code } = transaction.tx_receipt
   return {
-    // As its page has it: the time in the transaction is what its signer set.
+    // The block's time, as on the transaction's page: the time in the transaction was set by its signer.
     iso: block_number === '-1' ? isoOf(transaction.time) : await timeOfBlock(ask, block_number),
     isFailed: status_code !== undefined && status_code !== 'SUCCESS',
   }

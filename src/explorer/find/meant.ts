@@ -7,12 +7,13 @@ import type { Visit } from '../page.ts'
 import type { Match, Reading } from './reading.ts'
 import { readingsOf } from './readings.ts'
 
-/** Ways to understand a text that are tried: each is a search. */
+/** Maximum number of interpretations that are tried. Each needs a search. */
 const MOST_READINGS = 6
 
 /**
- * What a text that was typed or pasted may mean: the matches of the first way to understand it that names something exactly,
- * else of the first that has any. Throws what search throws, such as 'loading', where no other way has matches either.
+ * The things that a typed or pasted text may mean: the matches of the first interpretation with an exact
+ * match, else of the first with any. Throws the failures of search, such as 'loading', when no other
+ * interpretation has matches either.
  */
 export const matchesMeant = async (
   visit: Pick<Visit, 'ask' | 'site'>,
@@ -20,16 +21,16 @@ export const matchesMeant = async (
 ): Promise<readonly Match[]> => {
   const labelled = await matchesLabelled(visit, text)
   if (labelled.length === 0) return matchesNamed(visit, text)
-  // With a label found, a search for names that is refused is no failure.
+  // When a label matches, a refused search for names is not a failure.
   const named = (await ifFound(matchesNamed(visit, text))) ?? []
   const isNew = ({ type, id }: Match): boolean => !labelled.some(each => each.type === type && each.id === id)
   return [...labelled, ...named.filter(isNew)]
 }
 
-/** Labels that a search looks behind. */
+/** Maximum number of labels whose names are searched. */
 const MOST_LABELLED = 5
 
-/** The accounts and contracts whose label has the text, as far as the chain has them. */
+/** The accounts and contracts whose label contains the text, and which exist on the chain. */
 const matchesLabelled = async (
   visit: Pick<Visit, 'ask' | 'site'>,
   text: string,
@@ -46,7 +47,7 @@ const matchesLabelled = async (
   return matches.flat()
 }
 
-/** The matches of names, numbers and hashes. */
+/** The matches by name, number and hash. */
 const matchesNamed = async (visit: Pick<Visit, 'ask'>, text: string): Promise<readonly Match[]> => {
   let failure: Failure | undefined
   let begun: readonly Match[] = []
@@ -64,7 +65,7 @@ const matchesNamed = async (visit: Pick<Visit, 'ask'>, text: string): Promise<re
   return begun
 }
 
-/** Where the text says what kind of thing it names, and that is there, others do not count. */
+/** Only the exact matches of the kind that the text names, if there are any; else all. */
 const ofKind = (matches: readonly Match[], { kind }: Reading): readonly Match[] => {
   const meant = matches.filter(({ type, exact }) => exact && type === kind)
   return meant.length > 0 ? meant : matches

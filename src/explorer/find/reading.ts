@@ -6,5 +6,8 @@ export type Match = AnswerOf<typeof search>['matches'][number]
 
 export type Kind = Match['type']
 
-/** One way to understand a text: what to search for, and the kind of thing that it says it is; absent: any. */
+/**
+ * One interpretation of a text: the text to search for, and the kind of thing that it names; absent: any
+ * kind.
+ */
 export type Reading = { readonly text: string; readonly kind?: Kind }

@@ -2,16 +2,16 @@ import { beginningOf } from '../format/visible.ts'
 import { readingsOfAddress } from './address.ts'
 import type { Kind, Reading } from './reading.ts'
 
-/** Longer than any address. */
+/** Maximum length of a text: longer than any address. */
 const MOST_LETTERS = 2_000
-/** Marks that come along when a text is copied, and are not seen. */
+/** Invisible characters that are copied with a text. */
 const UNSEEN = /[\p{Cc}\p{Cf}]/gu
 /** Quotes and brackets around a text. */
 const AROUND = /^["'`“‘«<([{「『《]+|["'`”’»>)\]}」』》,;:，；。]+$/gu
-/** `Block #4,824`, `区块 4824`, `#4824`. */
+/** A block number: `Block #4,824`, `区块 4824`, `#4824`. */
 const NUMBER = /^(?:(?:block|height|no\.?|number|区块|高度)\s*:?\s*)?(#\s*)?(\d[\d,.'’_ ]*)$/i
 const IN_THOUSANDS = /^\d{1,3}(?:([,.'’_ ])\d{3})(?:\1\d{3})*$/
-/** A word before a name, as pages print it: `Tx hash: 8fd0…`, `@admin`. */
+/** A label before a name, in the form that pages show: `Tx hash: 8fd0…`, `@admin`. */
 const LABELS: readonly (readonly [RegExp, Kind | undefined])[] = [
   [/^(?:tx ?hash|txid|tx|transaction(?: hash)?|交易(?:哈希)?)\s*(?:[:#]\s*|\s)/i, 'transaction'],
   [/^(?:account|address|账户|地址)\s*(?::\s*|\s)/i, 'account'],
@@ -22,7 +22,7 @@ const LABELS: readonly (readonly [RegExp, Kind | undefined])[] = [
   [/^[@$]/, undefined],
 ]
 
-/** What a person may mean by a text that was typed or pasted, likeliest first. */
+/** The possible interpretations of a typed or pasted text, most likely first. */
 export const readingsOf = (given: string): readonly Reading[] => {
   const text = plain(beginningOf(given, MOST_LETTERS).text)
   if (text === '') return []
@@ -32,7 +32,7 @@ export const readingsOf = (given: string): readonly Reading[] => {
     address.length > 0
       ? address
       : [...numberIn(text), ...numberIn(inner), { text }, ...labelled(inner), { text: inner }]
-  // Names have small letters; hashes and ids of contracts have both.
+  // Names are in lower case. Hashes and contract ids have upper and lower case.
   const small = all.map(({ text: each, ...of }) => ({ ...of, text: each.toLowerCase() }))
   const readings = new Map<string, Reading>()
   for (const each of [...all, ...small])
@@ -40,13 +40,13 @@ export const readingsOf = (given: string): readonly Reading[] => {
   return [...readings.values()]
 }
 
-/** A text on one line, as a keyboard writes it: full-width letters and digits in their usual form. */
+/** Normalizes a text to one line: full-width letters and digits become ordinary ones. */
 const plain = (text: string): string =>
   text.normalize('NFKC').replaceAll(/\s+/g, ' ').replaceAll(UNSEEN, '').trim()
 
 const numberIn = (text: string): readonly Reading[] => {
   const [, , digits = ''] = NUMBER.exec(text) ?? []
-  // A name may have digits alone: a number as it is may be either.
+  // A name may consist of digits, so a plain number may be a name or a block.
   if (/^\d*$/.test(digits)) return digits === '' || digits === text ? [] : [{ text: digits, kind: 'block' }]
   return IN_THOUSANDS.test(digits) ? [{ text: digits.replaceAll(/\D/g, ''), kind: 'block' }] : []
 }

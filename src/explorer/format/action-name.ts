@@ -1,7 +1,7 @@
 import { cut } from './visible.ts'
 
-/** Letters of the longest name that an action of a contract has. */
+/** Maximum length of the name of a contract's action. */
 const MOST = 32
 
-/** The name of an action in a row: a call that failed may name one of any length. */
+/** The name of an action in a row. A failed call may contain a name of any length. */
 export const actionText = (name: string): string => cut(name, MOST)

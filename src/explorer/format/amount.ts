@@ -1,6 +1,6 @@
 import { fromUnits } from '#chain/amount.ts'
 
-/** A decimal number in parts as people read it: thousands apart, without zeros at its end. */
+/** A decimal with thousands separators and without trailing zeros. */
 export const grouped = (decimal: string): string => {
   const [, sign = '', whole = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(decimal) ?? []
   if (whole === '') return decimal
@@ -8,36 +8,36 @@ export const grouped = (decimal: string): string => {
   return `${sign}${whole.replace(/\B(?=(\d{3})+$)/g, ',')}${trimmed === '' ? '' : `.${trimmed}`}`
 }
 
-/** The same for a change, with its sign: `+1,234.5`, `−0.25`, `0`. */
+/** A change with its sign and thousands separators: `+1,234.5`, `−0.25`, `0`. */
 export const signed = (decimal: string): string => {
   const shown = grouped(decimal)
   if (shown.startsWith('-')) return `−${shown.slice(1)}`
   return /[1-9]/.test(shown) ? `+${shown}` : shown
 }
 
-/** The whole part of a number as people read it (`grouped`), and its fraction with the point. */
+/** The whole part of a formatted number (`grouped`), and its fraction with the decimal point. */
 export const partsOf = (shown: string): { readonly whole: string; readonly fraction: string } => {
   const [whole = ''] = shown.split('.', 1)
   return { whole, fraction: shown.slice(whole.length) }
 }
 
-/** Digits of a whole part beside which decimals say little. */
+/** Digits of a whole part from which decimals are unimportant. */
 const LONG = 4
 
-/** Whether a whole part is so long that the decimals behind it say little. */
+/** Whether a whole part is so long that its decimals are unimportant. */
 export const isLong = (whole: string): boolean => whole.replace(/\D/g, '').length >= LONG
 
-/** The number of decimals that a column needs for all of its numbers. */
+/** The number of decimals for a column with all of its numbers aligned. */
 export const decimalsOf = (numbers: readonly (string | number)[]): number =>
   numbers.reduce<number>(
     (most, each) => Math.max(most, partsOf(grouped(String(each))).fraction.length - 1),
     0,
   )
 
-/** More decimals than any token has. */
+/** Maximum decimals, more than any token has. */
 const DECIMALS = 18
 
-/** A decimal as whole units of 10^-18. */
+/** A decimal in units of 10^-18. */
 const unitsOf = (decimal: string): bigint => {
   const [integral = '0', fraction = ''] = decimal.split('.')
   return BigInt(integral + fraction.slice(0, DECIMALS).padEnd(DECIMALS, '0'))
@@ -50,7 +50,10 @@ export const sumOf = (decimals: readonly string[]): string =>
     DECIMALS,
   )
 
-/** The share of a part in a whole in percent with two decimals, rounded down; both are decimals. `undefined`: no whole. */
+/**
+ * The percentage of a part in a whole, with two decimals, rounded down. Both are decimals. `undefined`: the
+ * whole is zero.
+ */
 export const percentOf = (part: string, whole: string): string | undefined => {
   const all = unitsOf(whole)
   if (all <= 0n) return undefined

@@ -2,11 +2,11 @@ import { listIn, written } from './json.ts'
 
 /** An argument of an action. */
 export type Argument = {
-  /** `""`: it has none. */
+  /** `""`: the argument has no name. */
   readonly name: string
   readonly type: string
   readonly value: string
-  /** It belongs to a system contract, so its name says what the value is. */
+  /** Whether the argument is one of a system contract, so that its name is reliable. */
   readonly isOfChain: boolean
 }
 
@@ -68,13 +68,13 @@ export type CalledAction = { readonly contract: string; readonly action_name: st
 
 /** Types and names of the arguments of an action. */
 export type Signature = {
-  /** By the ABI that its contract has now. */
+  /** The types in the contract's current ABI. */
   readonly types: readonly string[]
-  /** By the code that its contract has now. */
+  /** The names in the contract's current code. */
   readonly names: readonly string[]
 }
 
-/** Of an action whose contract is not asked. */
+/** The signature of an action whose contract is not requested. */
 export const UNKNOWN_SIGNATURE: Signature = { types: [], names: [] }
 
 const OWNERS: ReadonlySet<string> = new Set([
@@ -85,7 +85,10 @@ const OWNERS: ReadonlySet<string> = new Set([
 export const isOwner = ({ name, isOfChain }: Pick<Argument, 'name' | 'isOfChain'>): boolean =>
   isOfChain && OWNERS.has(name)
 
-/** The names of an action's arguments: those of the chain's own contracts, else those of the code; [] unless they fit the types. */
+/**
+ * The names of an action's arguments: those of system contracts, else those of the code; [] if their number
+ * differs from that of the types.
+ */
 export const namesOf = (
   { contract, action_name }: Pick<CalledAction, 'contract' | 'action_name'>,
   { types, names }: Signature,
@@ -94,11 +97,11 @@ export const namesOf = (
   return own ?? (names.length === types.length ? names : [])
 }
 
-/** The arguments of an action, in order; undefined: the signer wrote something else than a list. */
+/** The arguments of an action, in order; undefined: the signer's data is not a list. */
 export const argumentsIn = (action: CalledAction, signature: Signature): readonly Argument[] | undefined => {
   const values = listIn(action.data)
   const isOfChain = NAMES.has(`${action.contract}/${action.action_name}`)
-  // A call with another number of values was written for other code.
+  // A call with a different number of values was written for other code.
   const isNamed = isOfChain || values?.length === signature.types.length
   const names = isNamed ? namesOf(action, signature) : []
   return values?.map((value, at) => ({
@@ -109,7 +112,7 @@ export const argumentsIn = (action: CalledAction, signature: Signature): readonl
   }))
 }
 
-/** Whether arguments of an action have names that its contract's code gives them. */
+/** Whether some argument names of an action come from its contract's code. */
 export const isNamedByCode = (action: CalledAction, signature: Signature | undefined): boolean =>
   signature !== undefined &&
   (argumentsIn(action, signature) ?? []).some(({ name, isOfChain }) => name !== '' && !isOfChain)

@@ -1,15 +1,18 @@
 import type { Lang } from '../page.ts'
 
-/** The least and the greatest value of a plot. */
+/** The minimum and the maximum of a plot. */
 export type Extent = { readonly least: number; readonly most: number }
 
-/** The rounded values at which an axis is labelled, lowest first and equally far apart; the first and the last are its ends. */
+/**
+ * The ticks of an axis: rounded values, lowest first and equally spaced. The first and the last are the ends
+ * of the axis.
+ */
 export type Axis = { readonly ticks: readonly number[]; readonly step: number }
 
-/** Parts into which labels divide an axis, one more or less for the sake of round numbers. */
+/** Intervals of an axis, one more or less for the sake of round numbers. */
 const PARTS = 3
 
-/** `isCount`: half of a thing is none, so labels are whole numbers. An axis never ends where it begins. */
+/** `isCount`: ticks are whole numbers, since a count has no fractions. The ends of an axis always differ. */
 export const axisOf = ({ least, most }: Extent, isCount: boolean): Axis => {
   const step = roundStep((most - least) / PARTS, isCount)
   const first = Math.floor(tidy(least / step))
@@ -17,10 +20,10 @@ export const axisOf = ({ least, most }: Extent, isCount: boolean): Axis => {
   return { step, ticks: Array.from({ length: last - first + 1 }, (_, at) => tidy((first + at) * step)) }
 }
 
-/** Without the last digits of a double, which are not exact. */
+/** Rounds away the inexact last digits of a double. */
 const tidy = (value: number): number => Number(value.toPrecision(15))
 
-/** 1, 2 or 5 times a power of ten, at least `raw`. */
+/** The smallest step of 1, 2 or 5 times a power of ten that is at least `raw`. */
 const roundStep = (raw: number, isCount: boolean): number => {
   if (!(raw > 0)) return 1
   const power = 10 ** Math.floor(Math.log10(raw))
@@ -28,17 +31,19 @@ const roundStep = (raw: number, isCount: boolean): number => {
   return isCount ? Math.max(1, step) : tidy(step)
 }
 
-/** A change smaller than this part of a level would not be seen on an axis that begins at zero. */
+/** The smallest share of a level that is visible as a change on an axis from zero. */
 const SEEN = 0.1
 
-/** The extent of an axis for levels such as a supply: from zero, unless all that changes would be too small to see. */
+/**
+ * The extent of an axis for levels such as a supply: from zero, unless the changes would be too small to see.
+ */
 export const extentOfLevels = (values: readonly number[]): Extent => {
   const [least, most] = [Math.min(...values), Math.max(...values)]
   const isSeen = least <= 0 || least === most || most - least >= most * SEEN
   return { least: isSeen ? Math.min(0, least) : least, most }
 }
 
-/** The labels of an axis, as short as they can be and still differ. */
+/** The labels of an axis, with as few digits as keep them distinct. */
 export const labelsOf = ({ ticks, step }: Axis, lang: Lang): readonly string[] => {
   const highest = Math.max(...ticks.map(Math.abs))
   const digits = Math.floor(Math.log10(highest)) - Math.floor(Math.log10(step)) + 1
@@ -46,7 +51,7 @@ export const labelsOf = ({ ticks, step }: Axis, lang: Lang): readonly string[] =
   return ticks.map(tick => format.format(tick).replace('-', '−'))
 }
 
-/** Made once: it takes longer than all else about a plot. */
+/** Cached: making a format takes longer than the rest of a plot. */
 const formats = new Map<string, Intl.NumberFormat>()
 
 const formatWith = (lang: Lang, digits: number): Intl.NumberFormat => {
@@ -61,15 +66,15 @@ const formatWith = (lang: Lang, digits: number): Intl.NumberFormat => {
   return made
 }
 
-/** Dates that are labelled below a plot, at most. */
+/** Maximum number of date labels below a plot. */
 const MOST_DATES = 4
 
-/** A date that is labelled below a plot, and its place in the series. */
+/** A date label below a plot, and its index in the series. */
 export type DateLabel = { readonly at: number; readonly text: string }
 
 /**
- * The dates that are labelled: the last one, and others equally far apart. A time has its seconds where two of them are of
- * one minute.
+ * The date labels: the last date, and others at equal distances. Times have seconds if two of them are in the
+ * same minute.
  */
 export const datesLabelled = (dates: readonly string[]): readonly DateLabel[] => {
   const { length } = dates
@@ -81,7 +86,7 @@ export const datesLabelled = (dates: readonly string[]): readonly DateLabel[] =>
   return labels.map(({ at, text }) => ({ at, text: shortDate(text, end) }))
 }
 
-/** The part of a date, a month or a time up to `end` that tells it from its neighbours. */
+/** The part of a date, a month or a time, up to `end`, that distinguishes it from its neighbours. */
 const shortDate = (date: string, end: number | undefined): string => {
   if (date.length > 'yyyy-mm-dd'.length) return date.slice('yyyy-mm-dd '.length, end)
   return date.length === 'yyyy-mm-dd'.length ? date.slice('yyyy-'.length) : date

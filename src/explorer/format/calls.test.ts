@@ -15,7 +15,7 @@ const signed = receipt('auth.iost/signUp', 'bobby', 'KEY', 'KEY')
 const sent = receipt('token.iost/transfer', 'iost', 'alice', 'carol', '1', '')
 const own = receipt('ContractX/own', 'anything')
 
-/** Names with those inside in brackets. */
+/** The names of calls, with inner calls in parentheses. */
 const drawn = (trees: readonly CallTree[]): string =>
   trees
     .map(

@@ -3,10 +3,13 @@ import { listIn, written } from './json.ts'
 
 export type Receipt = { readonly func_name: string; readonly content: string }
 
-/** A receipt with those of the calls that its own call made. */
+/** A receipt with the receipts of inner calls. */
 export type CallTree = Receipt & { readonly inner: readonly CallTree[] }
 
-/** What an action of the chain's own contracts calls before it writes its receipt, and where both name the same. */
+/**
+ * The action that a system contract's action calls before it writes its receipt, and the argument that both
+ * share.
+ */
 type Rule = { readonly calls: string; readonly own: number; readonly called: number }
 
 const RULES: ReadonlyMap<string, Rule> = new Map([
@@ -20,8 +23,9 @@ const RULES: ReadonlyMap<string, Rule> = new Map([
 ])
 
 /**
- * Receipts with those of inner calls inside. The chain writes them as one list in the order of their writing, and not how deep
- * a call was; what the chain's own contracts call follows from their rules, all else stays beside each other.
+ * Nests the receipts of inner calls. The chain lists receipts in the order of writing, without the depth of
+ * the calls. The calls of system contracts follow from their rules; all other receipts stay at the same
+ * level.
  */
 export const nested = (receipts: readonly Receipt[]): readonly CallTree[] => {
   const roots: CallTree[] = []
@@ -42,7 +46,7 @@ const isInner = (before: Receipt, { func_name, content }: Receipt): boolean => {
 
 const textsIn = (content: string): readonly string[] => (listIn(content) ?? []).map(written)
 
-/** Actions that write one receipt of their own name, and how many of its first arguments are those of the action. */
+/** Actions that write one receipt under their own name, and the number of first arguments that both share. */
 const OWN: ReadonlyMap<string, number> = new Map([
   ['token.iost/transfer', 3],
   ['token.iost/transferFreeze', 3],
@@ -57,7 +61,7 @@ const OWN: ReadonlyMap<string, number> = new Map([
 
 const nameOf = ({ contract, action_name }: CalledAction): string => `${contract}/${action_name}`
 
-/** Whether an action writes exactly one receipt; any other one writes any number. */
+/** Whether an action writes exactly one receipt. Any other action may write any number. */
 const isFixed = (action: CalledAction): boolean => OWN.has(nameOf(action))
 
 const isOwn = (action: CalledAction, receipt: Receipt): boolean => {
@@ -67,14 +71,15 @@ const isOwn = (action: CalledAction, receipt: Receipt): boolean => {
 }
 
 /**
- * The receipts of each action of a transaction: those of an action stand before those of the next one, without a mark between
- * them. undefined: there are several ways to divide them, or none.
+ * The receipts of each action of a transaction: those of an action precede those of the next one, without a
+ * separator. undefined: there are several ways to divide them, or none.
  */
 export const byAction = (
   actions: readonly CalledAction[],
   roots: readonly CallTree[],
 ): readonly (readonly CallTree[])[] | undefined => {
-  // For each action, from the last: the ways to divide what begins at a receipt among it and all later ones, 2 for many.
+  // For each action, from the last: the number of ways to divide the receipts from each position on among it
+  // and all later actions; 2 means several.
   let ways: readonly number[] = [...roots.map(() => 0), 1]
   const table = [ways]
   for (const action of actions.toReversed()) {

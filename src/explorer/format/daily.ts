@@ -1,10 +1,10 @@
 import type { Text } from '#actions/text.ts'
 import type { Visit } from '../page.ts'
 
-/** A figure; its unit is `""` where it counts. */
+/** A figure; the unit is `""` for counts. */
 const figure = <N extends string>(name: N, title: Text, unit = '') => ({ name, title, unit })
 
-/** Every figure of get-daily-statistics, in the order in which they are shown. */
+/** Every figure of get-daily-statistics, in display order. */
 export const FIGURES = [
   figure('transactions', { en: 'Transactions', zh: '交易数' }),
   figure('failed_transactions', { en: 'Failed transactions', zh: '失败的交易' }),
@@ -30,18 +30,18 @@ export type Daily = Readonly<Record<FigureName, string | number>> & {
   readonly complete: boolean
 }
 
-/** The rows of get-daily-statistics that are of the whole chain, as they are without an account and a token. */
+/** The rows of get-daily-statistics for the whole chain, that is, of a call without account and token. */
 export const chainDays = <D extends { readonly date: string }>(days: readonly D[]) =>
   days.filter((day): day is Extract<D, { readonly blocks: number }> => 'blocks' in day)
 
-/** One figure of each day. */
+/** The series of one figure by day. */
 export const seriesOf = (
   days: readonly Daily[],
   name: FigureName,
 ): readonly { readonly date: string; readonly value: string }[] =>
   days.map(day => ({ date: day.date, value: String(day[name]) }))
 
-/** Says that there are no days: the chain may have later ones, which are not loaded yet. */
+/** The message that no days match. Later days may exist on the chain and not be loaded yet. */
 export const noDays = ({ at: { height } }: Pick<Visit, 'at'>): Text => ({
   en: `No block up to ${height} is of these days.`,
   zh: `截至区块 ${height}，这些日期没有区块。`,

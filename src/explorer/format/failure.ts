@@ -4,14 +4,14 @@ import type { CalledAction } from './arguments.ts'
 import { listIn } from './json.ts'
 import { visible } from './visible.ts'
 
-/** The action that a node says it was running when the transaction failed. */
+/** The running action in a node's failure message. */
 const RUNNING = /^running action Action\{Contract: ([^,]*), ActionName: ([^,]*), Data: ([\s\S]*)$/
-/** Where the node cut the arguments. */
+/** The point at which the node truncated the arguments. */
 const CUT = /(?:\.\.\. error: |\}\n error: )[\s\S]*$/
 
 /**
- * Place of the action that a failed transaction ended with, by the message of its receipt, in which the node may have cut
- * its arguments. undefined: the message names none, or it fits several that differ.
+ * Index of the action that made a transaction fail, by the message of its receipt. The node may have
+ * truncated its arguments in it. undefined: the message names no action, or matches several different ones.
  */
 export const failedActionAt = (message: string, actions: readonly CalledAction[]): number | undefined => {
   const [, contract, name, rest = ''] = RUNNING.exec(message) ?? []
@@ -24,7 +24,7 @@ export const failedActionAt = (message: string, actions: readonly CalledAction[]
   return different.size === 1 ? first : undefined
 }
 
-/** A reason of the chain's own contracts, and what it says of the action. */
+/** A failure reason of a system contract, and the explanation for the action. */
 type Rule = readonly [form: RegExp, says: (found: readonly string[], args: readonly string[]) => Text]
 
 const always = (en: string, zh: string) => (): Text => ({ en, zh })
@@ -139,14 +139,14 @@ const RULES: readonly Rule[] = [
 const WRAPPED = /^(?:Uncaught exception: )?(?:Error: )?/
 
 /**
- * Why a transaction failed, in words. Only reasons that the chain's own code gives are put into words; a contract's own text
- * stays as it is. undefined: the reason has no words of ours.
- * @param action the action that failed, if it is known
+ * Explains why a transaction failed. Only reasons of system contracts are explained; a contract's own text is
+ * not translated. undefined: there is no explanation for the reason.
+ * @param action the failed action, if it is known
  */
 export const failureWords = (reason: string, action: CalledAction | undefined): Text | undefined => {
   let bare = reason.trim()
   for (let inner = bare.replace(WRAPPED, ''); inner !== bare; inner = bare.replace(WRAPPED, '')) bare = inner
-  // Other contracts may say the same of something else.
+  // Other contracts may use the same text for something else.
   const args = action?.contract === 'token.iost' ? (listIn(action.data) ?? []) : []
   const isOfOwner = /^(?:transfer|transferFreeze|destroy)$/.test(action?.action_name ?? '')
   const names = args.slice(0, isOfOwner ? 2 : 1).map(each => (typeof each === 'string' ? each : ''))

@@ -81,7 +81,7 @@ test('times: of the chain in UTC, and how long ago in words', () => {
 test('visible: what is not seen or turns a text around is written out', () => {
   expect(visible('a\u202eb\u0000c\u200bd\ud800')).toBe('a\\u{202e}b\\u{0}c\\u{200b}d\\u{d800}')
   expect(visible('two\nlines 你好 😀')).toBe('two\nlines 你好 😀')
-  // A joiner is harmless between the parts of an emoji alone.
+  // A zero-width joiner is harmless only between the parts of an emoji.
   for (const emoji of ['👩\u200d🚀', '🏳\ufe0f\u200d🌈', '👩🏽\u200d💻', '👨\u200d👩\u200d👧'])
     expect(visible(emoji)).toBe(emoji)
   expect(visible('a\u200db 😀\u200d \u200d😀')).toBe('a\\u{200d}b 😀\\u{200d} \\u{200d}😀')

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { highlight } from './highlight.ts'
 
-/** Each piece that is marked, as `kind:text`. */
+/** Each highlighted piece, as `kind:text`. */
 const marked = (code: string): readonly string[] =>
   highlight(code)
     .filter(({ kind }) => kind !== 'plain')
@@ -57,7 +57,7 @@ test('highlight: code that opens strings, comments and patterns again and again 
     '0x',
     '/\\',
   ]) {
-    // Ten times as long as pages show; code that grew exponentially with it would not end.
+    // Ten times the length on pages. Code with exponential time would not finish.
     const code = part.repeat(50_000)
     const pieces = highlight(code)
     expect(pieces.reduce((length, { text }) => length + text.length, 0)).toBe(code.length)

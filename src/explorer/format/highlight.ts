@@ -1,4 +1,4 @@
-/** What a piece of code is; all that is not marked is `plain`. */
+/** The kind of a piece of code; unhighlighted code is `plain`. */
 export type PieceKind = 'comment' | 'string' | 'number' | 'keyword' | 'plain'
 export type Piece = { readonly kind: PieceKind; readonly text: string }
 
@@ -9,27 +9,30 @@ const KEYWORDS = new Set(
     'undefined var void while with yield',
   ].flatMap(line => line.split(' ')),
 )
-/** Keywords that are a value: a slash after one of them divides. */
+/** Keywords that are values: a slash after one of them is a division. */
 const VALUES = new Set(['false', 'null', 'super', 'this', 'true', 'undefined'])
 
 const SPACE = /\s+/y
 const COMMENT = /\/\/[^\n]*|\/\*.*?(?:\*\/|$)/sy
 const QUOTED = /'[^'\\\n]*(?:\\.[^'\\\n]*)*'?|"[^"\\\n]*(?:\\.[^"\\\n]*)*"?/sy
-/** From a backtick, or from the end of what is put in, to the next one or to where something is put in. */
+/**
+ * A template's text from a backtick, or from the end of a substitution, to the closing backtick or the next
+ * substitution.
+ */
 const TEMPLATE = /[`}](?:[^`\\$]|\\.|\$(?!\{))*(?:`|\$\{|\\?$)/sy
 const NUMBER = /0[xXbBoO][\da-fA-F_]+n?|(?:\d[\d_]*(?:\.[\d_]*)?|\.\d[\d_]*)(?:[eE][+-]?\d+)?n?/y
 const WORD = /[\p{ID_Start}$_#][\p{ID_Continue}$]*/uy
 /**
- * A pattern goes to its slash or to the end of the line, whichever comes first: as nothing fails half-way, code that never
- * ends what it begins is not read again from each slash.
+ * A regular expression ends at its slash or at the end of the line, whichever comes first. The match never
+ * fails half-way, so code without the closing slash is not scanned again from each slash.
  */
 const PATTERN = /\/(?:[^\\/[\n]|\\[^\n]|\[(?:[^\]\\\n]|\\[^\n])*\]?)+\/?[a-z]*/y
 const ANY = /./suy
 
 /**
- * Code of JavaScript in pieces, which together are the code. It need not be whole or right: it may be cut anywhere, and
- * anybody may have written it. The time is proportional to its length, for code as long as pages show: the engine gives up on
- * patterns of more than some 200,000 letters.
+ * Splits JavaScript into pieces, which together are the code. The code may be truncated anywhere, invalid, or
+ * hostile. The time is linear for code of the length on pages. The engine fails on matches of more than about
+ * 200,000 characters.
  */
 export const highlight = (code: string): readonly Piece[] => {
   const pieces: Piece[] = []
@@ -48,7 +51,7 @@ export const highlight = (code: string): readonly Piece[] => {
 type Reader = {
   readonly code: string
   at: number
-  /** Braces that are open in each `${` around this place. */
+  /** The number of open braces in each enclosing `${`. */
   readonly depths: number[]
   /** The last piece that is neither space nor comment; `""`: none. */
   last: string
@@ -79,7 +82,7 @@ const nextPiece = (reader: Reader): Piece => {
   return { kind: 'plain', text: sign }
 }
 
-/** The next part of a template; `""`: none begins here. */
+/** The next part of a template; `""`: the code is not a template here. */
 const templateAt = ({ code, at, depths }: Reader, taken: (form: RegExp) => string): string => {
   const isEnd = code[at] === '}' && depths.at(-1) === 0
   if (code[at] !== '`' && !isEnd) return ''
@@ -95,9 +98,11 @@ const countBrace = (depths: number[], sign: string): void => {
   depths[depths.length - 1] = depth + (sign === '{' ? 1 : -1)
 }
 
-/** The same word behind a dot is a name: `map.delete`. */
+/** Whether a word is a keyword. After a dot it is a property name: `map.delete`. */
 const isKeyword = (word: string, last: string): boolean => KEYWORDS.has(word) && last !== '.'
 
-/** Whether a value ends there, so that a slash behind it divides and begins no pattern. */
+/**
+ * Whether a value ends with this piece, so that a slash after it is a division and not a regular expression.
+ */
 const isValue = (last: string): boolean =>
   /[)\]}"'`\p{ID_Continue}$]$/u.test(last) && (!KEYWORDS.has(last) || VALUES.has(last))

@@ -1,6 +1,6 @@
 import { Exact, parseExact, writeJson } from '#chain/json.ts'
 
-/** A text of the chain as a list, where it is one in JSON; numbers keep their digits. */
+/** Parses a text of the chain as a JSON list; undefined: it is not one. Numbers keep their digits. */
 export const listIn = (text: string): readonly unknown[] | undefined => {
   try {
     const value = parseExact(text)
@@ -10,7 +10,7 @@ export const listIn = (text: string): readonly unknown[] | undefined => {
   }
 }
 
-/** A value as one reads it: texts and numbers by themselves, all else as JSON. */
+/** A value as readable text: strings and numbers as they are, all else as JSON. */
 export const written = (value: unknown): string => {
   if (typeof value === 'string') return value
   return value instanceof Exact ? value.text : writeJson(value)

@@ -9,7 +9,7 @@ type Done = {
   }
 }
 
-/** Contracts that a transaction deployed: each `setCode` returns the id of its own. */
+/** Ids of contracts that a transaction deployed: each `setCode` returns the id of its contract. */
 export const contractsMade = ({ actions, tx_receipt }: Done): readonly string[] => {
   const { status_code, returns = [] } = tx_receipt
   if (status_code !== 'SUCCESS') return []

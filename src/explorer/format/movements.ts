@@ -1,13 +1,13 @@
 import { frozenUntil, type Moved, memoOf, movedBy, type Recorded } from './record.ts'
 
-/** Tokens that a transaction moved. */
+/** A token movement of a transaction. */
 export type Movement = Moved & {
-  /** `""`: they were issued. */
+  /** `""`: the tokens were issued. */
   readonly from: string
-  /** `""`: they were destroyed. */
+  /** `""`: the tokens were destroyed. */
   readonly to: string
   readonly memo: string
-  /** Nanoseconds since 1970 until which the receiver cannot use them; undefined: at once. */
+  /** End of the freeze, nanoseconds since 1970; undefined: the tokens are not frozen. */
   readonly until: string | undefined
 }
 

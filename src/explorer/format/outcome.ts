@@ -1,7 +1,7 @@
 import type { Text } from '#actions/text.ts'
 import { beginningOf } from './visible.ts'
 
-/** The codes of receipts (core/tx of the node) in words; unknown codes are shown as they are. */
+/** The codes of receipts (core/tx of the node) in words. Unknown codes are shown unchanged. */
 const CODES: ReadonlyMap<string, Text> = new Map([
   ['SUCCESS', { en: 'Success', zh: '成功' }],
   ['GAS_RUN_OUT', { en: 'Out of gas', zh: 'gas 耗尽' }],
@@ -17,12 +17,12 @@ const CODES: ReadonlyMap<string, Text> = new Map([
 /** The code of a receipt in words. */
 export const outcomeOf = (code: string): Text => CODES.get(code) ?? { en: code, zh: code }
 
-/** Longest reason that is told at once. */
+/** Maximum length of a failure reason that is shown without a press. */
 const REASON = 600
 
 /**
- * Why a transaction failed, from the message of its receipt. The node puts the whole failing action in front of the
- * reason (`running action Action{…}\n error: …`) and may repeat places of the contract's code behind it.
+ * The reason of a failure, from the message of its receipt. The node writes the whole failing action before
+ * the reason (`running action Action{…}\n error: …`) and may add positions in the contract's code after it.
  */
 export const reasonOf = (message: string): ReturnType<typeof beginningOf> => {
   const at = message.lastIndexOf('error: ')

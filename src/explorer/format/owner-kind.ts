@@ -1,7 +1,7 @@
 import type { Text } from '#actions/text.ts'
 import { isContractId } from '#chain/names.ts'
 
-/** What an owner is: an account signed up; other texts can be given tokens, too. */
+/** The kind of an owner. Apart from registered accounts, tokens can be given to other texts, too. */
 export const ownerKind = (owner: string, isAccount: boolean): Text => {
   if (isAccount) return { en: 'Account', zh: '账户' }
   if (isContractId(owner)) return { en: 'Contract assets', zh: '合约资产' }

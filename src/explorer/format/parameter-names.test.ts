@@ -59,7 +59,7 @@ test('parameterNamesIn: hostile code of 64 KB has none, whatever it is made of',
     numbered(at => `l${at}:`) + end,
   ]
   expect(hostile.flatMap(namesIn)).toEqual([])
-  // What is long and can be read is read, with everything that a check would take long for.
+  // Long code that is valid is parsed, including code for which the omitted checks would take long.
   const long = [
     numbered(at => `let a${at};`) + end,
     `/${numbered(at => `(?<a${at}>x)|`)}/${end}`,
@@ -69,7 +69,7 @@ test('parameterNamesIn: hostile code of 64 KB has none, whatever it is made of',
   expect(long.flatMap(namesIn)).toEqual(long.map(() => ['a', ['b']]))
 })
 
-/** How often methods of the parser are called during `work`. */
+/** The number of calls of the parser's methods during `work`. */
 const stepsOf = (work: () => void): number => {
   const methods = Parser.prototype as unknown as Record<string, unknown>
   const own = Object.entries(Object.getOwnPropertyDescriptors(methods)).flatMap(([name, { value }]) =>

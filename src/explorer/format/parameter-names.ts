@@ -9,25 +9,27 @@ import {
 } from 'acorn'
 import { boundedCache } from '#store/bounded-cache.ts'
 
-/** Names of the parameters of each method of a contract, by its name. */
+/** The parameter names of a contract's methods, by method name. */
 export type ParameterNames = ReadonlyMap<string, readonly string[]>
 
-/** Longest code that is parsed; a transaction, which carries it, has at most 64 KB. */
+/** Maximum length of code that is parsed: a transaction, which contains the code, has at most 64 KB. */
 const MOST_CODE = 65_536
-/** Longest name that is shown. */
+/** Maximum length of a name. */
 const MOST_NAME = 40
-/** Characters that are kept in all. */
+/** Maximum size of the cache, in characters. */
 const MOST_KEPT = 8 * 1024 * 1024
-/** Memory that a name takes: its text, and its place in the list. */
+/** Memory of a name in characters: its text, and its place in the list. */
 const NAME_CHARACTERS = 80
 
-/** By the hash of the code, which alone decides the names: contracts with equal code share an entry. */
+/**
+ * The cache by hash of the code, which alone determines the names. Contracts with equal code share an entry.
+ */
 const known = boundedCache<ParameterNames>(MOST_KEPT)
 const NONE: ParameterNames = new Map()
 
 /**
- * The names that the class of a contract gives the parameters of its methods. Code that cannot be read has none, nor has a
- * method with a parameter that is no plain name.
+ * The parameter names of the methods in a contract's class. Code that cannot be parsed has none, nor has a
+ * method with a parameter that is not a plain identifier.
  */
 export const parameterNamesIn = (code: string): ParameterNames => {
   if (code === '' || code.length > MOST_CODE) return NONE
@@ -39,7 +41,7 @@ export const parameterNamesIn = (code: string): ParameterNames => {
   return names
 }
 
-/** Every name is a part of the code's text, so that one name keeps the whole code in memory. */
+/** Every name is a slice of the code, so that one name keeps the whole code in memory. */
 const charactersKept = (code: string, names: ParameterNames): number => {
   let count = names.size
   for (const parameters of names.values()) count += parameters.length
@@ -52,7 +54,7 @@ const readNames = (code: string): ParameterNames => {
   const methods = (contract?.body.body ?? []).filter(
     member => member.type === 'MethodDefinition' && member.kind === 'method' && !member.static,
   )
-  // Of two methods of one name the later one is called.
+  // Of two methods with the same name, the later one is effective.
   return new Map(methods.flatMap(method => namedParameters(method as MethodDefinition)))
 }
 
@@ -67,7 +69,7 @@ const namedParameters = ({ key, computed, value }: MethodDefinition): [string, r
 
 type Class = ClassDeclaration | ClassExpression
 
-/** The class that is exported: `module.exports = Name`, or the class itself in its place. */
+/** The exported class: `module.exports = Name`, or a class expression in the place of the name. */
 const contractIn = ({ body }: Program): Class | undefined => {
   const exported = body.flatMap(exportedBy).at(-1)
   if (exported?.type === 'ClassExpression') return exported
@@ -88,7 +90,9 @@ const exportedBy = (statement: Program['body'][number]): readonly Expression[] =
 const isNamed = (node: { readonly type: string; readonly name?: string }, name: string): boolean =>
   node.type === 'Identifier' && node.name === name
 
-/** Anybody may have written the code: whatever the parser throws, also for want of stack, it has no names. */
+/**
+ * The code may be hostile. If the parser throws anything, including a stack overflow, the code has no names.
+ */
 const programIn = (code: string): Program | undefined => {
   try {
     return QuickParser.parse(code, { ecmaVersion: 'latest', sourceType: 'script' })
@@ -97,7 +101,7 @@ const programIn = (code: string): Program | undefined => {
   }
 }
 
-/** Members of the parser that its types leave out. */
+/** Members of the parser that are missing in its types. */
 type Inner = {
   readonly start: number
   readonly labels: readonly unknown[]
@@ -105,13 +109,13 @@ type Inner = {
   parseLabeledStatement(...given: readonly unknown[]): unknown
 }
 
-/** Labels within each other. */
+/** Maximum number of nested labels. */
 const MOST_LABELS = 100
 
 /**
- * The parser without those checks whose time grows with the square of the code, such as for names that are declared twice,
- * or for targets of assignments, where a pattern is walked again for each one around it: the chain took only code that its
- * own engine could read.
+ * The parser without the checks that take quadratic time, such as for duplicate declarations, or for
+ * assignment targets, where a pattern is traversed again for each enclosing one. The checks are unnecessary,
+ * since the chain accepted only code that its own engine could parse.
  */
 const QuickParser = Parser.extend(Base => {
   class Quick extends (Base as unknown as new () => Inner) {

@@ -2,13 +2,13 @@ import type { Text } from '#actions/text.ts'
 import { dateOf, dayOf, dayOfDate } from '#chain/time.ts'
 import type { Visit } from '../page.ts'
 
-/** Days of a period that the address does not name. */
+/** Default length of a period, in days. */
 const DAYS = 30
 
-/** First and last day as the API takes them; what an address says wrongly is left to the API to refuse. */
+/** First and last day, in the form of the API. The API refuses invalid values of an address. */
 export type Period = { readonly start_date: string; readonly end_date: string }
 
-/** The period of `days` days that ends with the day of the last block. */
+/** The last `days` days, up to the day of the last block. */
 export const lately = ({ at }: Pick<Visit, 'at'>, days = DAYS): Period => endingWith(dayOf(at.time), days)
 
 const endingWith = (day: number, days: number): Period => ({
@@ -17,22 +17,25 @@ const endingWith = (day: number, days: number): Period => ({
 })
 
 /**
- * The days that an address names, as parameters of the API. The API chooses the others from what is loaded: a service that is
- * still loading cannot answer for a last day that it has not reached.
+ * The days in an address, as parameters of the API. The API chooses missing ones from the loaded data: a
+ * service that is still loading cannot answer for a last day that it has not reached.
  */
 export const daysGiven = ({ query }: Pick<Visit, 'query'>): Partial<Period> => {
   const [start_date, end_date] = [query.get('start_date') ?? '', query.get('end_date') ?? '']
   return { ...(start_date === '' ? {} : { start_date }), ...(end_date === '' ? {} : { end_date }) }
 }
 
-/** The period that an address asks for. */
+/** The period of an address, with defaults. */
 export const periodOf = (visit: Pick<Visit, 'at' | 'query'>): Period => {
   const end_date = visit.query.get('end_date') || lately(visit).end_date
   const end = dayOfDate(end_date) ?? dayOf(visit.at.time)
   return { start_date: visit.query.get('start_date') || endingWith(end, DAYS).start_date, end_date }
 }
 
-/** The periods of the same length before and after one; undefined: there is nothing. `days` is what was answered. */
+/**
+ * The periods of the same length before and after one; absent: that period has no data. `days`: the days of
+ * the answer.
+ */
 export const besides = (
   visit: Pick<Visit, 'at'>,
   { start_date }: Period,
@@ -44,13 +47,13 @@ export const besides = (
   const length = last - first + 1
   const today = dayOf(visit.at.time)
   return {
-    // Days before the first block are not answered.
+    // Days before the first block are not in the answer.
     ...(dateOf(first) === start_date && first > 0 ? { before: endingWith(first - 1, length) } : {}),
     ...(last < today ? { after: endingWith(Math.min(today, last + length), length) } : {}),
   }
 }
 
-/** The first and the last day of a period that people ask for, and what it is called. */
+/** A common period: its name, and its first and last day. */
 export type UsualPeriod = { readonly name: Text; readonly from: string; readonly to: string }
 
 /** Last 7 and 30 days, this and last month, this and last year, by the day of the last block. */

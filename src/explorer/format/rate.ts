@@ -1,11 +1,11 @@
 import { ownTransactions } from './own-transactions.ts'
 
-/** The fields of a block that tell how busy the chain is. */
+/** The fields of a block that determine the rate. */
 type Made = { readonly number: string | number; readonly time: string; readonly tx_count: number }
 
 /**
- * Transactions a second over the time between the first and the last of some blocks that stand beside each other, newest
- * first, with one decimal, without the base transaction that the chain puts into each block. undefined: no time went by.
+ * Transactions per second between the first and the last of some consecutive blocks, newest first, with one
+ * decimal. The base transaction of each block does not count. undefined: no time passed.
  */
 export const rateOf = (blocks: readonly Made[]): string | undefined => {
   const [newest] = blocks

@@ -22,14 +22,17 @@ export type Recorded = {
 /** The tokens that a record moved. */
 export type Moved = { readonly amount: string; readonly token: string }
 
-/** Amount and token of a record. Calls that have an amount and no token moved it in records of their own. */
+/**
+ * Amount and token of a movement; undefined: the record moved none. Calls with an amount and no token moved
+ * it in other records.
+ */
 export const movedBy = ({ amount, token }: Pick<Recorded, 'amount' | 'token'>): Moved | undefined =>
   amount === undefined || token === undefined ? undefined : { amount, token }
 
-/** Calls of the RAM market, whose amount is in bytes; all others with an amount and no token are of IOST. */
+/** Calls of the RAM market, whose amount is in bytes. All other amounts without a token are in IOST. */
 const IN_BYTES: ReadonlySet<string> = new Set(['buy', 'sell'])
 
-/** The amount that a call names while its tokens move in rows of their own: IOST of a vote or a pledge, bytes of RAM. */
+/** The amount in a call whose tokens move in other records: IOST of a vote or a pledge, bytes of RAM. */
 export const calledFor = ({
   amount,
   token,
@@ -41,10 +44,16 @@ export const calledFor = ({
     ? undefined
     : { amount, unit: IN_BYTES.has(action_name) ? 'bytes' : 'iost' }
 
-/** How a movement changed what an owner has of the token; `none`: others moved it, such as where the owner issued or signed. */
+/**
+ * The direction of a movement for an owner. `none`: between other owners, for instance when the owner issued
+ * or signed it.
+ */
 export type Way = 'in' | 'out' | 'self' | 'none'
 
-/** Places of the two parties among the arguments of token.iost; undefined: nobody had it before, or has it afterwards. */
+/**
+ * Argument positions of the two parties in calls of token.iost; undefined: there is no sender, or no
+ * recipient.
+ */
 const PARTIES: ReadonlyMap<string, readonly [from: number | undefined, to: number | undefined]> = new Map([
   ['transfer', [1, 2]],
   ['transferFreeze', [1, 2]],
@@ -52,7 +61,7 @@ const PARTIES: ReadonlyMap<string, readonly [from: number | undefined, to: numbe
   ['destroy', [1, undefined]],
 ])
 
-/** The words for it. */
+/** The words for each direction. */
 export const WAYS: Readonly<Record<Way, Text>> = {
   in: { en: 'In', zh: '转入' },
   out: { en: 'Out', zh: '转出' },
@@ -62,7 +71,10 @@ export const WAYS: Readonly<Record<Way, Text>> = {
 
 type Row = Pick<Recorded, 'action_name' | 'amount' | 'token' | 'data' | 'from' | 'to'>
 
-/** Sender and recipient of a movement, by its arguments (`""`: nobody); of other rows, the caller and the contract. */
+/**
+ * Sender and recipient of a movement, by its arguments (`""`: none); of other rows, the caller and the
+ * contract.
+ */
 export const partiesOf = (row: Row): { readonly from: string; readonly to: string } => {
   const places = PARTIES.get(row.action_name)
   if (movedBy(row) === undefined || places === undefined) return { from: row.from, to: row.to }
@@ -71,8 +83,8 @@ export const partiesOf = (row: Row): { readonly from: string; readonly to: strin
 }
 
 /**
- * What a movement was to an owner. Its parties count alone, since a row may also be in the list of an issuer or a signer.
- * undefined: nothing moved.
+ * The direction of a movement for an owner. Only its parties count, since a row may also be in the list of an
+ * issuer or a signer. undefined: the row moved no tokens.
  */
 export const wayOf = (row: Row, owner: string): Way | undefined => {
   const moved = movedBy(row)
@@ -83,19 +95,21 @@ export const wayOf = (row: Row, owner: string): Way | undefined => {
   return to === owner ? 'in' : 'none'
 }
 
-/** Place of the memo among the arguments. */
+/** Argument position of the memo. */
 const MEMO_AT: ReadonlyMap<string, number> = new Map([
   ['transfer', 4],
   ['transferFreeze', 5],
 ])
 
-/** The memo that a movement of tokens carries; `""`: none. */
+/** The memo of a token movement; `""`: none. */
 export const memoOf = (name: string, args: readonly unknown[]): string => {
   const memo = args[MEMO_AT.get(name) ?? args.length]
   return typeof memo === 'string' ? memo : ''
 }
 
-/** When the amount of a transferFreeze comes free, in nanoseconds since 1970; undefined: another action, or no such time. */
+/**
+ * End of a transferFreeze's freeze, nanoseconds since 1970; undefined: another action, or an invalid time.
+ */
 export const frozenUntil = (name: string, args: readonly unknown[]): string | undefined => {
   if (name !== 'transferFreeze') return undefined
   const time = args[4]

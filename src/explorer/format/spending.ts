@@ -1,7 +1,7 @@
 import type { Text } from '#actions/text.ts'
 import { visible } from './visible.ts'
 
-/** The most that an action or a transaction may spend, of one token or of any. */
+/** The spending limit of an action or a transaction, of one token or of any. */
 export type Limit = { readonly token: string; readonly value: string }
 
 const UNLIMITED: Text = { en: 'any amount of ', zh: '不限数量的' }

@@ -3,7 +3,7 @@ import type { Text } from '#actions/text.ts'
 import { dateOf, dayOf } from '#chain/time.ts'
 import type { Visit } from '../page.ts'
 
-/** The rows of a history as the API takes them: their length, and the first day. */
+/** The steps of a history as parameters of the API: their length, and the first day. */
 export type Steps = {
   readonly step: Step
   readonly start_date: string
@@ -14,13 +14,13 @@ export type Steps = {
 /** A row of a history by steps. */
 export type StepRow = { readonly date: string; readonly complete: boolean }
 
-/** Rows of a plot by days, and of one by weeks. */
+/** Maximum rows of a plot by days, or by weeks. */
 const MOST_ROWS = 31
 const WEEK = 7
-/** Most rows of a history by steps. */
+/** Maximum rows of a history by steps. */
 const SIZE = '400'
 
-/** The steps of a history that began at a time (ISO-8601 UTC): days while they are few, then weeks, then months. */
+/** The steps of a history since a time (ISO-8601 UTC): days for a short history, then weeks, then months. */
 export const stepsSince = ({ at }: Pick<Visit, 'at'>, iso: string): Steps => {
   const first = dayOfIso(iso)
   const days = dayOf(at.time) - first + 1
@@ -31,11 +31,11 @@ export const stepsSince = ({ at }: Pick<Visit, 'at'>, iso: string): Steps => {
 /** UTC day since 1970 of an ISO-8601 time in UTC. */
 export const dayOfIso = (iso: string): number => dayOf(BigInt(Date.parse(iso)) * 1_000_000n)
 
-/** Rows, each called what people call its step: a month has no day. */
+/** Rows with dates named like their step: a month has no day. */
 export const named = <R extends StepRow>(step: Step, rows: readonly R[]): readonly R[] =>
   step === 'month' ? rows.map(row => ({ ...row, date: row.date.slice(0, 'yyyy-mm'.length) })) : rows
 
-/** What the rows are by, as the title of a table and as the head of its first column. */
+/** The name of a step, as a table's title and as the head of its first column. */
 export const STEP_NAMES: Readonly<Record<Step, { readonly title: Text; readonly head: Text }>> = {
   day: { title: { en: 'By day', zh: '按日' }, head: { en: 'Day (UTC)', zh: '日期（UTC）' } },
   week: { title: { en: 'By week', zh: '按周' }, head: { en: 'Week from (UTC)', zh: '周起始日（UTC）' } },

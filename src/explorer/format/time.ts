@@ -1,12 +1,13 @@
 import type { Lang } from '../page.ts'
+import { counted } from './counted.ts'
 
-/** `2026-11-22 13:04:05` of an ISO-8601 time in UTC. */
+/** An ISO-8601 time in UTC as `2026-11-22 13:04:05`. */
 export const absolute = (iso: string): string => iso.slice(0, 19).replace('T', ' ')
 
-/** Whether a text is a time as the chain writes it: nanoseconds since 1970. */
+/** Whether a text is a time in the chain's form: nanoseconds since 1970. */
 export const isNanoseconds = (text: string): boolean => /^\d{1,19}$/.test(text)
 
-/** ISO-8601 UTC, cut to milliseconds, of nanoseconds since 1970. */
+/** Nanoseconds since 1970 as ISO-8601 UTC, truncated to milliseconds. */
 export const isoOf = (nanoseconds: string): string =>
   new Date(Number(BigInt(nanoseconds) / 1_000_000n)).toISOString()
 
@@ -19,16 +20,16 @@ const UNITS = [
   [1_000, 'second', '秒'],
 ] as const
 
-/** Whether a time is so long ago that its date says more than its age. */
+/** Whether a time is a day or more ago, so that its date is more useful than its age. */
 export const isOld = (iso: string, now: number): boolean => now - Date.parse(iso) >= 86_400_000
 
-/** `3 minutes ago`, in the largest unit of which at least one has gone by. */
+/** An age such as `3 minutes ago`, in the largest unit that has passed at least once. */
 export const relative = (iso: string, now: number, lang: Lang): string => {
   const ms = now - Date.parse(iso)
   const size = Math.abs(ms)
   const [unit, en, zh] = UNITS.find(([unit]) => size >= unit) ?? [1_000, 'second', '秒']
   const count = Math.floor(size / unit)
   if (lang === 'zh') return `${count} ${zh}${ms < 0 ? '后' : '前'}`
-  const text = `${count} ${en}${count === 1 ? '' : 's'}`
+  const text = counted(count, en)
   return ms < 0 ? `in ${text}` : `${text} ago`
 }

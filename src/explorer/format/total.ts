@@ -6,7 +6,7 @@ type Balance = {
   readonly vote_balance: { readonly total: string }
 }
 
-/** The IOST that an owner pledged for gas, all that the list of the wealthiest counts, and both together. */
+/** The IOST that an owner pledged for gas, the total of the rich list, and the sum of both. */
 export const totalsOf = (balance: Balance, pledges: readonly { readonly amount: string }[]) => {
   const pledged = sumOf(pledges.map(({ amount }) => amount))
   const ranked = sumOf([balance.balance, balance.frozen_balance.total, balance.vote_balance.total])

@@ -1,13 +1,16 @@
-/** Signs that change how the text around them is shown, or are not seen at all: controls, marks of direction, joiners. */
+/**
+ * Invisible characters, and characters that change the display of the text around them: controls, direction
+ * marks, joiners.
+ */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}]/gu
 
-/** The joiner of an emoji of several parts: it stands between two of them, and changes nothing else. */
+/** The zero-width joiner between two parts of an emoji, which has no other effect there. */
 const JOINER =
   /(?<=\p{Extended_Pictographic}[\ufe0f\u{1f3fb}-\u{1f3ff}]?)\u200d(?=\p{Extended_Pictographic})/gu
 
 /**
- * A text of the chain as it can be shown: what is not seen is written as `\u{202e}`; line ends, tabs and the joiners of emoji
- * stay.
+ * A text of the chain that is safe to display: invisible characters are written as `\u{202e}`. Line ends,
+ * tabs and the joiners of emoji are kept.
  */
 export const visible = (text: string): string => text.split(JOINER).map(seen).join('\u200d')
 
@@ -16,18 +19,18 @@ const seen = (text: string): string =>
     sign === '\n' || sign === '\t' ? sign : `\\u{${(sign.codePointAt(0) ?? 0).toString(16)}}`,
   )
 
-/** The first `most` letters of a text, and whether they are all of it. */
+/** The first `most` characters of a text, and whether they are the whole text. */
 export const beginningOf = (
   text: string,
   most: number,
 ): { readonly text: string; readonly isWhole: boolean } => {
   if (text.length <= most) return { text, isWhole: true }
-  // Not in the middle of a letter of two code units.
+  // A surrogate pair is not split.
   const end = /[\ud800-\udbff]/.test(text.charAt(most - 1)) ? most - 1 : most
   return { text: text.slice(0, end), isWhole: false }
 }
 
-/** The first `most` letters of a text as they can be shown, and `…` where there are more. */
+/** The first `most` characters of a text, safe to display, with `…` when it is longer. */
 export const cut = (text: string, most: number): string => {
   const { text: first, isWhole } = beginningOf(text, most)
   return isWhole ? visible(first) : `${visible(first)}…`
@@ -35,7 +38,7 @@ export const cut = (text: string, most: number): string => {
 
 /** A text as one line of at most `most` characters, for titles and search results. */
 export const oneLine = (text: string, most: number): string => {
-  // Invisible characters are written out, which makes the line longer: it is bounded before and after.
+  // Escaping makes the line longer, so it is truncated before and after.
   const line = visible(
     beginningOf(text, most + 1)
       .text.replaceAll(/\s+/g, ' ')
@@ -44,6 +47,6 @@ export const oneLine = (text: string, most: number): string => {
   return line.length <= most ? line : `${beginningOf(line, most - 1).text}…`
 }
 
-/** `Contract7QzLw…N5nX`, `8fd02c…91ab`: enough of a long name to tell it from others. */
+/** `Contract7QzLw…N5nX`, `8fd02c…91ab`: enough of a long name to distinguish it from others. */
 export const shortened = (name: string): string =>
   name.length <= 24 ? name : `${name.slice(0, 10)}…${name.slice(-6)}`

@@ -41,10 +41,10 @@ import { SubAccounts } from '../part/sub-accounts.tsx'
 import { OwnTokens } from '../part/token-rows.tsx'
 import { assetsOfEarner, Withdrawable } from '../part/withdrawable.tsx'
 
-/** Parameters that ask for a part of the records. */
+/** Parameters that select a part of the records. */
 const RECORDS = [...ACCOUNT_FILTERS, ...RANGE, ...PAGING]
 
-/** An owner: what it has, what it did, and who may act for it. */
+/** An owner: its balances, its records, and the permissions for it. */
 export const accountPage: Page = {
   path: '/account/{id}',
   show: async visit => {
@@ -52,10 +52,10 @@ export const accountPage: Page = {
     const isOfRecords = isNarrowed(visit, RECORDS)
     const [balance, first] = await Promise.all([
       visit.ask(getAccountBalance, { account: visit.id }),
-      // Other pages of its records, and filtered ones, are not about the balance.
+      // Later pages of its records, and filtered ones, do not show the balance.
       isOfRecords ? undefined : firstChange(visit, { account: visit.id, token: 'iost' }),
     ])
-    // A contract's id may have been given without its prefix.
+    // The address may contain a contract's id without its prefix.
     const { name: account } = balance
     const ifAccount = async <T,>(ask: () => Promise<T>): Promise<T | undefined> =>
       isAccountName(account) ? ifFound(ask()) : undefined
@@ -77,7 +77,7 @@ export const accountPage: Page = {
     const kind = say(ownerKind(account, detail !== undefined))
     return {
       title: `${kind} ${titleOf(visit, account)}`,
-      isMinor: isOfRecords,
+      ...{ isMinor: isOfRecords, path: pathOf('account', account) },
       description: say({
         en: `${name} on IOST: balance, tokens, votes, gas, RAM, permissions and all records.`,
         zh: `IOST 上的 ${name}：余额、代币、投票、gas、RAM、权限与全部记录。`,
@@ -112,7 +112,7 @@ export const accountPage: Page = {
 type IostOverTimeProps = {
   readonly visit: Visit
   readonly account: string
-  /** undefined: it never had any, or it is not what the page is asked for. */
+  /** undefined: there never was a balance, or the page does not show it. */
   readonly history: BalanceHistory | undefined
 }
 
@@ -128,20 +128,20 @@ const IostOverTime = ({ visit, account, history }: IostOverTimeProps): Html =>
     />
   )
 
-/** NFTs that the page shows, those that it got last. */
+/** Maximum number of NFTs on the page, most recently received first. */
 const MOST_NFTS = 10
 
-/** Sub-accounts that the page shows, newest first. */
+/** Maximum number of sub-accounts on the page, newest first. */
 const MOST_CREATED = 10
 
 type ElsewhereProps = {
   readonly visit: Visit
   readonly account: string
-  /** undefined: it is no producer and never was. */
+  /** undefined: the account is not and never was a producer. */
   readonly producer: { readonly registered: boolean } | undefined
 }
 
-/** Another page about the same name. */
+/** A link to another page about the same name. */
 const Elsewhere = ({ visit, account, producer }: ElsewhereProps): Html => {
   const { say } = visit
   if (isContractId(account))
@@ -170,7 +170,7 @@ type VotesProps = {
   readonly votes: readonly { readonly option: string; readonly votes: string }[]
 }
 
-/** Producers that a page shows. */
+/** Maximum number of producers on the page. */
 const MOST = 30
 
 /** The producers that an owner votes for, largest first. */

@@ -6,6 +6,7 @@ import { exactOwner } from '../exact-owner.ts'
 import { decimalsOf } from '../format/amount.ts'
 import { visible } from '../format/visible.ts'
 import { titleOf } from '../known-names.ts'
+import { pathOfBalance } from '../links.ts'
 import { isNarrowed } from '../narrowed.ts'
 import type { Html, Page, Visit } from '../page.ts'
 import { Amount, Change, Count } from '../part/amount.tsx'
@@ -19,7 +20,7 @@ import { Rows } from '../part/rows.tsx'
 import { ChainText } from '../part/text.tsx'
 import { Ago, When } from '../part/time.tsx'
 
-/** What an owner has of a token: since when, over time, and every change of it. */
+/** An owner's balance of a token: its beginning, its course, and every change. */
 export const balancePage: Page = {
   path: '/account/{id}/{part}',
   show: async visit => {
@@ -34,10 +35,11 @@ export const balancePage: Page = {
     const { changes: newest } = isWhole
       ? { changes }
       : await visit.ask(getBalanceHistory, { ...of, page: '1', size: '1' })
-    // Other pages of its changes are not about the balance over time.
+    // Later pages of its changes do not show the balance over time.
     const history = first === undefined || !isWhole ? undefined : await balanceSince(visit, of, first)
     const [owner, token] = [titleOf(visit, account), visible(visit.part)]
     return {
+      path: pathOfBalance(account, visit.part),
       title: say({ en: `${token} of ${owner}`, zh: `${owner} 的 ${token}` }),
       description: say({
         en: `How much ${token} ${owner} has on IOST, since when, and every change of it.`,
@@ -80,7 +82,7 @@ const isChange = (row: Row): row is ChangeRow => 'change' in row
 type NowProps = {
   readonly visit: Visit
   readonly account: string
-  /** When the owner first had it; undefined: never. */
+  /** Time of the first change; undefined: there never was one. */
   readonly first: string | undefined
   readonly newest: ChangeRow | undefined
 }
@@ -109,7 +111,7 @@ const Now = ({ visit, account, first, newest }: NowProps): Html => {
   )
 }
 
-/** What changes a balance, in words. */
+/** The kinds of balance changes, in words. */
 const WORDS: ReadonlyMap<string, Text> = new Map<string, Text>([
   ['transfer', { en: 'transfer', zh: '转账' }],
   ['transferFreeze', { en: 'transfer, frozen', zh: '转账并冻结' }],

@@ -1,6 +1,8 @@
 /** @jsxImportSource @kitajs/html */
 import { getBlockDetail } from '#actions/get-block-detail.ts'
 import { getBlockTx } from '#actions/get-block-tx.ts'
+import { counted } from '../format/counted.ts'
+import { ofNodeBeyond } from '../format/of-node.ts'
 import { ownTransactions } from '../format/own-transactions.ts'
 import { isoOf } from '../format/time.ts'
 import { hrefTo, pathOf } from '../links.ts'
@@ -30,9 +32,10 @@ export const blockPage: Page = {
     const title = say({ en: `Block ${block.number}`, zh: `区块 ${block.number}` })
     return {
       title,
-      isMinor: isNarrowed(visit, ['page']),
+      asOf: ofNodeBeyond(visit.at, { status, height: Number(block.number) }),
+      ...{ path: pathOf('block', block.number), isMinor: isNarrowed(visit, ['page']) },
       description: say({
-        en: `Block ${block.number} of the IOST chain: producer, time, gas and its ${count} transactions.`,
+        en: `Block ${block.number} of the IOST chain: producer, time, gas and its ${counted(count, 'transaction')}.`,
         zh: `IOST 区块 ${block.number}：生产者、时间、gas 以及其中的 ${count} 笔交易。`,
       }),
       body: (
@@ -62,7 +65,7 @@ export const blockPage: Page = {
                 [say({ en: 'Hash', zh: '哈希' }), <Copied visit={visit} text={block.hash} />],
                 [
                   say({ en: 'Parent', zh: '父区块' }),
-                  // The first block has none.
+                  // The first block has no parent.
                   block.parent_hash === '' ? <None /> : <Copied visit={visit} text={block.parent_hash} />,
                 ],
                 [say({ en: 'Signed by', zh: '签名公钥' }), <Copied visit={visit} text={block.witness} />],

@@ -2,6 +2,7 @@
 import { getBlockList } from '#actions/get-block-list.ts'
 import { blockFile } from '../download/histories.ts'
 import { grouped } from '../format/amount.ts'
+import { counted } from '../format/counted.ts'
 import type { Page } from '../page.ts'
 import { BlockRows } from '../part/block-rows.tsx'
 import { listPage } from '../part/list-page.tsx'
@@ -15,7 +16,7 @@ export const blocksPage: Page = {
     return listPage(visit, {
       title: { en: 'Blocks', zh: '区块' },
       lead: {
-        en: `${grouped(String(total))} blocks, newest first.`,
+        en: `${counted(total, 'block')}, newest first.`,
         zh: `共 ${grouped(String(total))} 个区块，最新的在前。`,
       },
       total,

@@ -4,6 +4,7 @@ import { getCollectionDetail } from '#actions/get-collection-detail.ts'
 import { getCollectionNfts } from '#actions/get-collection-nfts.ts'
 import { getCollectionOwners } from '#actions/get-collection-owners.ts'
 import { collectionOwnerFile } from '../download/states.ts'
+import { counted } from '../format/counted.ts'
 import { visible } from '../format/visible.ts'
 import { pathOf } from '../links.ts'
 import { isNarrowed } from '../narrowed.ts'
@@ -23,7 +24,10 @@ import { Tabs } from '../part/tabs.tsx'
 import { ChainText } from '../part/text.tsx'
 import { Ago } from '../part/time.tsx'
 
-/** A collection of NFTs: who issues it, its NFTs, and who owns how many; its owners have pages of their own, `?owners=1`. */
+/**
+ * A collection of NFTs: its issuer, its NFTs, and its owners with the number of their NFTs. The list of
+ * owners has its own pages, `?owners=1`.
+ */
 export const collectionPage: Page = {
   path: '/nft/{id}',
   show: async visit => {
@@ -32,9 +36,10 @@ export const collectionPage: Page = {
     const detail = await visit.ask(getCollectionDetail, { collection })
     const name = visible(detail.collection)
     return {
+      path: pathOf('nft', detail.collection),
       title: say({ en: `NFT collection ${name}`, zh: `NFT 合集 ${name}` }),
       description: say({
-        en: `NFT collection ${name} on IOST: ${detail.issued} NFTs and their ${detail.owner_count} owners, issuer and maximum supply.`,
+        en: `NFT collection ${name} on IOST: ${counted(detail.issued, 'NFT')} of ${counted(detail.owner_count, 'owner')}, issuer and maximum supply.`,
         zh: `IOST 上的 NFT 合集 ${name}：${detail.issued} 个 NFT 与 ${detail.owner_count} 个持有者，发行者与最大供应量。`,
       }),
       isMinor: isOfOwners || isNarrowed(visit, ['page']),

@@ -2,6 +2,7 @@
 import { getCollectionList } from '#actions/get-collection-list.ts'
 import { collectionFile } from '../download/states.ts'
 import { grouped } from '../format/amount.ts'
+import { counted } from '../format/counted.ts'
 import type { Page } from '../page.ts'
 import { Count } from '../part/amount.tsx'
 import { listPage } from '../part/list-page.tsx'
@@ -18,11 +19,11 @@ export const collectionsPage: Page = {
     return listPage(visit, {
       title: { en: 'NFT collections', zh: 'NFT 合集' },
       lead: {
-        en: `${grouped(String(total))} collections, most NFTs first.`,
+        en: `${counted(total, 'collection')}, most NFTs first.`,
         zh: `共 ${grouped(String(total))} 个合集，按已发行的 NFT 数量降序。`,
       },
       description: {
-        en: `All ${total} NFT collections of the IOST chain with their issuers, NFTs and owners.`,
+        en: `${counted(total, 'NFT collection')} of the IOST chain with issuers, NFTs and owners.`,
         zh: `IOST 链上的全部 ${total} 个 NFT 合集：发行者、NFT 数量与持有者数。`,
       },
       total,

@@ -2,6 +2,7 @@
 import type { Asking } from '#actions/ask.ts'
 import { getContractDetail } from '#actions/get-contract-detail.ts'
 import { Failure } from '#failure/failure.ts'
+import { ofNode } from '../format/of-node.ts'
 import { cut, visible } from '../format/visible.ts'
 import { titleOf } from '../known-names.ts'
 import { hrefTo, pathOfStorage } from '../links.ts'
@@ -14,7 +15,7 @@ import { Name } from '../part/name.tsx'
 import { isRaw, rawText } from '../part/raw.tsx'
 import { ChainText } from '../part/text.tsx'
 
-/** The values of a contract's storage by key and field, as the node has them. */
+/** The values in a contract's storage by key and field, read from a node. */
 export const contractStoragePage: Page = {
   path: '/contract/{id}/storage',
   show: async visit => {
@@ -29,6 +30,8 @@ export const contractStoragePage: Page = {
     const kind = say({ en: 'Contract storage', zh: '合约存储' })
     return {
       title: `${kind} ${titleOf(visit, contract)}`,
+      path: pathOfStorage(contract),
+      asOf: given && ofNode(given.height),
       isMinor: isNarrowed(visit, ['key', 'field']),
       description: say({
         en: `Storage of the contract ${name} on IOST: any value by its key, from a node.`,
@@ -64,7 +67,7 @@ type Place = { readonly contract: string; readonly key: string; readonly field?:
 type Read = Place & {
   readonly value: string
   readonly height: number
-  /** Of the map under the key; [] where a field is asked for. */
+  /** The fields of the map under the key; [] for a request of one field. */
   readonly fields: readonly string[]
 }
 
@@ -76,7 +79,7 @@ const read = async (storage: NonNullable<Asking['storage']>, place: Place): Prom
   return { ...place, value, height, fields }
 }
 
-/** What a node answers, or why there is no answer: the form stays, and the same can be asked again. */
+/** The answer of a node, or the failure. After a failure the form stays, so that the visitor can retry. */
 const ifAnswered = async (asked: Promise<Read>): Promise<Read | Failure> => {
   try {
     return await asked
@@ -88,7 +91,7 @@ const ifAnswered = async (asked: Promise<Read>): Promise<Read | Failure> => {
 
 type OutcomeProps = { readonly visit: Visit; readonly found: Read | Failure | undefined }
 
-/** Why there is no value; nothing where there is one. */
+/** The reason why there is no value; empty if there is one. */
 const Outcome = ({ visit, found }: OutcomeProps): Html => {
   const { say, storage } = visit
   if (storage === undefined)
@@ -118,7 +121,7 @@ const Outcome = ({ visit, found }: OutcomeProps): Html => {
   )
 }
 
-/** What nodes give for a key that does not exist. */
+/** The answer of nodes for a key that does not exist. */
 const ABSENT = 'null'
 
 const Value = ({ visit, found }: { readonly visit: Visit; readonly found: Read }): Html => {
@@ -166,12 +169,12 @@ const Value = ({ visit, found }: { readonly visit: Visit; readonly found: Read }
   )
 }
 
-/** A node lists no more (go-iost vm/database, addField). */
+/** Maximum number of fields that a node lists (go-iost vm/database, addField). */
 const MOST = 257
-/** Letters of a field's name that are shown; a longer name has no link. */
+/** Maximum length of a field's name on the page. A longer name has no link. */
 const MOST_LETTERS = 128
 
-/** The fields of a map; each leads to its value. */
+/** The fields of a map, each with a link to its value. */
 const MapFields = ({ visit, found }: { readonly visit: Visit; readonly found: Read }): Html => {
   const { say } = visit
   const { contract, key, fields } = found

@@ -32,20 +32,26 @@ import { OwnTokens } from '../part/token-rows.tsx'
 
 type CodeAnswer = AnswerOf<typeof getContractCode>
 
-/** Letters of code that are shown: with its colours the page stays of a size that is read at once. */
+/**
+ * Maximum characters of code on the page, so that a page with highlighted code stays small enough to load at
+ * once.
+ */
 const MOST_CODE = 16_384
 
-/** A contract; of an id that tokens were sent to though nobody deployed it there is only what it has. */
+/**
+ * The contract's answer. An id without a deployed contract to which tokens were sent redirects to its
+ * balances.
+ */
 const detailOf = async (visit: Visit): Promise<AnswerOf<typeof getContractDetail> | Elsewhere> => {
   const detail = visit.ask(getContractDetail, { contract: visit.id })
   const found = await ifFound(detail)
   if (found !== undefined) return found
   const owner = await ifFound(visit.ask(getAccountBalance, { account: visit.id }))
-  // Its failure says why there is none.
+  // The failure of the contract's call explains why there is none.
   return owner === undefined ? detail : { to: pathOf('account', owner.name) }
 }
 
-/** A contract: where it comes from, what it offers, and what was done with it. */
+/** A contract: its origin, its actions, and its records. */
 export const contractPage: Page = {
   path: '/contract/{id}',
   show: async visit => {
@@ -67,6 +73,7 @@ export const contractPage: Page = {
     const kind = say({ en: 'Contract', zh: '合约' })
     return {
       title: `${kind} ${titleOf(visit, contract)}`,
+      path: pathOf('contract', contract),
       isMinor: isNarrowed(visit, [...CONTRACT_FILTERS, ...RANGE, ...PAGING]),
       description: say({
         en: `Contract ${name} on IOST: publisher, ABI, code, tokens and all records.`,
@@ -110,7 +117,7 @@ type AboutProps = {
   readonly visit: Visit
   readonly detail: AnswerOf<typeof getContractDetail>
   readonly code: CodeAnswer
-  /** Whether it ever had tokens or moved some. */
+  /** Whether the contract ever held or moved tokens. */
   readonly isHolding: boolean
 }
 
@@ -163,10 +170,10 @@ const About = ({ visit, detail, code, isHolding }: AboutProps): Html => {
 type RecordsProps = {
   readonly visit: Visit
   readonly records: AnswerOf<typeof getContractTx>
-  /** Actions that the filter offers. */
+  /** The actions to choose from in the filter. */
   readonly names: readonly string[]
   readonly contract: string
-  /** Stands above the filters. */
+  /** The content above the filters. */
   readonly children: Html
 }
 

@@ -2,6 +2,7 @@
 import { getContractList } from '#actions/get-contract-list.ts'
 import { contractFile } from '../download/histories.ts'
 import { grouped } from '../format/amount.ts'
+import { counted } from '../format/counted.ts'
 import type { Page } from '../page.ts'
 import { Count } from '../part/amount.tsx'
 import { listPage } from '../part/list-page.tsx'
@@ -18,7 +19,7 @@ export const contractsPage: Page = {
     return listPage(visit, {
       title: { en: 'Contracts', zh: '合约' },
       lead: {
-        en: `${grouped(String(total))} contracts, newest first. Those whose id ends in .iost are system contracts.`,
+        en: `${counted(total, 'contract')}, newest first. Those whose id ends in .iost are system contracts.`,
         zh: `共 ${grouped(String(total))} 个合约，最新的在前；ID 以 .iost 结尾的是系统合约。`,
       },
       total,

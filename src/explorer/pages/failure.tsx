@@ -5,6 +5,7 @@ import { grouped } from '../format/amount.ts'
 import type { Near } from '../near.ts'
 import type { Html, Shown } from '../page.ts'
 import { Card } from '../part/card.tsx'
+import { inWordsOfPage } from '../part/field-words.ts'
 import type { Frame } from '../part/frame.ts'
 import { MatchRows } from '../part/match-rows.tsx'
 import { Name } from '../part/name.tsx'
@@ -22,6 +23,7 @@ const OTHERWISE: Text = { en: 'This page cannot be shown now', zh: '暂时无法
 export const failurePage = (frame: Frame, { kind, message, zh }: Failure, near?: Near): Shown => {
   const { say, lang } = frame
   const title = say(TITLES[kind] ?? OTHERWISE)
+  const told = lang === 'zh' ? (zh ?? message) : message
   return {
     title,
     isMinor: true,
@@ -29,7 +31,7 @@ export const failurePage = (frame: Frame, { kind, message, zh }: Failure, near?:
       <>
         <section class="card failure">
           <h1 safe>{title}</h1>
-          <p safe>{lang === 'zh' ? (zh ?? message) : message}</p>
+          <p safe>{kind === 'bad_request' ? inWordsOfPage(frame, told) : told}</p>
           {near === undefined ? '' : <Loaded frame={frame} near={near} />}
           <p safe>
             {say({
@@ -54,7 +56,7 @@ export const failurePage = (frame: Frame, { kind, message, zh }: Failure, near?:
   }
 }
 
-/** Says how far loading has come: nothing later can be found yet. */
+/** The progress of the load: later blocks cannot be found yet. */
 const Loaded = ({ frame, near }: { readonly frame: Frame; readonly near: Near }): Html => {
   const { say } = frame
   const { height, lib } = near

@@ -6,6 +6,7 @@ import { getOverview } from '#actions/get-overview.ts'
 import { getTransactionList } from '#actions/get-transaction-list.ts'
 import { toIso } from '#chain/time.ts'
 import { grouped } from '../format/amount.ts'
+import { counted } from '../format/counted.ts'
 import { chainDays, type Daily, seriesOf } from '../format/daily.ts'
 import { rateOf } from '../format/rate.ts'
 import { hrefTo } from '../links.ts'
@@ -21,7 +22,7 @@ import { TransactionRows } from '../part/transaction-rows.tsx'
 
 const LATEST = { page: '1', size: '10' } as const
 
-/** The chain at a glance. */
+/** An overview of the chain. */
 export const homePage: Page = {
   path: '/',
   show: async visit => {
@@ -89,7 +90,7 @@ const factsOf = (visit: Visit, overview: Overview, tps: string | undefined): rea
     ],
     [
       say({ en: 'Head block', zh: '链头区块' }),
-      // The head of a chain is above its last irreversible block: equal heights mean that no node was heard.
+      // The head is above the last irreversible block, so equal heights mean that no node answered.
       ahead <= 0n ? (
         <None />
       ) : (
@@ -97,7 +98,7 @@ const factsOf = (visit: Visit, overview: Overview, tps: string | undefined): rea
           <Count value={overview.head_block} />
           <small safe>
             {say({
-              en: `${blocks} ${ahead === 1n ? 'block' : 'blocks'} ahead`,
+              en: `${counted(String(ahead), 'block')} ahead`,
               zh: `领先 ${blocks} 个区块`,
             })}
           </small>

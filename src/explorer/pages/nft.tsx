@@ -3,6 +3,7 @@ import type { AnswerOf } from '#actions/ask.ts'
 import { getNftDetail } from '#actions/get-nft-detail.ts'
 import { getNftHistory } from '#actions/get-nft-history.ts'
 import { visible } from '../format/visible.ts'
+import { pathOfNft } from '../links.ts'
 import { isNarrowed } from '../narrowed.ts'
 import type { Html, Page, Visit } from '../page.ts'
 import { Card } from '../part/card.tsx'
@@ -15,7 +16,7 @@ import { Rows } from '../part/rows.tsx'
 import { ChainText } from '../part/text.tsx'
 import { Ago } from '../part/time.tsx'
 
-/** An NFT: its owner, what was written into it, and every owner before. */
+/** An NFT: its owner, its metadata, and all previous owners. */
 export const nftPage: Page = {
   path: '/nft/{id}/{part}',
   show: async visit => {
@@ -24,11 +25,12 @@ export const nftPage: Page = {
     const detail = await visit.ask(getNftDetail, given)
     const name = visible(`${detail.collection} #${detail.token_id}`)
     const title = say({ en: `NFT ${name}`, zh: `NFT 详情：${name}` })
-    // Anybody may have written anything there: it is never more than plain text.
+    // The metadata may be hostile, so it is only served as plain text.
     if (isRaw(visit)) return rawText(title, detail.metadata, 'plain')
     const { movements, total } = await visit.ask(getNftHistory, { ...given, ...pageGiven(visit) })
     return {
       title,
+      path: pathOfNft(detail.collection, detail.token_id),
       description: say({
         en: `NFT ${name} on IOST: owner, metadata, and each of its movements.`,
         zh: `IOST 上的 NFT ${name}：持有者、元数据与全部转移记录。`,

@@ -5,10 +5,12 @@ import { getProducerDetail } from '#actions/get-producer-detail.ts'
 import { getProducerVoter } from '#actions/get-producer-voter.ts'
 import { getProducerVotes } from '#actions/get-producer-votes.ts'
 import { percentOf } from '../format/amount.ts'
+import { counted } from '../format/counted.ts'
 import { profileText } from '../format/profile.ts'
 import { visible } from '../format/visible.ts'
 import { ifFound } from '../found.ts'
 import { titleOf } from '../known-names.ts'
+import { pathOf } from '../links.ts'
 import { isNarrowed } from '../narrowed.ts'
 import type { Html, Page, Visit } from '../page.ts'
 import { Amount, Count } from '../part/amount.tsx'
@@ -27,7 +29,7 @@ import { ChainText } from '../part/text.tsx'
 import { askVoters, Voters } from '../part/voters.tsx'
 import { LatestChanges, type VoteDays, VotesByDay } from '../part/votes-by-day.tsx'
 
-/** A producer, also one that is no longer registered. */
+/** A producer, including one that is no longer registered. */
 export const producerPage: Page = {
   path: '/producer/{id}',
   show: async visit => {
@@ -46,8 +48,9 @@ export const producerPage: Page = {
     const name = visible(detail.account)
     return {
       title: `${kind} ${titleOf(visit, detail.account)}`,
+      path: pathOf('producer', detail.account),
       description: say({
-        en: `IOST block producer ${name}: rank ${detail.ranking}, votes, ${total} voters, rewards and blocks made.`,
+        en: `IOST block producer ${name}: rank ${detail.ranking}, votes, ${counted(total, 'voter')}, rewards and blocks made.`,
         zh: `IOST 生产者 ${name}：排名第 ${detail.ranking}，票数、${total} 个投票者、奖励与出块数。`,
       }),
       isMinor: isNarrowed(visit, ['page']),
@@ -144,7 +147,7 @@ type LargestVotersProps = {
   readonly visit: Visit
   /** Largest first, at most `MOST_BANDED`. */
   readonly largest: AnswerOf<typeof getProducerVoter>['voters']
-  /** How many voters there are in all. */
+  /** The number of all voters. */
   readonly total: number
   /** All votes of the producer. */
   readonly votes: string

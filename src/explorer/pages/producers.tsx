@@ -4,6 +4,7 @@ import { getOverview } from '#actions/get-overview.ts'
 import { getProducerList } from '#actions/get-producer-list.ts'
 import { producerFile } from '../download/states.ts'
 import { decimalsOf } from '../format/amount.ts'
+import { counted } from '../format/counted.ts'
 import { profileText } from '../format/profile.ts'
 import { cut, visible } from '../format/visible.ts'
 import { isNarrowed } from '../narrowed.ts'
@@ -33,7 +34,7 @@ export const producersPage: Page = {
     return {
       title,
       description: say({
-        en: `The ${total} registered block producers of IOST by rank, with votes, blocks made and location.`,
+        en: `The ${counted(total, 'registered block producer')} of IOST by rank, with votes, blocks made and location.`,
         zh: `IOST 的 ${total} 个已注册生产者（出块节点）：排名、票数、出块数与地区。`,
       }),
       isMinor: isNarrowed(visit, ['page', 'by']),
@@ -70,7 +71,7 @@ export const producersPage: Page = {
 
 type Row = AnswerOf<typeof getProducerList>['producers'][number]
 
-/** What producers can be sorted by, beside their rank. */
+/** The sort orders of producers, in addition to their rank. */
 const ORDERS: readonly Order<Row>[] = [
   { by: 'change', name: { en: '7-day change', zh: '近 7 天变化' }, figure: row => row.votes_change_7d },
   { by: 'voters', name: { en: 'Voters', zh: '投票者数' }, figure: row => row.voter_count },
@@ -78,10 +79,10 @@ const ORDERS: readonly Order<Row>[] = [
   { by: 'rewards', name: { en: 'Rewards', zh: '奖励' }, figure: row => row.received_award },
 ]
 
-/** Rows of a call for all producers. */
+/** Rows of a call for all producers, the API's maximum. */
 const SIZE = 500
 
-/** The producers of the page that the address asks for, in the order that it asks for. */
+/** The producers of the requested page, in the requested order. */
 const producersAsked = async (
   visit: Visit,
 ): Promise<{ readonly producers: readonly Row[]; readonly total: number }> => {
@@ -139,7 +140,7 @@ const Made = ({ visit, row }: CellProps): Html => (
 )
 
 type VotedProps = Pick<CellProps, 'row'> & {
-  /** Places behind the point of votes and of their changes. */
+  /** Decimals of votes and of their changes. */
   readonly decimals: number
   readonly changed: number
 }
@@ -163,7 +164,7 @@ const Known = ({ visit, row }: CellProps): Html => {
   )
 }
 
-/** Letters of a location that a row has room for; the page of the producer has all of it. */
+/** Maximum length of a location in a row. The producer's page shows all of it. */
 const MOST_PLACE = 80
 
 const Where = ({ row: { loc, url } }: { readonly row: Row }): Html =>

@@ -18,7 +18,7 @@ const FORMS: Text = {
   zh: '可搜索名称或其开头、区块高度、哈希（缩写至少需前 10 个字符）、代币全名、NFT 合集的完整名称、生产者公钥，以及本浏览器或其他浏览器的网址。',
 }
 
-/** Search results: the page of the one thing that a text names exactly, or a list. */
+/** Search results: a redirect to the only exact match of a text, or a list. */
 export const searchPage: Page = {
   path: '/search',
   show: async (visit: Visit) => {

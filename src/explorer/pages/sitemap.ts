@@ -8,10 +8,10 @@ import { hrefTo, pathOf } from '../links.ts'
 import { LISTS } from '../lists.ts'
 import { LANGUAGES, type Page } from '../page.ts'
 
-/** The first of each list: what people look for, and few enough for any search engine. */
+/** The first rows of each list: the most relevant pages, and few enough for any search engine. */
 const FIRST = { page: '1', size: '100' } as const
 
-/** The addresses that search engines should know, in both languages. */
+/** The addresses for search engines, in both languages. */
 export const sitemapPage: Page = {
   path: '/sitemap.xml',
   show: async ({ ask, origin }) => {

@@ -18,7 +18,7 @@ import { Bar } from '../part/share.tsx'
 
 type Days = ReturnType<typeof chainDays<AnswerOf<typeof getDailyStatistics>['days'][number]>>
 
-/** The page of the table, the last day first. */
+/** A page of the table, latest day first. */
 const DayRows = ({
   visit,
   figure,

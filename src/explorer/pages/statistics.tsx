@@ -10,7 +10,7 @@ import { PeriodBar } from '../part/period-bar.tsx'
 import { Plot } from '../part/plot.tsx'
 import { Anchor } from '../part/section-title.tsx'
 
-/** Every figure of the days of a period as a plot; the table of each is on its own page. */
+/** A plot of each figure over a period. The table of each figure is on its own page. */
 export const statisticsPage: Page = {
   path: '/statistics',
   show: async visit => {
@@ -57,7 +57,7 @@ const Nothing = ({ visit }: { readonly visit: Visit }): Html => (
   </p>
 )
 
-/** A plot of each figure, below what it was on the last day. */
+/** A plot of each figure, below its value on the last day. */
 const Plots = ({ visit, days }: { readonly visit: Visit; readonly days: readonly Daily[] }): Html => {
   const last = days.at(-1)
   return (
@@ -84,7 +84,7 @@ const Plots = ({ visit, days }: { readonly visit: Visit; readonly days: readonly
   )
 }
 
-/** The period of the address, for the next page. */
+/** The period parameters of the address, for a link to another page. */
 const periodText = ({ query }: Visit): string => {
   const kept = [...query].filter(([name]) => name === 'start_date' || name === 'end_date')
   return new URLSearchParams(kept).toString()

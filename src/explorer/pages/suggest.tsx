@@ -8,10 +8,10 @@ import { FactText } from '../part/fact-text.tsx'
 import { kindOf } from '../part/match-rows.tsx'
 import { Label } from '../part/name.tsx'
 
-/** Lines below the search box. */
+/** Maximum number of suggestions below the search box. */
 const MOST = 8
 
-/** Suggestions for a text that is being typed, as lines for the search box of any page. */
+/** Suggestions for a text during typing, as lines for the search box. */
 export const suggestPage: Page = {
   path: '/suggest',
   show: async visit => {

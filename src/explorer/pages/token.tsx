@@ -6,6 +6,7 @@ import { getTokenTx } from '#actions/get-token-tx.ts'
 import { TOKEN_FILTERS, tokenMovements } from '../download/records.ts'
 import { holderFile } from '../download/states.ts'
 import { decimalsOf } from '../format/amount.ts'
+import { counted } from '../format/counted.ts'
 import { transferabilityOf } from '../format/transferability.ts'
 import { visible } from '../format/visible.ts'
 import { hrefTo, pathOf } from '../links.ts'
@@ -29,7 +30,10 @@ import { Tabs } from '../part/tabs.tsx'
 import { ChainText } from '../part/text.tsx'
 import { TokenOverTime } from '../part/token-over-time.tsx'
 
-/** A token: its supply, who has it, and what moved. Holders and movements have pages of their own, `?holders=1`. */
+/**
+ * A token: its supply, its holders, and its movements. The lists of holders and movements have their own
+ * pages; holders: `?holders=1`.
+ */
 export const tokenPage: Page = {
   path: '/token/{id}',
   show: async visit => {
@@ -42,9 +46,10 @@ export const tokenPage: Page = {
     ])
     const name = visible(detail.symbol)
     return {
+      path: pathOf('token', detail.symbol),
       title: say({ en: `Token ${name}`, zh: `代币 ${name}` }),
       description: say({
-        en: `Token ${name} on IOST: supply ${detail.current_supply}, ${detail.holder_count} holders, issuer, movements.`,
+        en: `Token ${name} on IOST: supply ${detail.current_supply}, ${counted(detail.holder_count, 'holder')}, issuer, movements.`,
         zh: `IOST 代币 ${name}：供应量 ${detail.current_supply}，${detail.holder_count} 个持有者，发行者与变动记录。`,
       }),
       isMinor: isOfList,
@@ -60,7 +65,7 @@ export const tokenPage: Page = {
             </section>
             <Distribution visit={visit} detail={detail} largest={largest} total={holderCount} />
           </div>
-          {/* Other pages of its lists, and filtered ones, are not about the token over time. */}
+          {/* Later pages of its lists, and filtered ones, do not show the token over time. */}
           {isOfList ? '' : <TokenOverTime visit={visit} created={detail.created_at} />}
           <Tabs
             visit={visit}
@@ -117,7 +122,7 @@ type DistributionProps = {
   readonly total: AnswerOf<typeof getTokenHolder>['total']
 }
 
-/** How the supply is shared among its holders. */
+/** The distribution of the supply among its holders. */
 const Distribution = ({ visit, detail, largest, total }: DistributionProps): Html => {
   const { say } = visit
   return (
@@ -159,7 +164,7 @@ const Transfers = ({ visit: { say }, detail }: { readonly visit: Visit; readonly
   )
 }
 
-/** What token.iost records of a token. */
+/** The actions that token.iost records for a token. */
 const RECORDED = ['transfer', 'transferFreeze', 'issue', 'destroy'].map(name => `token.iost/${name}`)
 
 const Movements = async ({ visit }: { readonly visit: Visit }): Promise<string> => {

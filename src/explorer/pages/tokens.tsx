@@ -2,6 +2,7 @@
 import { getBaseTokenList } from '#actions/get-base-token-list.ts'
 import { tokenFile } from '../download/states.ts'
 import { grouped } from '../format/amount.ts'
+import { counted } from '../format/counted.ts'
 import type { Page } from '../page.ts'
 import { Count } from '../part/amount.tsx'
 import { listPage } from '../part/list-page.tsx'
@@ -19,11 +20,11 @@ export const tokensPage: Page = {
     return listPage(visit, {
       title: { en: 'Tokens', zh: '代币' },
       lead: {
-        en: `${grouped(String(total))} tokens, most holders first.`,
+        en: `${counted(total, 'token')}, most holders first.`,
         zh: `共 ${grouped(String(total))} 种代币，按持有者数降序。`,
       },
       description: {
-        en: `All ${total} tokens of the IOST chain with their holders, issuers and supplies.`,
+        en: `${counted(total, 'token')} of the IOST chain with holders, issuers and supplies.`,
         zh: `IOST 链上的全部 ${total} 种代币：持有者数、发行者与供应量。`,
       },
       total,

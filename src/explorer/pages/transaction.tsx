@@ -4,10 +4,12 @@ import { getTransactionDetail } from '#actions/get-transaction-detail.ts'
 import type { Text } from '#actions/text.ts'
 import { isNamedByCode } from '../format/arguments.ts'
 import type { Movement } from '../format/movements.ts'
+import { ofNodeBeyond } from '../format/of-node.ts'
 import { isoOf } from '../format/time.ts'
 import { visible } from '../format/visible.ts'
 import { type KnownContracts, knownContracts, signatureIn } from '../known-contracts.ts'
 import { type KnownOwners, knownOwners } from '../known-owners.ts'
+import { pathOf } from '../links.ts'
 import { movementsOf } from '../moved.ts'
 import type { Html, Page, Visit } from '../page.ts'
 import { Called, NamesOfCode } from '../part/called.tsx'
@@ -21,7 +23,9 @@ import { Receipts } from '../part/receipts.tsx'
 import { isDelayed, type Transaction, TransactionFacts } from '../part/transaction-facts.tsx'
 import { failedAt, WhyFailed } from '../part/why-failed.tsx'
 
-/** Actions, movements and receipts that a page shows; a transaction of 64 KB may have a thousand. */
+/**
+ * Maximum number of actions, movements and receipts on the page. A transaction of 64 KB may have a thousand.
+ */
 const MOST = 50
 
 /** A transaction by its hash: token movements come first. */
@@ -41,6 +45,8 @@ export const transactionPage: Page = {
     const title = say({ en: 'Transaction', zh: '交易' })
     return {
       title: `${title} ${transaction.hash}`,
+      path: pathOf('tx', transaction.hash),
+      asOf: ofNodeBeyond(visit.at, { status: answer.status, height: Number(block_number) }),
       description: say({
         en: `Transaction ${transaction.hash} of the IOST chain by ${visible(transaction.publisher)}: status, token movements, actions, gas and RAM.`,
         zh: `IOST 交易 ${transaction.hash}，由 ${visible(transaction.publisher)} 发布：状态、代币变动、方法、gas 与 RAM。`,
@@ -91,7 +97,7 @@ type SummaryProps = {
   readonly visit: Visit
   readonly status: string
   readonly transaction: Transaction
-  /** undefined: they are not known yet. */
+  /** undefined: not known yet. */
   readonly movements: readonly Movement[] | undefined
 }
 
@@ -135,8 +141,8 @@ const notKnownOf = (code: string | undefined): Text =>
     : { en: 'Available once its block is irreversible.', zh: '所在区块不可逆后显示。' }
 
 /**
- * Why nothing is listed: a base transaction rewards the previous block, which is no movement, and the actions of a delayed
- * one run in another (go-iost core/tx, delay).
+ * The reason why no movements are listed. A base transaction rewards the previous block, which is not a
+ * movement of its own. The actions of a delayed transaction run in another one (go-iost core/tx, delay).
  */
 const noneOf = (transaction: Transaction): Text => {
   if (transaction.publisher === 'base.iost')
@@ -167,7 +173,7 @@ const Finality = ({ visit: { say }, status }: { readonly visit: Visit; readonly 
 type ActionsProps = {
   readonly visit: Visit
   readonly transaction: Transaction
-  /** `-1`: it is in no irreversible block. */
+  /** `-1`: the transaction is in no irreversible block. */
   readonly blockNumber: string
   readonly known: KnownContracts
   readonly owners: KnownOwners

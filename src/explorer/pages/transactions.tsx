@@ -2,6 +2,7 @@
 import { getTransactionList } from '#actions/get-transaction-list.ts'
 import { transactionFile } from '../download/histories.ts'
 import { grouped } from '../format/amount.ts'
+import { counted } from '../format/counted.ts'
 import { publishedMovements } from '../moved.ts'
 import type { Page } from '../page.ts'
 import { listPage } from '../part/list-page.tsx'
@@ -20,7 +21,7 @@ export const transactionsPage: Page = {
     return listPage(visit, {
       title: { en: 'Transactions', zh: '交易' },
       lead: {
-        en: `${grouped(String(total))} transactions, newest first.`,
+        en: `${counted(total, 'transaction')}, newest first.`,
         zh: `共 ${grouped(String(total))} 笔交易，最新的在前。`,
       },
       total,

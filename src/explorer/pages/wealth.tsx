@@ -4,6 +4,7 @@ import { getOverview, NOT_CIRCULATING } from '#actions/get-overview.ts'
 import { getWealthList } from '#actions/get-wealth-list.ts'
 import { wealthFile } from '../download/states.ts'
 import { decimalsOf } from '../format/amount.ts'
+import { counted } from '../format/counted.ts'
 import { isNarrowed } from '../narrowed.ts'
 import type { Html, Page, Visit } from '../page.ts'
 import { Amount, Count, Place } from '../part/amount.tsx'
@@ -16,7 +17,7 @@ import { Pager, pageGiven, rankOf } from '../part/pager.tsx'
 import { Rows } from '../part/rows.tsx'
 import { Concentration, MOST_BANDED, Share } from '../part/share.tsx'
 
-/** The owners of IOST by what they have in all. */
+/** The owners of IOST, by total holdings. */
 export const wealthPage: Page = {
   path: '/wealth',
   show: async visit => {
@@ -31,7 +32,7 @@ export const wealthPage: Page = {
     return {
       title,
       description: say({
-        en: `The ${total} owners of IOST by what they have in all: available, voted and frozen.`,
+        en: `The ${counted(total, 'owner')} of IOST by what they have in all: available, voted and frozen.`,
         zh: `全部 ${total} 个 IOST 持有者，按总额（可用、投票与冻结）排列。`,
       }),
       isMinor: isNarrowed(visit, ['page']),
@@ -82,7 +83,7 @@ type RichListProps = {
   readonly supply: string
 }
 
-/** Owners, a line each. */
+/** A table of owners. */
 const RichList = ({ visit, rows, total, supply }: RichListProps): Html => {
   const places = {
     balance: decimalsOf(rows.map(row => row.balance)),
@@ -137,6 +138,6 @@ const RichList = ({ visit, rows, total, supply }: RichListProps): Html => {
   )
 }
 
-/** Burnt IOST have an owner, but no share of what circulates. */
+/** Burnt IOST have an owner, but are not part of the circulating supply. */
 const isCirculating = ({ account }: { readonly account: string }): boolean =>
   !NOT_CIRCULATING.includes(account)

@@ -19,12 +19,12 @@ type AbiProps = {
   readonly code: AnswerOf<typeof getContractCode>
 }
 
-/** Actions, and arguments of each, that a page shows. */
+/** Maximum number of actions, and of arguments per action, on a page. */
 const MOST = 100
-/** Actions that are seen without a press. */
+/** Maximum number of actions of a list that is initially open. */
 const OPEN = 12
 
-/** The actions that a contract offers; each leads to its records. */
+/** The actions of a contract, each with a link to its records. */
 export const Abi = ({ visit, contract, abis, code }: AbiProps): Html => {
   const names = parameterNamesIn(code.code)
   const { say } = visit
@@ -84,7 +84,7 @@ export const Abi = ({ visit, contract, abis, code }: AbiProps): Html => {
   )
 }
 
-/** Arguments with their types: `from: string, amount: string`, or types alone. */
+/** The arguments with their types, such as `from: string, amount: string`, or only the types. */
 const typed = (types: readonly string[], names: readonly string[]): string =>
   visible(
     types

@@ -14,14 +14,14 @@ import { RecordRows } from './record-rows.tsx'
 
 type Records = AnswerOf<typeof getAccountTx>
 
-/** The records that the address asks for: parameters and answer of the API. */
+/** The records of the address: parameters and answer of the API. */
 export type AskedRecords = {
   readonly given: CallParameters & { readonly account: string }
-  /** Why no row can pass these filters, in place of an answer. */
+  /** The answer, or the reason why no row can match these filters. */
   readonly answer: Records | Text
 }
 
-/** The page of an account's records that the address asks for. */
+/** The requested page of an account's records. */
 export const recordsAsked = async (visit: Visit, account: string): Promise<AskedRecords> => {
   const filters = filtersGiven(visit, ACCOUNT_FILTERS)
   const given = { account, ...filters }
@@ -29,7 +29,9 @@ export const recordsAsked = async (visit: Visit, account: string): Promise<Asked
   return { given, answer: why ?? (await visit.ask(getAccountTx, { ...given, ...partGiven(visit) })) }
 }
 
-/** Why no row can pass filters together; the API refuses them. */
+/**
+ * The reason why no row can match filters together; undefined: rows can match. The API refuses such filters.
+ */
 const whyNone = (filters: CallParameters): Text | undefined => {
   const isMoving = filters['direction'] !== undefined || filters['token'] !== undefined
   if (!isMoving) return undefined
@@ -50,13 +52,13 @@ const whyNone = (filters: CallParameters): Text | undefined => {
 type AccountRecordsProps = {
   readonly visit: Visit
   readonly asked: AskedRecords
-  /** Tokens that the filter offers. */
+  /** The tokens to choose from in the filter. */
   readonly tokens: readonly string[]
-  /** Stands above the filters. */
+  /** The content above the filters. */
   readonly children: Html
 }
 
-/** The records of an account that pass the filters. */
+/** The records of an account that match the filters. */
 export const AccountRecords = ({
   visit,
   asked: { given, answer },
@@ -90,10 +92,10 @@ export const AccountRecords = ({
 const rowsIn = (answer: Records | Text): readonly Recorded[] =>
   'transactions' in answer ? answer.transactions : []
 
-/** Choices that a filter offers. */
+/** Maximum number of choices of a filter. */
 const MOST_CHOICES = 50
 
-/** The usual calls of system contracts. */
+/** The common actions of system contracts. */
 const USUAL = [
   ...['transfer', 'transferFreeze', 'issue', 'destroy'].map(name => `token.iost/${name}`),
   ...['pledge', 'unpledge'].map(name => `gas.iost/${name}`),
@@ -108,7 +110,7 @@ const fieldsOf = (
   { tokens, rows }: { readonly tokens: readonly string[]; readonly rows: readonly Recorded[] },
 ): readonly Field[] => {
   const { say } = visit
-  // A row names its contract only where the contract is the recipient.
+  // A row names its contract only if the contract is the recipient.
   const seen = rows
     .filter(({ to, action_name }) => isContractId(to) && !isSystemContract(to) && isActionName(action_name))
     .map(({ to, action_name }) => `${to}/${action_name}`)

@@ -10,8 +10,8 @@ type ActivityProps = {
 }
 
 /**
- * How many records an account or a contract had on each of the last days, with the days that have any in a table behind;
- * nothing where it had none.
+ * The number of records of an account or a contract on each of the last days: a plot, and a table of the days
+ * with records; empty if there are none.
  */
 export const Activity = ({ visit, days }: ActivityProps): Html => {
   if (days.every(({ records }) => records === 0)) return ''

@@ -6,16 +6,18 @@ import type { Html, Visit } from '../page.ts'
 
 type CountProps = {
   readonly value: string | number
-  /** Decimals of its column: where there is room, decimal points are aligned. */
+  /** Decimals of the number's column, so that decimal points are aligned where the width allows it. */
   readonly decimals?: number
 }
 
-/** A number with thousands apart; the exact digits are in its title, where they differ, and are what is copied. */
+/**
+ * A number with thousands separators. The exact digits are in the title, where they differ, and are copied.
+ */
 export const Count = ({ value, decimals }: CountProps): Html => (
   <Digits text={String(value)} shown={grouped(String(value))} decimals={decimals} />
 )
 
-/** A change: sign and colour tell a gain from a loss. */
+/** A change. Sign and colour distinguish a gain from a loss. */
 export const Change = ({ value, decimals }: { readonly value: string; readonly decimals?: number }): Html => {
   const shown = signed(value)
   return (
@@ -31,7 +33,7 @@ type DigitsProps = {
   readonly decimals: number | undefined
 }
 
-/** A number as it is shown; the decimals of a large one are less prominent. */
+/** A formatted number. The decimals of a large one are less prominent. */
 const Digits = ({ text, shown, decimals }: DigitsProps): Html => {
   const { whole, fraction } = partsOf(shown)
   const exact = visible(text)
@@ -59,7 +61,7 @@ const Digits = ({ text, shown, decimals }: DigitsProps): Html => {
   )
 }
 
-/** A number that is counted here, such as a place in a list: the chain has none that is more exact. */
+/** A number made by this service, such as a rank: it has no more exact value on the chain. */
 export const Place = ({ value }: { readonly value: string | number }): Html => (
   <span class="number" safe>
     {grouped(String(value))}
@@ -68,7 +70,7 @@ export const Place = ({ value }: { readonly value: string | number }): Html => (
 
 type AmountProps = CountProps & { readonly visit: Visit; readonly token: string }
 
-/** An amount with the sign of its token. */
+/** An amount with a link to its token. */
 export const Amount = ({ visit, token, ...count }: AmountProps): Html => (
   <span class="amount">
     <Count {...count} />{' '}

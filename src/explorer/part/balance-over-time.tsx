@@ -18,26 +18,29 @@ type StepOf<R> = R extends { readonly closing: string } ? R : never
 type BalanceStep = StepOf<Row>
 type BalanceChange = Exclude<Row, BalanceStep>
 
-/** What an owner has of a token. */
+/** A balance: an owner and a token. */
 export type Holding = { readonly account: string; readonly token: string }
 
-/** What an owner has of a token over time: by steps, or its latest changes where all of them are of one day. */
+/** A balance over time: by steps, or, if all changes are on the current day, its latest changes. */
 export type BalanceHistory =
   | { readonly steps: Steps; readonly rows: readonly BalanceStep[] }
   | { readonly steps: undefined; readonly rows: readonly BalanceChange[] }
 
-/** Changes that are shown where there are no two days. */
+/** Maximum number of changes when the history has less than two days. */
 const CHANGES = '10'
 
 const isStep = (row: Row): row is BalanceStep => 'closing' in row
 
-/** When an owner first had a token, as ISO-8601 UTC; undefined: never. Throws Failure 'not_found' for what owns nothing. */
+/**
+ * Time of an owner's first change of a token, ISO-8601 UTC; undefined: there is none. Throws Failure
+ * 'not_found' for an unknown owner.
+ */
 export const firstChange = async (visit: Visit, of: Holding): Promise<string | undefined> => {
   const { changes } = await visit.ask(getBalanceHistory, { ...of, sort: 'asc', page: '1', size: '1' })
   return changes.find((row): row is BalanceChange => !isStep(row))?.created_at
 }
 
-/** The balance since then, oldest first. */
+/** The balance since the first change, oldest first. */
 export const balanceSince = async (visit: Visit, of: Holding, first: string): Promise<BalanceHistory> => {
   const isYoung = first.slice(0, 'yyyy-mm-dd'.length) === toIso(visit.at.time).slice(0, 'yyyy-mm-dd'.length)
   const steps = isYoung ? undefined : stepsSince(visit, first)
@@ -51,11 +54,11 @@ type BalanceProps = {
   readonly visit: Visit
   readonly history: BalanceHistory
   readonly token: string
-  /** Stands beside the title. */
+  /** The content beside the title. */
   readonly aside?: Html
 }
 
-/** The balance as a plot, with the exact figures behind it. */
+/** The balance as a plot, with the exact figures in a collapsed table. */
 export const BalanceOverTime = ({ visit, history, token, aside = '' }: BalanceProps): Html => {
   const sign = visible(token === 'iost' ? 'IOST' : token)
   const title = visit.say({ en: `Balance over time (${sign})`, zh: `余额走势（${sign}）` })
@@ -72,7 +75,7 @@ export const BalanceOverTime = ({ visit, history, token, aside = '' }: BalancePr
 
 type AllChangesProps = { readonly visit: Visit; readonly of: Holding }
 
-/** Leads to the page of what an owner has of a token. */
+/** A link to the page of an owner's balance of a token. */
 export const AllChanges = ({ visit, of }: AllChangesProps): Html => (
   <a href={hrefTo(visit, pathOfBalance(of.account, of.token))} safe>
     {visit.say({ en: 'History →', zh: '历史 →' })}

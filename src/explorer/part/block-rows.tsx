@@ -12,7 +12,7 @@ import { Ago } from './time.tsx'
 /** A row of get-block-list. */
 type BlockRow = AnswerOf<typeof getBlockList>['blocks'][number]
 
-/** Blocks, a line each. */
+/** A table of blocks. */
 export const BlockRows = ({
   visit,
   rows,
@@ -22,7 +22,7 @@ export const BlockRows = ({
   readonly visit: Visit
   readonly rows: readonly BlockRow[]
   readonly live?: string
-  /** There is room for the most important columns only. */
+  /** Whether to show only the most important columns. */
   readonly isNarrow?: boolean
 }): Html => {
   const gas: Column<BlockRow> = ['Gas', 'Gas', row => <Count value={row.gas_usage} />, { isNumber: true }]

@@ -14,11 +14,11 @@ import type { Transaction } from './transaction-facts.tsx'
 
 type BlockTransactionsProps = {
   readonly visit: Visit
-  /** Of one page, in the order of the block. */
+  /** The hashes of one page, in the order of the block. */
   readonly hashes: readonly string[]
 }
 
-/** Transactions of a block with what each did. */
+/** Transactions of a block with their actions and movements. */
 export const BlockTransactions = async ({ visit, hashes }: BlockTransactionsProps): Promise<string> => {
   const found =
     hashes.length === 0
@@ -55,7 +55,7 @@ export const BlockTransactions = async ({ visit, hashes }: BlockTransactionsProp
   )
 }
 
-/** Actions that a row names. */
+/** Maximum number of actions that a row names. */
 const NAMED = 2
 
 const Done = ({ row: { actions } }: { readonly row: Transaction }): Html =>

@@ -23,14 +23,14 @@ import { When } from './time.tsx'
 type CalledProps = {
   readonly visit: Visit
   readonly action: CalledAction
-  /** undefined: the contract has no such action now. */
+  /** undefined: the contract does not have the action now. */
   readonly signature: Signature | undefined
-  /** The block in which the contract's code was changed after the action, if that is known. */
+  /** The block of a code change after the action; undefined: none is known. */
   readonly changedIn: string | undefined
   readonly owners: KnownOwners
-  /** Its place among the actions, from 1. */
+  /** Position among the actions, from 1. */
   readonly number: number
-  /** Whether the transaction failed in it. */
+  /** Whether the action made the transaction fail. */
   readonly isFailed: boolean
 }
 
@@ -84,10 +84,10 @@ export const Called = (props: CalledProps): Html => {
   )
 }
 
-/** Contract and action; a contract links to its page where it is there. */
+/** Contract and action. The contract has a link if its page exists. */
 const Heading = ({ visit, action, signature, owners, isFailed }: CalledProps): Html => {
   const { say } = visit
-  // What a failed transaction names may not be there.
+  // A failed transaction may name things that do not exist.
   const isDone = owners === 'all'
   return (
     <h3>
@@ -111,7 +111,7 @@ const Heading = ({ visit, action, signature, owners, isFailed }: CalledProps): H
   )
 }
 
-/** Says where the names of arguments come from. */
+/** A note on the origin of the argument names. */
 export const NamesOfCode = ({ visit: { say } }: { readonly visit: Pick<Visit, 'say'> }): Html => (
   <p class="none" safe>
     {say({
@@ -123,7 +123,7 @@ export const NamesOfCode = ({ visit: { say } }: { readonly visit: Pick<Visit, 's
 
 type ValueProps = { readonly visit: Visit; readonly argument: Argument; readonly owners: KnownOwners }
 
-/** The value of an argument; one that names a thing of the chain links to its page. */
+/** The value of an argument, with a link if it names a thing of the chain. */
 const Value = ({ visit, argument, owners }: ValueProps): Html => {
   const { value } = argument
   const name = argument.isOfChain ? argument.name : ''

@@ -7,7 +7,7 @@ const site = {
   assets: { style: '', script: '', theme: '' },
 }
 
-/** The parameters of the links that a page with some calls has, by the text of the link. */
+/** The parameters of the links on a page with some calls, by link text. */
 const linksOf = (...calls: readonly Readonly<Record<string, string>>[]) => {
   const html = String(
     CallLinks({

@@ -6,7 +6,7 @@ import { shortened, visible } from '../format/visible.ts'
 import { callTo } from '../links.ts'
 import type { Html, Visit } from '../page.ts'
 
-/** A call of the API that a page is made of. */
+/** An API call with data of a page. */
 export type Call = {
   readonly action: Pick<Action, 'module' | 'action' | 'list' | 'title' | 'source'>
   readonly given: CallParameters
@@ -18,8 +18,8 @@ type CallLinksProps = {
 }
 
 /**
- * The calls that give the figures of a page, and whole lists for a table: where there is a test key, since without a key each
- * of them would be refused.
+ * Links to the API calls of a page's data, and to whole lists as a table. They are shown only with a test
+ * key, since without a key each call would be refused.
  */
 export const CallLinks = ({ frame, calls }: CallLinksProps): Html =>
   frame.site.testKey === undefined || calls.length === 0 ? (
@@ -47,13 +47,13 @@ export const CallLinks = ({ frame, calls }: CallLinksProps): Html =>
     </details>
   )
 
-/** Calls of an action that differ at most in the part of the list that they ask for. */
+/** Calls of an action that differ at most in the part of the list. */
 type Group = Call & {
-  /** The parts, each once, as parameters of paging. */
+  /** The parts, without duplicates, as paging parameters. */
   readonly parts: readonly CallParameters[]
 }
 
-/** Parameters that say which part of a list is asked for: a file has all of it. */
+/** Parameters that select a part of a list. A file has the whole list. */
 const PART: ReadonlySet<string> = new Set(['page', 'size', 'after'])
 
 const groupsOf = (calls: readonly Call[]): readonly Group[] => {
@@ -71,13 +71,13 @@ const groupsOf = (calls: readonly Call[]): readonly Group[] => {
   return [...groups.values()]
 }
 
-/** `26–50`: the positions of a part's rows in the whole list. */
+/** The positions of a part's rows in the whole list, such as `26–50`. */
 const rowsOf = ({ page = '', size = '' }: CallParameters): string => {
   const last = Number(page) * Number(size)
   return `${grouped(String(last - Number(size) + 1))}–${grouped(String(last))}`
 }
 
-/** The title of an action, followed by the thing it was asked about where a page asks about several. */
+/** The title of an action, with the subject of the call if the page calls the action for several. */
 const nameOf = ({ action, given }: Group, all: readonly Group[], { say }: Pick<Visit, 'say'>): string => {
   const isOne = all.filter(each => each.action === action).length === 1
   const [of = ''] = Object.values(given)

@@ -3,12 +3,12 @@ import type { Html } from '../page.ts'
 import { type SectionProps, SectionTitle } from './section-title.tsx'
 
 type CardProps = SectionProps & {
-  /** Stands at the other end of the title's line. */
+  /** The content at the other end of the title's line. */
   readonly aside?: Html
   readonly children: Html | readonly Html[]
 }
 
-/** A part of a page under its own title. */
+/** A section of a page with its title. */
 export const Card = ({ visit, id, title, aside, children }: CardProps): Html => (
   <section class="card">
     <header>

@@ -3,20 +3,23 @@ import { escapeHtml } from '@kitajs/html'
 import { highlight, type Piece } from '../format/highlight.ts'
 import type { Html } from '../page.ts'
 
-/** Pieces that are marked: each adds some 30 letters to the page, and code may be all numbers and commas. */
+/**
+ * Maximum number of highlighted pieces. Each adds about 30 characters to the page, and code may consist of
+ * numbers and commas.
+ */
 const MOST_MARKED = 1_500
 
-/** Begins a line. Its number is made by the style, so that it is not copied with the code. */
+/** The start of a line. CSS generates the line number, so that it is not copied with the code. */
 const LINE = '<i></i>'
 
 type CodeProps = {
-  /** As it can be shown. */
+  /** The code, safe to display. */
   readonly text: string
-  /** The language it is written in; that of another one than JavaScript is not marked. */
+  /** The programming language. Only JavaScript is highlighted. */
   readonly language: string
 }
 
-/** Code with the numbers of its lines; comments, strings, numbers and keywords have a colour each. */
+/** Code with line numbers. Comments, strings, numbers and keywords each have a colour. */
 export const Code = ({ text, language }: CodeProps): Html => {
   const code = text.replaceAll('\r\n', '\n').replace(/\n$/, '')
   const pieces: readonly Piece[] =

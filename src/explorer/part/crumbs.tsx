@@ -5,7 +5,10 @@ import { isWithin, LISTS } from '../lists.ts'
 import type { Html } from '../page.ts'
 import type { Frame } from './frame.ts'
 
-/** From the first page down to what the page of one thing is part of; nothing on other pages, which the head leads to. */
+/**
+ * The breadcrumbs of a page about one thing: links from the home page down to the whole that contains it.
+ * Other pages have none, since the header links to them.
+ */
 export const Crumbs = ({ frame }: { readonly frame: Frame }): Html => {
   const { say } = frame
   const around = partsAround(frame)
@@ -25,17 +28,17 @@ export const Crumbs = ({ frame }: { readonly frame: Frame }): Html => {
   )
 }
 
-/** What contains a thing within another one, by the first segment of both paths. */
+/** The whole that contains a thing, by the first path segment of both. */
 const WHOLES = new Map<string, Text>([
   ['nft', { en: 'NFT collection', zh: '所属合集' }],
   ['account', { en: 'Account', zh: '账户' }],
   ['contract', { en: 'Contract', zh: '合约' }],
 ])
 
-/** The list that has the thing, and the collection of an NFT or the owner of a balance: their paths and names. */
+/** The list of a thing, and the collection of an NFT or the owner of a balance: their paths and names. */
 const partsAround = ({ path, say }: Frame): readonly (readonly [string, string])[] => {
   const list = LISTS.find(([to]) => isWithin(to, path))
-  // The segment stays as it stands in the address: on the page of a refusal it may be no text at all.
+  // The segment is not decoded: on the page of a refusal it may not be valid text.
   const [, whole, kind = ''] = /^(\/([^/]+)\/[^/]+)\/[^/]+$/.exec(path) ?? []
   const name = WHOLES.get(kind)
   return [

@@ -6,7 +6,7 @@ type DayProps = {
   readonly day: { readonly date: string; readonly complete: boolean }
 }
 
-/** A UTC day; one that is not over is marked. */
+/** A UTC day, with a mark if it has not ended. */
 export const Day = ({ visit: { say }, day: { date, complete } }: DayProps): Html => (
   <>
     <span class="date" safe>

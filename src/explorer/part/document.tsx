@@ -7,15 +7,15 @@ export type DocumentProps = TopProps & {
   readonly title: string
   /** A sentence for search engines. */
   readonly description: string
-  /** Elements of the document's head beside those that all have. */
+  /** Additional elements of the document's head. */
   readonly links?: Html
-  /** The height that the document is true for. */
+  /** The height of the document's data. */
   readonly height?: number | undefined
-  /** What stands below the head; the content is `#main`. */
+  /** The content below the header, with the element `#main`. */
   readonly children: Html | readonly Html[]
 }
 
-/** A whole document of HTML in the one design. */
+/** A complete HTML document in the common design. */
 export const Document = ({ title, description, links, height, children, ...top }: DocumentProps): Html => {
   const { site, root, lang, say } = top.shell
   return (

@@ -2,12 +2,12 @@
 import { cut } from '../format/visible.ts'
 import type { Html } from '../page.ts'
 
-/** Letters of an address that are shown. */
+/** Maximum length of a displayed address. */
 const SHOWN = 80
 
 /**
- * An address that anybody may have written into the chain. Only one of the web is a link, which says nothing of this page
- * and lends it no weight; what it shows is where it really leads, so that a name in its text deceives nobody.
+ * An address from the chain, which may be hostile. Only an http(s) address is a link. The link sends no
+ * referrer and does not count for search engines. Its text is its real target, so that it cannot mislead.
  */
 export const ExternalLink = ({ url }: { readonly url: string }): Html => {
   const address = webAddress(url)
@@ -23,7 +23,10 @@ export const ExternalLink = ({ url }: { readonly url: string }): Html => {
   )
 }
 
-/** An http(s) address in its normal form; undefined: it is none. A name and password in it would mislead. */
+/**
+ * An http(s) address in normalized form; undefined: the text is not one. An address with name and password is
+ * refused, since it could mislead.
+ */
 const webAddress = (url: string): string | undefined => {
   const parsed = URL.parse(url.trim())
   if (parsed === null || !/^https?:$/.test(parsed.protocol)) return undefined

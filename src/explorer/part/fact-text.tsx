@@ -7,11 +7,11 @@ import { Count } from './amount.tsx'
 type FactTextProps = {
   readonly visit: Pick<Visit, 'say'>
   readonly fact: Fact | undefined
-  /** Stands in front of a fact that is known. */
+  /** The text before a known fact. */
   readonly before?: string
 }
 
-/** A fact in a few words: `1,217.6 iost`, `13 holders`, `2026-11-21 09:30:15`. */
+/** A fact as a short text: `1,217.6 iost`, `13 holders`, `2026-11-21 09:30:15`. */
 export const FactText = ({ visit: { say }, fact, before = '' }: FactTextProps): Html => {
   if (fact === undefined) return ''
   if ('iso' in fact)

@@ -1,15 +1,15 @@
 /** @jsxImportSource @kitajs/html */
 import type { Html } from '../page.ts'
 
-/** A fact of a thing: what it is called, and what it is. */
+/** A fact of a thing: its name and its value. */
 export type Fact = readonly [name: string, value: Html]
 
 type FactsProps = { readonly facts: readonly Fact[] }
 
-/** The facts of a thing, a line each. */
+/** The facts of a thing, one per line. */
 export const Facts = ({ facts }: FactsProps): Html => <List kind="facts" facts={facts} />
 
-/** Figures that stand out, side by side. */
+/** Prominent figures, side by side. */
 export const Figures = ({ facts }: FactsProps): Html => <List kind="figures" facts={facts} />
 
 const List = ({ kind, facts }: FactsProps & { readonly kind: 'facts' | 'figures' }): Html => (

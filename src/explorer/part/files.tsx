@@ -9,13 +9,16 @@ import type { Html, Visit } from '../page.ts'
 type FilesProps = {
   readonly visit: Visit
   readonly file: Pick<Download, 'path' | 'isOfTime' | 'narrowedBy'>
-  /** The exact name of what the file is of; absent: its path says it. */
+  /** The canonical name of the file's subject; absent: the path contains it. */
   readonly id?: string
-  /** Rows of the list as the address asks for it; null: they are not counted. */
+  /** Number of rows that match the address; null: unknown. */
   readonly total: number | null
 }
 
-/** The list of a page as a file: as it is shown, and, where it has a range of time, of the usual periods with the same filters. */
+/**
+ * Links to the list of a page as files: the current selection, and, for a list with a range of time, the
+ * common periods with the same filters.
+ */
 export const Files = ({ visit, file, id = '', total }: FilesProps): Html => {
   const { say } = visit
   const to = (period: Readonly<Record<string, string>>): string => {

@@ -4,22 +4,22 @@ import { visible } from '../format/visible.ts'
 import { hrefTo } from '../links.ts'
 import type { Html, Visit } from '../page.ts'
 
-/** A field of a form that narrows a list, by the name that it has in the page's address. */
+/** A field of a filter form; `name` is its parameter in the page's address. */
 export type Field = {
   readonly name: string
   readonly label: string
-  /** A checkbox gives 1. */
+  /** A checked box has the value 1. */
   readonly type: 'text' | 'date' | 'number' | 'checkbox' | 'select'
-  /** Suggestions while a visitor types, or all that can be chosen. */
+  /** Suggestions during typing, or the options of a select. */
   readonly choices?: readonly string[]
-  /** Words for choices; absent: they are shown as they are. */
+  /** Labels of the choices; absent: the choices are shown unchanged. */
   readonly words?: ReadonlyMap<string, string>
 }
 
 type FiltersProps = {
   readonly visit: Visit
   readonly fields: readonly Field[]
-  /** What the button says; absent: that it narrows a list. */
+  /** The text of the button; absent: the usual one for filters. */
   readonly button?: string
 }
 
@@ -47,10 +47,10 @@ export const Filters = ({ visit, fields, button }: FiltersProps): Html => {
   )
 }
 
-/** Lengths of the periods that have a link, in days. */
+/** Lengths of the linked periods, in days. */
 const LENGTHS = [7, 30] as const
 
-/** Links to the last days of the chain; other filters stay. */
+/** Links to the most recent days of the chain. Other filters are kept. */
 const Lately = ({ visit }: { readonly visit: Visit }): Html => {
   const to = (days: number): string => {
     const query = new URLSearchParams(visit.query)
@@ -98,7 +98,7 @@ const FilterField = ({ visit, field }: FilterFieldProps): Html => {
   )
 }
 
-/** One of several values, or any; a value that the address has stays, whatever it is. */
+/** A select of one value, or of any. A value in the address is always an option, even an unknown one. */
 const Choice = ({ visit, field: { name, label, choices = [], words } }: FilterFieldProps): Html => {
   const value = visit.query.get(name) ?? ''
   const all = value === '' || choices.includes(value) ? choices : [value, ...choices]
@@ -119,18 +119,36 @@ const Choice = ({ visit, field: { name, label, choices = [], words } }: FilterFi
   )
 }
 
-/** The fields of a range of blocks and days. */
-export const rangeFields = ({ say }: Pick<Visit, 'say'>): readonly Field[] => [
-  { name: 'from', label: say({ en: 'From day (UTC)', zh: '起始日期（UTC）' }), type: 'date' },
-  { name: 'to', label: say({ en: 'To day (UTC)', zh: '结束日期（UTC）' }), type: 'date' },
-  { name: 'start_block', label: say({ en: 'From block', zh: '起始区块' }), type: 'number' },
-  { name: 'end_block', label: say({ en: 'To block', zh: '结束区块' }), type: 'number' },
-]
+/** The fields for a range of days and blocks, each with its parameter of the API. */
+export const RANGE_FIELDS = [
+  {
+    ...({ name: 'from', parameter: 'start_date', type: 'date' } as const),
+    label: { en: 'From day (UTC)', zh: '起始日期（UTC）' },
+  },
+  {
+    ...({ name: 'to', parameter: 'end_date', type: 'date' } as const),
+    label: { en: 'To day (UTC)', zh: '结束日期（UTC）' },
+  },
+  {
+    ...({ name: 'start_block', parameter: 'start_block', type: 'number' } as const),
+    label: { en: 'From block', zh: '起始区块' },
+  },
+  {
+    ...({ name: 'end_block', parameter: 'end_block', type: 'number' } as const),
+    label: { en: 'To block', zh: '结束区块' },
+  },
+] as const
 
-/** The fields of `rangeFields`. */
-export const RANGE = ['from', 'to', 'start_block', 'end_block'] as const
+/** The same fields in the visitor's language. */
+export const rangeFields = ({ say }: Pick<Visit, 'say'>): readonly Field[] =>
+  RANGE_FIELDS.map(({ name, label, type }) => ({ name, label: say(label), type }))
 
-/** Parameters of the API for the filled fields of an address; the API refuses an invalid day or number. */
+/** The field names of `rangeFields`. */
+export const RANGE = RANGE_FIELDS.map(({ name }) => name)
+
+/**
+ * The filled filter fields of an address, as parameters of the API. The API refuses an invalid day or number.
+ */
 export const filtersGiven = (
   { query }: Pick<Visit, 'query'>,
   names: readonly string[],
@@ -139,8 +157,7 @@ export const filtersGiven = (
   const add = (parameter: string, text: string | null): void => {
     if (text !== null && text !== '') given.push([parameter, text])
   }
-  for (const name of [...names, 'start_block', 'end_block']) add(name, query.get(name))
-  add('start_date', query.get('from'))
-  add('end_date', query.get('to'))
+  for (const name of names) add(name, query.get(name))
+  for (const { name, parameter } of RANGE_FIELDS) add(parameter, query.get(name))
   return Object.fromEntries(given)
 }

@@ -3,12 +3,14 @@ import type { Html } from '../page.ts'
 import { Anchor, type SectionProps } from './section-title.tsx'
 
 type FoldProps = SectionProps & {
-  /** Whether it is seen without a press. */
+  /** Whether the section is initially open. */
   readonly isOpen?: boolean
   readonly children: Html | readonly Html[]
 }
 
-/** A part of a page that is seen after one press. Its link stands outside the summary, which may hold no other control. */
+/**
+ * A collapsible section of a page. Its link is outside the summary, which must not contain another control.
+ */
 export const Fold = ({ visit, id, title, isOpen = false, children }: FoldProps): Html => (
   <div class="fold">
     <details class="card folded" open={isOpen}>

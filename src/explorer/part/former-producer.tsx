@@ -1,6 +1,8 @@
 /** @jsxImportSource @kitajs/html */
 import { getProducerRegistration } from '#actions/get-producer-registration.ts'
+import { counted } from '../format/counted.ts'
 import { visible } from '../format/visible.ts'
+import { pathOf } from '../links.ts'
 import { isNarrowed } from '../narrowed.ts'
 import type { Html, Shown, Visit } from '../page.ts'
 import { Amount, Count } from './amount.tsx'
@@ -10,7 +12,10 @@ import { None } from './none.tsx'
 import { When } from './time.tsx'
 import { askVoters, Voters } from './voters.tsx'
 
-/** The page of a producer that is no longer registered: since when, and who still votes for it. Throws Failure for any other account. */
+/**
+ * The page of a producer that is no longer registered: the time of the end, and its remaining voters. Throws
+ * Failure for any other account.
+ */
 export const formerProducer = async (visit: Visit): Promise<Shown> => {
   const { say, id: producer } = visit
   const [former, voting] = await Promise.all([
@@ -19,9 +24,10 @@ export const formerProducer = async (visit: Visit): Promise<Shown> => {
   ])
   const name = visible(former.account)
   return {
+    path: pathOf('producer', former.account),
     title: say({ en: `Former producer ${name}`, zh: `前生产者 ${name}` }),
     description: say({
-      en: `Former IOST block producer ${name}: when it was unregistered, and its ${voting.total} voters.`,
+      en: `Former IOST block producer ${name}: when it was unregistered, and its ${counted(voting.total, 'voter')}.`,
       zh: `IOST 前生产者 ${name}：注销时间与 ${voting.total} 个投票者。`,
     }),
     isMinor: isNarrowed(visit, ['page']),

@@ -4,23 +4,26 @@ import { hrefTo } from '../links.ts'
 import type { Html, Visit } from '../page.ts'
 import { Pager, pageGiven } from './pager.tsx'
 
-/** The end of a page of records: rows that are searched for have no numbers, so their pages follow one another. */
+/**
+ * The paging fields of a list of records. Searched rows have no number, so their pages can only be read in
+ * order.
+ */
 type Listed = {
   readonly transactions: readonly unknown[]
-  /** null: it is not known. */
+  /** null: unknown. */
   readonly total?: number | null | undefined
-  /** Where the next page goes on; absent: this is the last one, or pages have numbers. */
+  /** The position of the next page; absent: this is the last page, or pages have numbers. */
   readonly next?: string | undefined
 }
 
-/** The part of a list of records that the address asks for, as the API takes it. */
+/** The requested part of a list of records, as parameters of the API. */
 export const partGiven = (visit: Pick<Visit, 'query'>): CallParameters => {
   const after = visit.query.get('after') ?? ''
   const { page, size } = pageGiven(visit)
   return after === '' ? { page, size } : { size, after }
 }
 
-/** Leads to the other pages of a list of records. */
+/** Links to the other pages of a list of records. */
 export const RecordPager = ({ visit, listed }: { readonly visit: Visit; readonly listed: Listed }): Html => {
   const { total, next } = listed
   const isLater = (visit.query.get('after') ?? '') !== ''

@@ -5,15 +5,15 @@ import { Copied, Label } from './name.tsx'
 
 type HeadingProps = {
   readonly visit: Visit
-  /** What kind of thing the page is about. */
+  /** The kind of the page's subject. */
   readonly kind: string
-  /** Its name on the chain, number or hash. */
+  /** The subject's name on the chain, number or hash. */
   readonly id: string
-  /** Stands in place of its name; `""`: nothing does. */
+  /** A text in place of the name; `""`: none. */
   readonly alias?: string
 }
 
-/** The heading of a page about one thing: its kind, its name to be copied, and the label that the name has. */
+/** The heading of a page about one thing: its kind, its name with a copy button, and its label. */
 export const Heading = ({ visit, kind, id, alias = '' }: HeadingProps): Html => (
   <h1>
     <small safe>{kind}</small>

@@ -11,7 +11,7 @@ import { Owner } from './name.tsx'
 import { Rows } from './rows.tsx'
 import { At } from './time.tsx'
 
-/** A gas pledge: the account that it is for, and its amount. */
+/** A gas pledge: the account that benefits, and the amount. */
 export type Pledge = { readonly pledger: string; readonly amount: string }
 
 type Balance = AnswerOf<typeof getAccountBalance>
@@ -22,12 +22,12 @@ type HoldingsProps = {
   readonly pledges: readonly Pledge[]
 }
 
-/** Amounts that are frozen, and pledges, that a page shows. */
+/** Maximum number of frozen amounts, and of pledges, on a page. */
 const MOST = 12
-/** Up to this many amounts or pledges a list is open at first. */
+/** Maximum length of a list that is initially open. */
 const OPEN = 5
 
-/** The IOST of an owner: what can be used, and what is tied and until when. */
+/** The IOST of an owner: the available amount, and the locked amounts with their times. */
 export const Holdings = ({ visit, balance, pledges }: HoldingsProps): Html => {
   const { say } = visit
   const { frozen_balance: frozen, vote_balance: voted } = balance

@@ -10,10 +10,10 @@ type LargestProps = {
   readonly whole: string
 }
 
-/** Owners that are named. */
+/** Maximum number of owners. */
 const MOST = 5
 
-/** The largest owners of a whole, with their shares. */
+/** The largest owners, with their shares of a whole. */
 export const Largest = ({ visit, owners, whole }: LargestProps): Html => (
   <ol class="largest">
     {owners.slice(0, MOST).map(({ account, amount }) => (

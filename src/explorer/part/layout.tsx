@@ -1,5 +1,6 @@
 /** @jsxImportSource @kitajs/html */
 import { LANGUAGE_TAG } from '#actions/request/options.ts'
+import type { Text } from '#actions/text.ts'
 import { absolute } from '../format/time.ts'
 import { oneLine } from '../format/visible.ts'
 import { hrefTo, lastingHref } from '../links.ts'
@@ -11,13 +12,13 @@ import type { Frame } from './frame.ts'
 import { LiveSign } from './live-sign.tsx'
 import { OpenGraph } from './open-graph.tsx'
 
-/** Letters of a title and of a description: more than search engines show. */
+/** Maximum length of a title and of a description: more than search engines show. */
 const MOST_TITLE = 120
 const MOST_DESCRIPTION = 300
 
-/** A whole page of the explorer. */
+/** A complete page of the explorer. */
 export const Layout = ({ frame, shown }: { readonly frame: Frame; readonly shown: Shown }): Html => {
-  const { title: full, description: told = full, body, isMinor = false } = shown
+  const { title: full, description: told = full, body, path = frame.path, asOf, isMinor = false } = shown
   const [title, description] = [oneLine(full, MOST_TITLE), oneLine(told, MOST_DESCRIPTION)]
   return (
     <Document
@@ -29,14 +30,14 @@ export const Layout = ({ frame, shown }: { readonly frame: Frame; readonly shown
       description={description}
       links={
         <>
-          <OpenGraph frame={frame} title={title} description={description} />
+          <OpenGraph frame={frame} path={path} title={title} description={description} />
           {isMinor ? <meta name="robots" content="noindex" /> : ''}
-          <link rel="canonical" href={lastingHref(frame, frame.path)} />
+          <link rel="canonical" href={lastingHref(frame, path)} />
           {(['en', 'zh'] as const).map(lang => (
             <link
               rel="alternate"
               hreflang={LANGUAGE_TAG[lang]}
-              href={lastingHref({ ...frame, lang }, frame.path)}
+              href={lastingHref({ ...frame, lang }, path)}
             />
           ))}
         </>
@@ -47,7 +48,7 @@ export const Layout = ({ frame, shown }: { readonly frame: Frame; readonly shown
         <Crumbs frame={frame} />
         {body}
       </main>
-      <Foot frame={frame} />
+      <Foot frame={frame} asOf={asOf} />
     </Document>
   )
 }
@@ -57,13 +58,13 @@ const otherHref = ({ root, lang, path, query }: Frame): string => {
   const other = lang === 'en' ? 'zh' : 'en'
   const kept = new URLSearchParams(query)
   kept.delete('lang')
-  // The home page asks the browser which language to use, unless it is told.
+  // The home page redirects to the browser's language unless `lang` is given.
   if (path === '/' && other === 'en') kept.set('lang', 'en')
   const text = kept.toString()
   return `${hrefTo({ root, lang: other }, path)}${text === '' ? '' : `?${text}`}`
 }
 
-const Foot = ({ frame }: { readonly frame: Frame }): Html => {
+const Foot = ({ frame, asOf }: { readonly frame: Frame; readonly asOf: Text | undefined }): Html => {
   const { site, say, height, time, calls } = frame
   return (
     <footer class="foot">
@@ -71,10 +72,12 @@ const Foot = ({ frame }: { readonly frame: Frame }): Html => {
         ''
       ) : (
         <p safe>
-          {say({
-            en: `As of irreversible block ${height}, ${absolute(time)} UTC.`,
-            zh: `数据截至不可逆区块 ${height}，${absolute(time)} UTC。`,
-          })}
+          {say(
+            asOf ?? {
+              en: `As of irreversible block ${height}, ${absolute(time)} UTC.`,
+              zh: `数据截至不可逆区块 ${height}，${absolute(time)} UTC。`,
+            },
+          )}
         </p>
       )}
       <p class="warn trouble" role="status"></p>

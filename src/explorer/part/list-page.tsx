@@ -11,15 +11,15 @@ type ListPage = {
   /** A sentence with the contents of the list and their order. */
   readonly lead: Text
   readonly description?: Text
-  /** Rows of the whole list. */
+  /** Number of rows in the whole list. */
   readonly total: number
-  /** The whole list for people. */
+  /** The file with the whole list. */
   readonly file: Download
-  /** The rows of the page that is asked for. */
+  /** The rows of the requested page. */
   readonly table: Html
 }
 
-/** A page that is one list. Searches know its first page only. */
+/** A page with one list. Search engines may index only its first page. */
 export const listPage = (
   visit: Visit,
   { title, lead, description = title, total, file, table }: ListPage,

@@ -2,7 +2,10 @@
 import type { Html } from '../page.ts'
 import type { Frame } from './frame.ts'
 
-/** Says whether an open page is live and its data current; only the script shows it. Room is kept for the longer text, so nothing jumps. */
+/**
+ * The sign that an open page is live and its data current. Only the script shows it. Its width is that of the
+ * longest text, so that the layout does not shift.
+ */
 export const LiveSign = ({
   frame: { say, root, lang },
 }: {

@@ -7,11 +7,11 @@ type MadeProps = {
   readonly visit: Visit
   /** ISO-8601 UTC. */
   readonly iso: string
-  /** Hash of the transaction; `""`: the genesis block made it without one. */
+  /** Hash of the transaction; `""`: the genesis block created the thing without one. */
   readonly tx: string
 }
 
-/** When a thing was made, and the transaction that made it. */
+/** The time of a thing's creation, and the transaction. */
 export const Made = ({ visit, iso, tx }: MadeProps): Html => (
   <>
     <When visit={visit} iso={iso} /> {tx === '' ? '' : <Name visit={visit} kind="tx" id={tx} />}

@@ -20,17 +20,17 @@ const KINDS: ReadonlyMap<string, { readonly kind: Kind; readonly en: string; rea
   ],
 )
 
-/** The kind of page that a match leads to, and what that is called. */
+/** The kind of a match's page, and the name of the kind. */
 export const kindOf = (type: string) => KINDS.get(type) ?? { kind: 'account' as const, en: type, zh: type }
 
 type MatchRowsProps = {
   readonly visit: Pick<Visit, 'root' | 'home' | 'lang' | 'say' | 'site'>
   readonly matches: readonly Match[]
-  /** What is known of the first of them, in their order. */
+  /** The facts of the first matches, in their order. */
   readonly facts?: readonly (Fact | undefined)[]
 }
 
-/** Things that a text may mean, a line each. */
+/** A table of things that a text may mean. */
 export const MatchRows = ({ visit, matches, facts = [] }: MatchRowsProps): Html => {
   const { say } = visit
   const rows = matches.map((match, at) => ({ ...match, fact: facts[at] }))

@@ -6,11 +6,11 @@ type MoreProps = {
   readonly visit: Pick<Visit, 'say' | 'site'>
   readonly shown: number
   readonly total: number
-  /** Where the whole list is; absent: the API has it. */
+  /** Address of the whole list; absent: only the API has it. */
   readonly whole?: string
 }
 
-/** Says where the rest of a shortened list is. */
+/** A note on where to find the rest of a truncated list. */
 export const More = ({ visit, shown, total, whole }: MoreProps): Html => {
   if (total <= shown) return ''
   if (whole !== undefined)

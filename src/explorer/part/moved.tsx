@@ -5,16 +5,19 @@ import { Amount } from './amount.tsx'
 import { Owner } from './name.tsx'
 import { None } from './none.tsx'
 
-/** Movements that a row names. */
+/** Maximum number of movements that a row names. */
 const NAMED = 2
 
 type MovedProps = {
   readonly visit: Visit
-  /** undefined: they are not known yet. */
+  /** undefined: not known yet. */
   readonly movements: readonly Movement[] | undefined
 }
 
-/** What a transaction moved, as a row of a list has it: amount, sender and recipient, and how many more there are. */
+/**
+ * The movements of a transaction in a row of a list: amount, sender and recipient, and the number of further
+ * ones.
+ */
 export const Moved = ({ visit, movements }: MovedProps): Html =>
   movements === undefined ? (
     <small safe>{visit.say({ en: 'not known yet', zh: '尚不可知' })}</small>

@@ -14,11 +14,11 @@ import { When } from './time.tsx'
 type MovementsProps = {
   readonly visit: Visit
   readonly movements: readonly Movement[]
-  /** The text that stands for an empty list. */
+  /** The text for an empty list. */
   readonly none: Text
 }
 
-/** Token movements, a line each. */
+/** A table of token movements. */
 export const Movements = ({ visit, movements, none }: MovementsProps): Html => {
   const { say } = visit
   return (
@@ -66,7 +66,7 @@ export const Movements = ({ visit, movements, none }: MovementsProps): Html => {
   )
 }
 
-/** The memo of the sender has a column of its own, so that nobody takes it for data of the chain. */
+/** The sender's memo has its own column, so that it is not mistaken for data of the chain. */
 const memoColumn = (visit: Visit): Column<Movement> => [
   'Memo',
   '备注',

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import type { Visit } from '../page.ts'
 import { Owner } from './name.tsx'
 
-// Only what a name is written with.
+// Only the fields that a name needs.
 const visit = { root: './', home: './', lang: 'en', site: { labels: new Map() } } as unknown as Visit
 
 test.each(['alice00', 'vote.iost', '0'])('owner: %s leads to its page', async id => {

@@ -10,13 +10,16 @@ type NameProps = {
   readonly visit: Pick<Visit, 'root' | 'home' | 'lang' | 'site'>
   readonly kind: Kind
   readonly id: string | number
-  /** The whole of a long name; absent: its begin and end. The whole hash of a transaction is in the link's address alone. */
+  /**
+   * Whether to show a long name in full; absent: its beginning and end. The full hash of a transaction is
+   * only in the link's address.
+   */
   readonly isWhole?: boolean
-  /** What a part of the chain itself is for stands beside its name, too. */
+  /** Whether to show the purpose of a system contract or account as well. */
   readonly isExplained?: boolean
 }
 
-/** The name of a thing, which leads to its page, and the label that the operator gave it. */
+/** The name of a thing with a link to its page, and the operator's label for it. */
 export const Name = (props: NameProps): Html => {
   const { visit, kind, id, isExplained = false } = props
   return LABELLED.has(kind) ? (
@@ -29,10 +32,10 @@ export const Name = (props: NameProps): Html => {
   )
 }
 
-/** Things that are known by the name of an account or the id of a contract. */
+/** Things that are identified by the name of an account or the id of a contract. */
 const LABELLED: ReadonlySet<Kind> = new Set(['account', 'contract', 'producer'])
 
-/** Things whose names are digits and letters for machines, and look so. */
+/** Things with machine-made names, which are shown in a monospaced font. */
 const CODED: ReadonlySet<Kind> = new Set(['tx', 'block', 'contract'])
 
 const Linked = ({ visit, kind, id, isWhole = false }: NameProps): Html => {
@@ -50,8 +53,8 @@ const Linked = ({ visit, kind, id, isWhole = false }: NameProps): Html => {
 }
 
 /**
- * An owner of tokens: an account, a contract, a public key or `0`; an empty id is nobody. The chain lets tokens and NFTs be
- * issued to any other text, too, which has no page.
+ * An owner of tokens: an account, a contract, a public key or `0`; an empty id is no owner. The chain also
+ * lets tokens and NFTs be issued to any other text, which has no page.
  */
 export const Owner = ({ visit, id }: { readonly visit: Visit; readonly id: string }): Html => {
   if (id === '') return <None />
@@ -60,14 +63,14 @@ export const Owner = ({ visit, id }: { readonly visit: Visit; readonly id: strin
   return <Unlinked id={id} />
 }
 
-/** A contract that an action names: one that failed may name any text, which has no page. */
+/** A contract in an action. A failed action may name any text, which has no page. */
 export const Contract = ({ visit, id }: Pick<NameProps, 'visit'> & { readonly id: string }): Html =>
   isContractId(id) ? <Name visit={visit} kind="contract" id={id} /> : <Unlinked id={id} />
 
-/** Letters of a text that a title shows. */
+/** Maximum length of a text in a title attribute. */
 const MOST_TITLE = 120
 
-/** A text of any length in place of a name. */
+/** A text of any length without a page, in place of a name. */
 const Unlinked = ({ id }: { readonly id: string }): Html => {
   const shown = shortened(visible(id))
   return (
@@ -83,7 +86,7 @@ type LabelProps = {
   readonly isExplained?: boolean
 }
 
-/** The name of an owner or a contract for people, where it has one. */
+/** The label of an owner or a contract, if any. */
 export const Label = ({ visit, id, isExplained = true }: LabelProps): Html => {
   const known = knownName(visit, id)
   return known === undefined || !(isExplained || known.by === 'operator') ? (
@@ -98,10 +101,10 @@ export const Label = ({ visit, id, isExplained = true }: LabelProps): Html => {
   )
 }
 
-/** A longer name is set smaller in a heading. */
+/** The length from which a name in a heading has a smaller font. */
 const LONG = 24
 
-/** A text that is copied by a press on the button behind it. */
+/** A text with a copy button. */
 export const Copied = ({ visit, text }: { readonly visit: Visit; readonly text: string }): Html => (
   <span class={isAccountName(text) ? 'copied' : text.length > LONG ? 'copied code long-name' : 'copied code'}>
     <bdi safe>{visible(text)}</bdi>

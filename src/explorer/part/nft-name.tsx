@@ -9,7 +9,10 @@ type NftNameProps = {
   readonly id: string
 }
 
-/** The number of an NFT in its collection, which leads to its page. The collection stands beside it, or is the page itself. */
+/**
+ * The id of an NFT in its collection, with a link to its page. The collection is shown beside it, or is the
+ * page's subject.
+ */
 export const NftName = ({ visit, collection, id }: NftNameProps): Html => (
   <a class="name nft" href={hrefTo(visit, pathOfNft(collection, id))}>
     <bdi safe>{`#${shortened(visible(id))}`}</bdi>

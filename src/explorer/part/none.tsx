@@ -1,5 +1,5 @@
 /** @jsxImportSource @kitajs/html */
 import type { Html } from '../page.ts'
 
-/** Stands where there is nothing to show. */
+/** The mark for a missing value. */
 export const None = (): Html => <span class="none">—</span>

@@ -7,13 +7,15 @@ import type { Frame } from './frame.ts'
 
 type OpenGraphProps = {
   readonly frame: Frame
+  /** Of the page. */
+  readonly path: string
   readonly title: string
   readonly description: string
 }
 
-/** What a messenger or another site shows of a page that somebody sends: title, description and language. */
-export const OpenGraph = ({ frame, title, description }: OpenGraphProps): Html => {
-  const { say, lang, path, isOriginKnown } = frame
+/** The Open Graph tags of a page, for messengers and other sites: title, description and language. */
+export const OpenGraph = ({ frame, path, title, description }: OpenGraphProps): Html => {
+  const { say, lang, isOriginKnown } = frame
   return (
     <>
       <meta property="og:type" content="website" />
@@ -21,7 +23,7 @@ export const OpenGraph = ({ frame, title, description }: OpenGraphProps): Html =
       <meta property="og:title" content={title} />
       <meta property="og:description" content={description} />
       <meta property="og:locale" content={lang === 'zh' ? 'zh_CN' : 'en_US'} />
-      {/* An address must be absolute, and the page of a height is the same page. */}
+      {/* The address must be absolute. Without a height, since the page is the same at every height. */}
       {isOriginKnown ? (
         <>
           <meta property="og:url" content={lastingHref(frame, path)} />
@@ -35,7 +37,7 @@ export const OpenGraph = ({ frame, title, description }: OpenGraphProps): Html =
   )
 }
 
-/** What is not found, or not known yet, has the picture of the first page. */
+/** A page that is not found, or not known yet, has the picture of the home page. */
 const Picture = ({ frame, title }: Pick<OpenGraphProps, 'frame' | 'title'>): Html => (
   <>
     <meta

@@ -12,6 +12,6 @@ export const Outcome = ({ visit, code }: OutcomeProps): Html => (
   </span>
 )
 
-/** The same where success goes without saying. */
+/** The outcome of a failed transaction; empty for a success. */
 export const Failed = ({ visit, code }: OutcomeProps): Html =>
   code === 'SUCCESS' ? '' : <Outcome visit={visit} code={code} />

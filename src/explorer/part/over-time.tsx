@@ -8,9 +8,9 @@ import { StepTable } from './step-table.tsx'
 
 /** A figure of each step. */
 type Figure<R> = {
-  /** With the unit, where it has one. */
+  /** The title, with the unit if there is one. */
   readonly title: Text
-  /** Of its column, in English and Chinese. */
+  /** The column's head, in English and Chinese. */
   readonly head: readonly [en: string, zh: string]
   readonly value: (row: R) => string
 }
@@ -21,13 +21,13 @@ type OverTimeProps<R> = {
   /** Oldest first. */
   readonly rows: readonly R[]
   readonly Plotted: typeof Plot
-  /** Those that have a plot. */
+  /** The figures with a plot. */
   readonly figures: readonly Figure<R>[]
-  /** Those that are in the table only. */
+  /** The figures that are only in the table. */
   readonly others?: readonly Figure<R>[]
 }
 
-/** A plot of each figure, and all of them in the table behind. */
+/** A plot of each figure, and a collapsed table of all of them. */
 export const OverTime = <R extends StepRow>(props: OverTimeProps<R>): Html => {
   const { visit, step, rows, Plotted, figures, others = [] } = props
   return (

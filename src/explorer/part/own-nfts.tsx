@@ -16,7 +16,7 @@ type OwnNftsProps = {
   readonly total: number
 }
 
-/** The NFTs that an owner got last; nothing where it owns none, as few do. */
+/** An owner's most recently received NFTs; empty if it owns none, which is usual. */
 export const OwnNfts = ({ visit, nfts, total }: OwnNftsProps): Html => {
   if (total === 0) return ''
   const all = grouped(String(total))

@@ -2,13 +2,14 @@
 import type { CallParameters } from '#actions/ask.ts'
 import type { Text } from '#actions/text.ts'
 import { grouped } from '../format/amount.ts'
+import { counted } from '../format/counted.ts'
 import { hrefTo } from '../links.ts'
 import type { Html, Visit } from '../page.ts'
 
-/** Rows of a page of the explorer. */
+/** Rows per page of the explorer. */
 const PAGE_SIZE = 25
 
-/** The page of a list that the address asks for, as the API takes it. */
+/** The requested page of a list, as parameters of the API. */
 export const pageGiven = ({
   query,
 }: Pick<Visit, 'query'>): { readonly page: string; readonly size: string } => ({
@@ -16,7 +17,7 @@ export const pageGiven = ({
   size: String(PAGE_SIZE),
 })
 
-/** The number of the page that the address asks for; 1 where that is no whole number. */
+/** The number of the requested page; 1 if the parameter is not a whole number. */
 const numberOf = ({ query }: Pick<Visit, 'query'>): number => {
   const page = query.get('page') ?? ''
   return /^\d+$/.test(page) ? Math.max(1, Number(page)) : 1
@@ -25,15 +26,16 @@ const numberOf = ({ query }: Pick<Visit, 'query'>): number => {
 /** The last page of a list of `total` rows. */
 const lastOf = (total: number): number => Math.max(1, Math.ceil(total / PAGE_SIZE))
 
-/** The rows of the page that the address asks for, or of the last one, of a list that is there whole. */
+/** The rows of the requested page, or of the last one if it is beyond the end, of a list in memory. */
 export const pageOf = <R,>(visit: Pick<Visit, 'query'>, rows: readonly R[]): readonly R[] => {
   const page = Math.min(lastOf(rows.length), numberOf(visit))
   return rows.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE)
 }
 
 /**
- * The last page of a list, where the address asks for one behind it: the list may have had that page, and its visitors see
- * the end of it rather than nothing. undefined: the page is there, or the call is of no page of the address.
+ * The last page of a list, if the requested page is beyond it. The list may have had that page before, and
+ * its visitors see the end of the list instead of an empty page. undefined: the page exists, or the call is
+ * not for the page of the address.
  */
 export const lastInstead = (
   visit: Pick<Visit, 'query'>,
@@ -47,7 +49,7 @@ export const lastInstead = (
   return numberOf(visit) > last ? last : undefined
 }
 
-/** The path of another page of the list that an address shows. */
+/** The path of another page of the list, with the other parameters of the address. */
 export const pathOfPage = ({ path, query }: Pick<Visit, 'path' | 'query'>, page: number): string => {
   const other = new URLSearchParams(query)
   if (page === 1) other.delete('page')
@@ -56,11 +58,11 @@ export const pathOfPage = ({ path, query }: Pick<Visit, 'path' | 'query'>, page:
   return `${path}${text === '' ? '' : `?${text}`}`
 }
 
-/** The number in the whole list, from 1, of the row at a place of the page that is shown. */
+/** The rank in the whole list, from 1, of the row at index `at` of the current page. */
 export const rankOf = (visit: Pick<Visit, 'query'>, at: number): number =>
   (numberOf(visit) - 1) * PAGE_SIZE + at + 1
 
-/** Leads to the other pages of a list; `total` counts its rows. */
+/** Links to the other pages of a list. `total`: number of rows. */
 export const Pager = ({ visit, total }: { readonly visit: Visit; readonly total: number }): Html => {
   const last = lastOf(total)
   const page = Math.min(last, numberOf(visit))
@@ -95,12 +97,12 @@ export const Pager = ({ visit, total }: { readonly visit: Visit; readonly total:
   )
 }
 
-/** Up to this many pages a list needs no form: each page is a step or two away. */
+/** Maximum number of pages without a form: each page is a click or two away. */
 const SHORT = 3
 
 type AnyPageProps = { readonly visit: Visit; readonly page: number; readonly last: number }
 
-/** A form that leads to any page of the list and keeps the filters of the address. */
+/** A form for the number of any page of the list, which keeps the filters of the address. */
 const AnyPage = ({ visit, page, last }: AnyPageProps): Html => (
   <form class="to-page" action={hrefTo(visit, visit.path)} method="get">
     {[...visit.query]
@@ -123,5 +125,5 @@ const countOf = ({ page, last, total }: Readonly<Record<'page' | 'last' | 'total
   const [at, of] = [grouped(String(page)), grouped(String(last))]
   const pages =
     last === 1 ? { en: '', zh: '' } : { en: `Page ${at} of ${of} · `, zh: `第 ${at} / ${of} 页 · ` }
-  return { en: `${pages.en}${rows} ${total === 1 ? 'row' : 'rows'}`, zh: `${pages.zh}共 ${rows} 条` }
+  return { en: `${pages.en}${counted(total, 'row')}`, zh: `${pages.zh}共 ${rows} 条` }
 }

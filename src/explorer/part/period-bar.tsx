@@ -6,14 +6,20 @@ import type { Html, Visit } from '../page.ts'
 type PeriodBarProps = {
   readonly visit: Visit
   readonly period: Period
-  /** The days that were answered. */
+  /** The days of the answer. */
   readonly days: readonly { readonly date: string }[]
 }
 
-/** Days that one press asks for. */
+/** Lengths of the linked periods, in days. */
 const LENGTHS = [30, 90, 366] as const
 
-/** Chooses the days of a page. */
+/** The fields of a period, which have the names of the API's parameters. */
+export const PERIOD_FIELDS = [
+  { name: 'start_date', label: { en: 'From', zh: '起' } },
+  { name: 'end_date', label: { en: 'To', zh: '止' } },
+] as const
+
+/** The controls for a page's period. */
 export const PeriodBar = ({ visit, period, days }: PeriodBarProps): Html => {
   const { say } = visit
   const to = (other: Partial<Period>): string =>
@@ -22,14 +28,12 @@ export const PeriodBar = ({ visit, period, days }: PeriodBarProps): Html => {
   return (
     <div class="period">
       <form class="filters" method="get" action={hrefTo(visit, visit.path)}>
-        <label>
-          <span safe>{say({ en: 'From', zh: '起' })}</span>
-          <input type="date" name="start_date" value={period.start_date} />
-        </label>
-        <label>
-          <span safe>{say({ en: 'To', zh: '止' })}</span>
-          <input type="date" name="end_date" value={period.end_date} />
-        </label>
+        {PERIOD_FIELDS.map(({ name, label }) => (
+          <label>
+            <span safe>{say(label)}</span>
+            <input type="date" name={name} value={period[name]} />
+          </label>
+        ))}
         <button type="submit" safe>
           {say({ en: 'Show', zh: '显示' })}
         </button>

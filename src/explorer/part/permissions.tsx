@@ -9,10 +9,10 @@ import { type Column, Rows } from './rows.tsx'
 type PermissionsProps = { readonly visit: Visit; readonly detail: AccountDetail }
 type Item = AccountDetail['groups'][string]['items'][number]
 
-/** Permissions, groups, and items of each that a page shows. */
+/** Maximum number of permissions, of groups, and of items of each, on a page. */
 const MOST = 20
 
-/** Who may act for an account. */
+/** The permissions of an account. */
 export const Permissions = ({ visit, detail }: PermissionsProps): Html => {
   const { say } = visit
   const permissions = Object.values(detail.permissions)

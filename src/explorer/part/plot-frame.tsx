@@ -6,8 +6,8 @@ import type { Html, Visit } from '../page.ts'
 import { AREA, gridOf } from './plot-shapes.tsx'
 
 /**
- * A figure at each of some times, oldest first. `date` is a day (`2026-11-21`; of a week its first one), a month (`2026-11`)
- * or a time (`2026-11-21 10:03:22`); values are exact decimals.
+ * A figure over time, oldest first. `date` is a day (`2026-11-21`; the first one of a week), a month
+ * (`2026-11`) or a time (`2026-11-21 10:03:22`). Values are exact decimals.
  */
 export type Series = readonly { readonly date: string; readonly value: string }[]
 
@@ -16,20 +16,21 @@ type FrameProps = {
   readonly title: string
   readonly series: Series
   readonly extent: Extent
-  /** The most telling of the figures, in words. */
+  /** The most important figure, in words. */
   readonly told: string
-  /** The day of that figure; it stays on one line. */
+  /** The date of that figure, which does not wrap. */
   readonly on?: string
   readonly isLarge?: boolean
-  /** How a value is written. */
+  /** Formats a value. */
   readonly written?: (value: string) => string
   /** Draws the values on the axis. */
   readonly children: (axis: Axis) => Html
 }
 
 /**
- * The frame of every plot: axes with round labels, what is most telling, and the values for the script, which shows the one
- * that somebody points at. All of it is drawn here, so nothing moves when the script has loaded.
+ * The frame of every plot: axes with round labels, the most important figure, and the values for the script,
+ * which shows the one at which the visitor points. All of it is rendered on the server, so that the script
+ * causes no layout shift.
  */
 export const PlotFrame = ({
   visit,
@@ -92,7 +93,7 @@ export const PlotFrame = ({
   )
 }
 
-/** The labels of the axis of times; those near its ends stay within them. */
+/** The labels of the time axis. The first and last labels stay within its ends. */
 const Dates = ({ series }: { readonly series: Series }): Html => (
   <svg class="dates" aria-hidden="true">
     {datesLabelled(series.map(({ date }) => date)).map(({ at, text }) => {

@@ -4,17 +4,20 @@ import type { Html } from '../page.ts'
 
 const WIDTH = 1200
 const HEIGHT = 200
-/** A bar is no wider, however few there are. */
+/** Maximum width of a bar, even when there are few. */
 const WIDEST = WIDTH / 20
 
-/** The coordinates of a plot, which is stretched to the room that it has: whole numbers, finer than what can be seen. */
+/**
+ * The coordinate system of a plot, which is stretched to the available size. Its whole numbers are finer than
+ * visible.
+ */
 export const AREA = `0 0 ${WIDTH} ${HEIGHT}`
 
-/** Lines across a plot at the labels of its axis. */
+/** Lines across a plot at the ticks of its axis. */
 export const gridOf = (axis: Axis): string =>
   axis.ticks.map(tick => `M0 ${shareOf(axis, tick)}H${WIDTH}`).join('')
 
-/** How far below the upper end of a plot a value stands. */
+/** The distance of a value from the top of a plot. */
 const shareOf = ({ ticks }: Axis, value: number): number => {
   const [least = 0, most = 1] = [ticks[0], ticks.at(-1)]
   return Math.round(((most - value) / (most - least)) * HEIGHT)
@@ -23,7 +26,7 @@ const shareOf = ({ ticks }: Axis, value: number): number => {
 /** Values to draw, one for each step, and their axis. */
 export type ShapeProps = { readonly values: readonly number[]; readonly axis: Axis }
 
-/** A bar from zero for each value, in one path; where they are narrow, they touch. */
+/** A bar from zero for each value, in one path. Narrow bars touch. */
 export const Bars = ({ values, axis, kind }: ShapeProps & { readonly kind?: 'gain' | 'loss' }): Html => {
   const step = WIDTH / values.length
   const width = Math.min(WIDEST, step > 8 ? step * 0.85 : step)
@@ -36,13 +39,13 @@ export const Bars = ({ values, axis, kind }: ShapeProps & { readonly kind?: 'gai
   return <path class={kind} d={values.map(bar).join('')} />
 }
 
-/** Levels as they stood at the end of each step, as a line of stairs; filled down to zero where the axis begins there. */
+/** The level at the end of each step, as a stepped line; filled down to zero if the axis begins there. */
 export const Levels = ({ values, axis }: ShapeProps): Html => {
   const step = WIDTH / values.length
   const levels = values.map(value => shareOf(axis, value))
   const stairs = levels
     .map((level, at) => {
-      // A level that lasts is one line.
+      // A constant level is one line.
       const up = at === 0 ? `M0 ${level}` : level === levels[at - 1] ? '' : `V${level}`
       return level === levels[at + 1] ? up : `${up}H${Math.round((at + 1) * step)}`
     })

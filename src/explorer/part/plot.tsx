@@ -7,10 +7,10 @@ import { Bars, Levels } from './plot-shapes.tsx'
 
 type PlotProps = {
   readonly visit: Pick<Visit, 'say' | 'lang'>
-  /** With the unit, where it has one. */
+  /** The title, with the unit if there is one. */
   readonly title: string
   readonly series: Series
-  /** A plot that has the page for itself. */
+  /** Whether the plot is the main content of the page. */
   readonly isLarge?: boolean
 }
 
@@ -35,7 +35,7 @@ export const Plot = ({ visit, title, series, isLarge = false }: PlotProps): Html
   )
 }
 
-/** What there was at the end of each step, such as a balance, as a line. */
+/** A level at the end of each step, such as a balance, as a line. */
 export const LevelPlot = ({ visit, title, series, isLarge = false }: PlotProps): Html => {
   const last = series.at(-1)
   if (last === undefined) return ''

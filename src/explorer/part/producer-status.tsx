@@ -8,7 +8,7 @@ type ProducerStatusProps = {
   readonly online: boolean
 }
 
-/** Whether a producer is a candidate, and takes part at the moment. */
+/** Whether a producer is a candidate, and online. */
 export const ProducerStatus = ({ visit: { say }, isProducer, online }: ProducerStatusProps): Html => (
   <span class={isProducer ? `badge ${online ? 'good' : 'warn'}` : 'badge'} safe>
     {say(producerStatusOf({ isProducer, online }))}

@@ -2,14 +2,17 @@
 import { encode } from 'uqr'
 import type { Html, Visit } from '../page.ts'
 
-/** Light modules around a code, which readers need (ISO/IEC 18004). */
+/** Width of the light border in modules, as readers require (ISO/IEC 18004). */
 const BORDER = 4
-/** One mask of the eight: to weigh all of them takes seven times as long, on every page, and a name fills a small code. */
+/**
+ * A fixed mask. Evaluating all eight takes seven times as long, on every page, and a name needs only a small
+ * code.
+ */
 const MASK = 2
 
 type QrCodeProps = { readonly visit: Pick<Visit, 'say'>; readonly text: string }
 
-/** A text as a QR code, which a phone reads off the screen; seen after one press. */
+/** A collapsed QR code of a text, for phones. */
 export const QrCode = ({ visit, text }: QrCodeProps): Html => {
   const { data, size } = encode(text, { ecc: 'M', border: BORDER, maskPattern: MASK })
   return (
@@ -26,7 +29,7 @@ export const QrCode = ({ visit, text }: QrCodeProps): Html => {
   )
 }
 
-/** The dark modules of a row: a line of a module's width through the middle of each run of them. */
+/** The dark modules of a row as a path: a line of a module's width through the middle of each run. */
 const runsOf = (row: readonly boolean[], y: number): string =>
   [...row.map(Number).join('').matchAll(/1+/g)]
     .map(({ index, 0: { length } }) => `M${index} ${y}h${length}`)

@@ -5,14 +5,14 @@ import { hrefTo } from '../links.ts'
 import type { Html, Shown, Visit } from '../page.ts'
 import { Fold } from './fold.tsx'
 
-/** The address at which the page of a thing gives its whole text, which pages shorten. */
+/** The address of a page's whole text, which pages truncate. */
 export const rawHref = (visit: Pick<Visit, 'root' | 'home' | 'lang' | 'path'>): string =>
   hrefTo(visit, `${visit.path}?raw=1`)
 
-/** Whether the address asks for that text alone. */
+/** Whether the address requests the whole text. */
 export const isRaw = ({ query }: Pick<Visit, 'query'>): boolean => query.get('raw') === '1'
 
-/** A whole text, which browsers only show: as JSON or as plain text. */
+/** A whole text, which browsers only display: as JSON or as plain text. */
 export const rawText = (title: string, text: string, form: 'json' | 'plain'): Shown => ({
   title,
   body: text,
@@ -21,14 +21,14 @@ export const rawText = (title: string, text: string, form: 'json' | 'plain'): Sh
 
 type AllOfItProps = { readonly visit: Pick<Visit, 'say'>; readonly href: string }
 
-/** Leads to the whole of what is shortened. */
+/** A link to the whole of a truncated text. */
 export const AllOfIt = ({ visit, href }: AllOfItProps): Html => (
   <a href={href} rel="nofollow" safe>
     {visit.say({ en: 'Full text →', zh: '查看全文 →' })}
   </a>
 )
 
-/** Letters that are shown. */
+/** Default maximum of displayed characters. */
 const MOST = 8_192
 
 type FoldedProps = {
@@ -36,13 +36,13 @@ type FoldedProps = {
   readonly id: string
   readonly title: string
   readonly text: string
-  /** Letters that are shown; absent: as many as of any text. */
+  /** Maximum of displayed characters; absent: the default. */
   readonly most?: number
-  /** Shows its beginning; absent: as it is. */
+  /** Renders the displayed text; absent: unformatted. */
   readonly show?: (beginning: string) => Html
 }
 
-/** A long text that is seen after one press. */
+/** A collapsed long text. */
 export const Folded = ({ visit, id, title, text, most = MOST, show = Plain }: FoldedProps): Html => {
   const { text: shown, isWhole } = beginningOf(text, most)
   return (
@@ -71,6 +71,6 @@ const Plain = (text: string): Html => (
   </pre>
 )
 
-/** A value as JSON over several lines. */
+/** A value as indented JSON. */
 export const spreadJson = (value: unknown): string =>
   JSON.stringify(value, (_key, each: unknown) => (each instanceof Exact ? each.text : each), 2)

@@ -14,11 +14,14 @@ type ReceiptsProps = {
   readonly visit: Visit
   readonly actions: readonly CalledAction[]
   readonly receipts: readonly Receipt[]
-  /** Receipts that are shown. */
+  /** Maximum number of displayed receipts. */
   readonly most: number
 }
 
-/** The receipts that contracts wrote while a transaction ran: by action, with those of inner calls inside, as far as that follows. */
+/**
+ * The receipts of a transaction, by action and with those of inner calls nested, as far as that can be
+ * derived.
+ */
 export const Receipts = ({ visit, actions, receipts, most }: ReceiptsProps): Html => {
   const { say } = visit
   const roots = nested(receipts.slice(0, most))

@@ -14,15 +14,15 @@ import { Ago } from './time.tsx'
 type RecordRowsProps = {
   readonly visit: Visit
   readonly rows: readonly Recorded[]
-  /** The owner of these rows: amounts that it gave have a minus. */
+  /** The owner of these rows: amounts that it sent have a minus. */
   readonly owner?: string
   readonly live?: string
 }
 
-/** Letters of a memo that a row has room for; the page of the transaction has all of it. */
+/** Maximum length of a memo in a row. The transaction's page shows all of it. */
 const MEMO = 60
 
-/** Records, a line each. */
+/** A table of records. */
 export const RecordRows = ({ visit, rows, owner, live }: RecordRowsProps): Html => {
   const columns: readonly Column<Recorded>[] = [
     ['Transaction', '交易', row => <Name visit={visit} kind="tx" id={row.tx_hash} />, { place: 'base' }],
@@ -51,7 +51,10 @@ export const RecordRows = ({ visit, rows, owner, live }: RecordRowsProps): Html 
 
 type PartyProps = { readonly visit: Visit; readonly id: string; readonly owner: string | undefined }
 
-/** A party of a row. The other side links to its page; the owner of the rows does not, as the reader is there. */
+/**
+ * A party of a row. The counterparty has a link; the owner of the rows has none, since its page is the
+ * current one.
+ */
 const Party = ({ visit, id, owner }: PartyProps): Html =>
   id !== '' && id === owner ? (
     <span class="name own">
@@ -133,7 +136,7 @@ const Movement = ({ visit, row, owner }: MovementProps): Html => {
   )
 }
 
-/** The amount that a call names, without a sign: what it moved stands in rows of its own. */
+/** The amount in a call, without a sign: the movements are in separate rows. */
 const CalledFor = ({ visit: { say }, row }: Omit<MovementProps, 'owner'>): Html => {
   const named = calledFor(row)
   if (named === undefined) return <None />
@@ -150,7 +153,7 @@ const CalledFor = ({ visit: { say }, row }: Omit<MovementProps, 'owner'>): Html 
 
 type LockProps = { readonly visit: Visit; readonly until: string | undefined }
 
-/** Until when the receiver cannot use what moved, apart from the memo, which anybody may write. */
+/** The end of a freeze. It is separate from the memo, which the sender may write freely. */
 const Lock = ({ visit: { say }, until }: LockProps): Html =>
   until === undefined || !isNanoseconds(until) ? (
     ''

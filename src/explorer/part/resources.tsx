@@ -64,7 +64,7 @@ const positive = (decimal: string): string => (decimal.startsWith('-') ? '0' : d
 type MeasureProps = {
   readonly part: string
   readonly whole: string
-  /** Says whether the part is what is left or what is used. */
+  /** A text that says whether the percentage is available or used. */
   readonly tell: (percent: string) => string
   readonly children: Html
 }

@@ -10,7 +10,7 @@ import { Plot } from './plot.tsx'
 type Row = AnswerOf<typeof getRewardHistory>['rewards'][number]
 type RewardStep = Extract<Row, { readonly exchanged: string }>
 
-/** What a producer and its voters were given and took, by steps, oldest first. */
+/** The rewards and withdrawals of a producer and its voters, by steps, oldest first. */
 export type RewardHistory = { readonly steps: Steps; readonly rows: readonly RewardStep[] }
 
 const isStep = (row: Row): row is RewardStep => 'exchanged' in row
@@ -25,7 +25,7 @@ export const rewardsSince = async (visit: Visit, producer: string): Promise<Rewa
   return { steps, rows: named(steps.step, history.rewards.filter(isStep).toReversed()) }
 }
 
-/** All that can have a plot, and what is in the table beside. */
+/** All figures that can have a plot or a column of the table. */
 const FIGURES = [
   {
     title: { en: 'Paid for blocks made (IOST)', zh: '出块所得（IOST）' },
@@ -51,7 +51,9 @@ const FIGURES = [
 
 type RewardProps = { readonly visit: Visit; readonly history: RewardHistory | undefined }
 
-/** Rewards as plots, one of each kind that there were, with the exact figures behind them. */
+/**
+ * Rewards as plots, one of each kind that is not always zero, with the exact figures in a collapsed table.
+ */
 export const RewardsOverTime = ({ visit, history }: RewardProps): Html => {
   if (history === undefined) return ''
   const { steps, rows } = history

@@ -2,22 +2,23 @@
 import type { Text } from '#actions/text.ts'
 import type { Html, Visit } from '../page.ts'
 
-/** A column: its head in both languages, its cells, and how they are laid out. */
+/** A column: its head in both languages, its cells, and their layout. */
 export type Column<R> = readonly [en: string, zh: string, cell: (row: R) => Html, layout?: Layout]
 
 type Layout = {
-  /** Digits stand under digits. */
+  /** Whether cells are numbers, aligned by digits. */
   readonly isNumber?: boolean
-  /** Where the cell stands on a card; absent: below the first line, after the column's name. */
+  /** The place of the cell on a card; absent: below the first line, after the column's name. */
   readonly place?: Place
-  /** Left out of a table on a screen of middle width; cards show it. */
+  /** Whether a table on a medium screen omits the column; cards show it. */
   readonly isSpare?: boolean
 }
 
 /**
- * Where a cell stands when a narrow screen turns its row into a card. `lead` and `end` are the two ends of the first line;
- * the first column is `lead` by default. Other cells stand below it, after the name of their column: `bare` leaves the name
- * out, `to` puts an arrow in its place. `base` is the last line. `wide` is not on a card: the page that the row links to has it.
+ * The place of a cell when a narrow screen turns its row into a card. `lead` and `end` are the two ends of
+ * the first line; the first column is `lead` by default. Other cells are below it, after the name of their
+ * column: `bare` omits the name, `to` replaces it by an arrow. `base` is the last line. `wide` is not on a
+ * card, since the linked page shows it.
  */
 type Place = 'lead' | 'end' | 'bare' | 'to' | 'base' | 'wide'
 
@@ -27,13 +28,19 @@ type RowsProps<R> = {
   readonly rows: readonly R[]
   /** The text of an empty table; absent: the table is never empty. */
   readonly none?: Text
-  /** By this name the script finds the table again when it asks for the page anew; absent: it stays as it is. */
+  /**
+   * The name by which the script identifies the table when it refreshes the page; absent: the table is not
+   * refreshed.
+   */
   readonly live?: string
-  /** A table of few short columns, which stays one however little room there is. */
+  /** A table of a few short columns, which is never turned into cards. */
   readonly isNarrow?: boolean
 }
 
-/** A table. On a narrow screen each row becomes a card of a few lines, whose cells name their columns. */
+/**
+ * A table. On a narrow screen each row becomes a card of a few lines, whose cells have the names of their
+ * columns.
+ */
 export const Rows = <R,>({
   visit: { say },
   columns,

@@ -3,12 +3,12 @@ import type { Html, Visit } from '../page.ts'
 
 export type SectionProps = {
   readonly visit: Pick<Visit, 'say'>
-  /** Of its title: where links lead to, in both languages and for as long as the part is there. */
+  /** The id of the title: the target of links, equal in both languages and stable. */
   readonly id: string
   readonly title: string
 }
 
-/** A link to a part of the page, to be copied or kept. It appears when the title is pointed at, and when the link has the focus. */
+/** A permanent link to a section. It appears while the title is hovered or the link has the focus. */
 export const Anchor = ({ visit, id, title }: SectionProps): Html => (
   <a
     class="anchor"
@@ -20,8 +20,8 @@ export const Anchor = ({ visit, id, title }: SectionProps): Html => (
 )
 
 /**
- * The title of a part of a page, and the link to it. The link stands beside the heading and not within it, since its name
- * would become part of the heading's.
+ * The title of a section, and the link to it. The link is beside the heading and not within it, since its
+ * name would become part of the heading's name.
  */
 export const SectionTitle = ({ visit, id, title }: SectionProps): Html => (
   <>

@@ -2,7 +2,10 @@
 import type { Html } from '../page.ts'
 import { Document, type DocumentProps } from './document.tsx'
 
-/** A page of the service itself, such as the reference: in the design of the explorer, and there without it, too. */
+/**
+ * A page of the service itself, such as the reference. It has the explorer's design, and is served without
+ * the explorer, too.
+ */
 export const ServicePage = ({ children, ...props }: DocumentProps): Html => (
   <Document {...props}>
     {children as 'safe'}

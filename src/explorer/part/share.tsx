@@ -7,11 +7,11 @@ import { None } from './none.tsx'
 type ShareProps = {
   readonly part: string
   readonly whole: string
-  /** Says what the percentage is of, where nothing beside it does. */
+  /** A text that explains the percentage, if nothing beside it does. */
   readonly tell?: (percent: string) => string
 }
 
-/** The share of a part in a whole, in percent and as a bar; `—` where there is no whole. */
+/** The share of a part in a whole, in percent and as a bar; `—` if the whole is zero. */
 export const Share = ({ part, whole, tell = same }: ShareProps): Html => {
   const percent = percentOf(part, whole)
   return percent === undefined ? (
@@ -28,7 +28,7 @@ export const Share = ({ part, whole, tell = same }: ShareProps): Html => {
 
 const same = (percent: string): string => percent
 
-/** The share of a part in a whole, as a bar that screen readers skip. */
+/** The share of a part in a whole, as a bar that is hidden from screen readers. */
 export const Bar = ({ part, whole }: { readonly part: string; readonly whole: string }): Html => (
   <svg class="share" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">
     <rect width="100" height="1" />
@@ -40,9 +40,9 @@ export const Bar = ({ part, whole }: { readonly part: string; readonly whole: st
 const percentText = (percent: string, part: string): string =>
   percent === '0.00' && /[1-9]/.test(part) ? '< 0.01 %' : `${percent} %`
 
-/** How many of the largest are in a band together with those of the bands before it. */
+/** The last ranks of the bands. */
 const BANDS = [1, 10, 100] as const
-/** The most rows that `Concentration` looks at. */
+/** Maximum number of owners that `Concentration` uses. */
 export const MOST_BANDED = 100
 
 type ConcentrationProps = {
@@ -50,11 +50,14 @@ type ConcentrationProps = {
   /** Amounts of the largest owners, largest first: the first `MOST_BANDED`, or all. */
   readonly parts: readonly string[]
   readonly whole: string
-  /** How many there are in all. */
+  /** The number of all owners. */
   readonly total: number
 }
 
-/** In how few hands a whole is: the share of the largest, of the ten largest and of the hundred largest, as one bar. */
+/**
+ * The concentration of a whole: the share of the largest, of the ten largest and of the hundred largest, as
+ * one bar.
+ */
 export const Concentration = ({ visit, parts, whole, total }: ConcentrationProps): Html => {
   const bands = bandsOf(parts, whole)
   if (bands.length === 0) return ''
@@ -82,10 +85,13 @@ export const Concentration = ({ visit, parts, whole, total }: ConcentrationProps
   )
 }
 
-/** Ranks `from` to `to`, what they have together and its share, and where the band is drawn, in percent. */
+/**
+ * Ranks `from` to `to`, their total amount and its share, and the position of the band in the bar, in
+ * percent.
+ */
 type Band = {
   readonly from: number
-  /** undefined: all that is left of the whole. */
+  /** undefined: the rest of the whole. */
   readonly to: number | undefined
   readonly amount: string
   readonly percent: string
@@ -102,7 +108,7 @@ const bandsOf = (parts: readonly string[], whole: string): readonly Band[] => {
     const end = to === undefined ? whole : upTo(to)
     const amount = lessOf(end, upTo(from - 1))
     const at = Number(shareOf(upTo(from - 1)))
-    // Each share is rounded down by itself, so that it is the one that the rows tell.
+    // Each share is rounded down separately, so that it is equal to that in the rows.
     bands.push({
       from,
       to,
@@ -125,7 +131,10 @@ const bandsOf = (parts: readonly string[], whole: string): readonly Band[] => {
 
 const lessOf = (decimal: string, less: string): string => sumOf([decimal, `-${less}`])
 
-/** What the owners behind have, and what no owner of the list has, such as frozen amounts. */
+/**
+ * Names of the rest: amounts of the remaining owners, or amounts of no owner in the list, such as frozen
+ * ones.
+ */
 const OTHERS: Text = { en: 'All others', zh: '其余' }
 const ELSEWHERE: Text = { en: 'Elsewhere', zh: '其他' }
 

@@ -3,21 +3,21 @@ import type { Text } from '#actions/text.ts'
 import { hrefTo } from '../links.ts'
 import type { Html, Visit } from '../page.ts'
 
-/** An order of the rows of a list: its name in the address, the figure that it goes by, and that figure of a row. */
+/** A sort order of a list: its name in the address, its label, and the figure of a row by which it sorts. */
 export type Order<R> = {
   readonly by: string
   readonly name: Text
-  /** A decimal, largest first. */
+  /** A decimal; rows are sorted by it in descending order. */
   readonly figure: (row: R) => string | number
 }
 
-/** The order that the address asks for; undefined: that of the list itself. */
+/** The requested order; undefined: the default order of the list. */
 export const orderGiven = <R,>(
   { query }: Pick<Visit, 'query'>,
   orders: readonly Order<R>[],
 ): Order<R> | undefined => orders.find(({ by }) => by === query.get('by'))
 
-/** Rows by a figure, largest first; rows with the same one stay in their order. */
+/** Rows by a figure, in descending order. The sort is stable. */
 export const ordered = <R,>(rows: readonly R[], { figure }: Order<R>): readonly R[] => {
   const keyed = rows.map(row => ({ row, key: exactOf(String(figure(row))) }))
   return keyed
@@ -25,7 +25,7 @@ export const ordered = <R,>(rows: readonly R[], { figure }: Order<R>): readonly 
     .map(({ row }) => row)
 }
 
-/** Places behind the point that a figure may have. */
+/** Maximum decimals of a figure. */
 const PLACES = 18
 
 const exactOf = (decimal: string): bigint => {
@@ -35,12 +35,12 @@ const exactOf = (decimal: string): bigint => {
 
 type SortsProps = {
   readonly visit: Visit
-  /** The list's own order. */
+  /** The label of the list's default order. */
   readonly own: Text
   readonly orders: readonly Pick<Order<never>, 'by' | 'name'>[]
 }
 
-/** Leads to the same list in its other orders. */
+/** Links to the other sort orders of a list. */
 export const Sorts = ({ visit, own, orders }: SortsProps): Html => {
   const { say, path, query } = visit
   const chosen = orders.find(({ by }) => by === query.get('by'))?.by

@@ -13,15 +13,15 @@ type Field<R> = readonly [en: string, zh: string, value: (row: R) => string]
 type StepTableProps<R> = {
   readonly visit: Pick<Visit, 'say' | 'site'>
   readonly step: Step
-  /** Oldest first, as the plot has them. */
+  /** Oldest first, like in the plot. */
   readonly rows: readonly R[]
   readonly fields: readonly Field<R>[]
 }
 
-/** Rows that the table of a plot has on a page. */
+/** Maximum rows of a plot's table on a page. */
 const MOST = 12
 
-/** The exact figures of a plot, newest first, behind one press. */
+/** A collapsed table with the exact figures of a plot, newest first. */
 export const StepTable = <R extends StepRow>({ visit, step, rows, fields }: StepTableProps<R>): Html => {
   const { title, head } = STEP_NAMES[step]
   const shown = rows.toReversed().slice(0, MOST)

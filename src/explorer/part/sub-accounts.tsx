@@ -10,7 +10,7 @@ import { Ago } from './time.tsx'
 
 type SubAccountsProps = {
   readonly visit: Visit
-  /** The account that created them. */
+  /** The creator of the accounts. */
   readonly account: string
   readonly rows: readonly {
     readonly name: string

@@ -4,14 +4,17 @@ import type { Html, Visit } from '../page.ts'
 
 type TabsProps = {
   readonly visit: Visit
-  /** What all of the lists are of. */
+  /** The common subject of the lists. */
   readonly label: string
   readonly path: string
-  /** The lists of a page in their order: the one that `query` asks for, the first where nothing does. */
+  /**
+   * The lists of a page, in display order. The selected one is the list whose `query` is in the address, else
+   * the first.
+   */
   readonly tabs: readonly { readonly name: string; readonly query?: string }[]
 }
 
-/** Leads between the lists of which a page shows one. */
+/** Links between the lists of a page, one of which is shown. */
 export const Tabs = ({ visit, label, path, tabs }: TabsProps): Html => {
   const asked = tabs.find(({ query }) => query !== undefined && visit.query.has(query)) ?? tabs[0]
   return (

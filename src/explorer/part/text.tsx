@@ -3,20 +3,20 @@ import { beginningOf, visible } from '../format/visible.ts'
 import type { Html, Visit } from '../page.ts'
 import { AllOfIt } from './raw.tsx'
 
-/** Letters of a text of the chain that a page shows at once, and of the same behind one press. */
+/** Maximum characters of a chain text that are shown at once, and after a press. */
 const SHOWN = 240
 const MOST = 16_384
 
 type ChainTextProps = {
   readonly visit: Pick<Visit, 'say'>
   readonly text: string
-  /** Prose, such as a name or a memo; absent: text whose every character matters, such as JSON. */
+  /** Whether the text is prose, such as a name or a memo; absent: every character matters, as in JSON. */
   readonly isProse?: boolean
-  /** Where all of it is; absent: nowhere on its own. */
+  /** Address of the whole text; absent: it has none. */
   readonly whole?: string
 }
 
-/** A text that anybody may have written into the chain: bounded, with more of it behind one press. */
+/** A text from the chain, which may be hostile: truncated, with more of it in a collapsed part. */
 export const ChainText = ({ visit, text, isProse = false, whole }: ChainTextProps): Html => {
   const style = isProse ? 'prose' : 'chain'
   const short = beginningOf(text, SHOWN)

@@ -4,7 +4,7 @@ import type { Html, Visit } from '../page.ts'
 
 type TimeProps = { readonly visit: Visit; readonly iso: string }
 
-/** A time as lists show it: how long ago, with the time in the title; or the time where that was long ago. */
+/** A time in a list: its age, with the time in the title, or only the time if it was long ago. */
 export const Ago = ({ visit, iso }: TimeProps): Html =>
   isOld(iso, visit.now) ? (
     <time class="ago day" datetime={iso} safe>
@@ -16,14 +16,14 @@ export const Ago = ({ visit, iso }: TimeProps): Html =>
     </time>
   )
 
-/** A time by itself. */
+/** A time without its age. */
 export const At = ({ iso }: Pick<TimeProps, 'iso'>): Html => (
   <time class="at" datetime={iso} safe>
     {`${absolute(iso)} UTC`}
   </time>
 )
 
-/** A time and how long ago it was. */
+/** A time with its age. */
 export const When = ({ visit, iso }: TimeProps): Html => (
   <span class="when">
     <At iso={iso} />{' '}

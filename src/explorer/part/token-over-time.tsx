@@ -14,14 +14,16 @@ import { LevelPlot, Plot } from './plot.tsx'
 type SupplyStep = AnswerOf<typeof getSupplyHistory>['steps'][number]
 type TokenDay = Extract<AnswerOf<typeof getDailyStatistics>['days'][number], { readonly volume: string }>
 
-/** A token since it was created, by steps, and what was transferred on each of the last days; oldest first. */
+/**
+ * A token's supply since its creation, by steps, and its transfers on each of the last days; oldest first.
+ */
 type TokenHistory = {
   readonly steps: Steps
   readonly rows: readonly SupplyStep[]
   readonly days: readonly TokenDay[]
 }
 
-/** undefined: the token was created today, so there is one point of each plot and nothing to see. */
+/** The history of a token; undefined: it was created today, so that each plot would have only one point. */
 const tokenSince = async (
   visit: Visit,
   token: string,
@@ -42,11 +44,14 @@ const tokenSince = async (
 
 type TokenProps = {
   readonly visit: Visit
-  /** When the token of the page was created, ISO-8601 UTC. */
+  /** Time of the token's creation, ISO-8601 UTC. */
   readonly created: string
 }
 
-/** Supply, holders and transfers as plots, with the exact figures behind them; nothing on the first day of a token. */
+/**
+ * Supply, holders and transfers as plots, with the exact figures in collapsed tables; empty on the first day
+ * of a token.
+ */
 export const TokenOverTime = async ({ visit, created }: TokenProps): Promise<string> => {
   const history = await tokenSince(visit, visit.id, created)
   if (history === undefined) return ''

@@ -21,13 +21,13 @@ type OwnTokensProps = {
   readonly tokens: readonly Owned[]
 }
 
-/** Tokens that a page shows; somebody may send thousands of kinds to anybody. */
+/** Maximum number of tokens on a page: anyone can send thousands of tokens to an account. */
 const MOST = 50
 
-/** Up to this many tokens a list is open at first. */
+/** Maximum length of a list that is initially open. */
 const OPEN = 6
 
-/** The tokens that an owner has. */
+/** The tokens of an owner. */
 export const OwnTokens = ({ visit, account, tokens }: OwnTokensProps): Html => {
   const { say } = visit
   return (
@@ -75,10 +75,10 @@ export const OwnTokens = ({ visit, account, tokens }: OwnTokensProps): Html => {
   )
 }
 
-/** Frozen amounts of a token whose times are shown. */
+/** Maximum number of frozen amounts of a token with their times. */
 const MOST_TIMES = 3
 
-/** The frozen amounts of a token, and the time until which each is frozen. */
+/** The frozen amounts of a token, and the end of each freeze. */
 const Frozen = ({ visit, token }: { readonly visit: Visit; readonly token: Owned }): Html => {
   const { frozen_balance, frozen_list: parts } = token
   const { say } = visit

@@ -6,7 +6,7 @@ import type { Html } from '../page.ts'
 import type { Shell } from './frame.ts'
 import { SearchBox } from './search-box.tsx'
 
-/** The head of every page: where one is, a search, switches, and the way to everything else. */
+/** The header of every page: the logo, a search, switches, and the navigation. */
 export const Top = ({ shell, other, sign, isTimed = false }: TopProps): Html => {
   const { say, site } = shell
   return (
@@ -32,7 +32,7 @@ export type TopProps = {
   readonly shell: Shell
   /** Address of the same page in the other language. */
   readonly other: string
-  /** Says whether the page is live; absent: it is never. */
+  /** The live sign; absent: the page is never live. */
   readonly sign?: Html
   /** Whether the page shows times. */
   readonly isTimed?: boolean
@@ -81,7 +81,10 @@ const ZoneSwitch = ({ shell: { say } }: { readonly shell: Shell }): Html => (
   </button>
 )
 
-/** As the system has it, light or dark; only the script knows the choice. */
+/**
+ * The switch of the theme. Its initial text is the system's theme, since only the script knows the visitor's
+ * choice.
+ */
 const ThemeSwitch = ({ shell: { say } }: { readonly shell: Shell }): Html => (
   <button
     type="button"

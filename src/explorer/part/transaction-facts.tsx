@@ -15,19 +15,19 @@ import { When } from './time.tsx'
 /** The transaction of get-transaction-detail. */
 export type Transaction = AnswerOf<typeof getTransactionDetail>['transaction']
 
-/** Whether its actions run later, in a transaction that refers to it. */
+/** Whether the actions run later, in a transaction that refers to this one. */
 export const isDelayed = ({ delay }: Pick<Transaction, 'delay'>): boolean => Number(delay) > 0
 
 type TransactionFactsProps = {
   readonly visit: Visit
   readonly transaction: Transaction
-  /** `-1`: it is in no irreversible block. */
+  /** `-1`: the transaction is in no irreversible block. */
   readonly blockNumber: string
-  /** ISO-8601 UTC: of its block, or what its signer set. */
+  /** ISO-8601 UTC: the block's time, or the time set by the signer. */
   readonly time: string
 }
 
-/** When, by whom, and at what cost. */
+/** The facts of a transaction: times, signers and costs. */
 export const TransactionFacts = ({ visit, transaction, blockNumber, time }: TransactionFactsProps): Html => {
   const { say } = visit
   const { publisher, signers, tx_receipt, amount_limit, referred_tx, expiration } = transaction
@@ -67,13 +67,13 @@ export const TransactionFacts = ({ visit, transaction, blockNumber, time }: Tran
   return <Facts facts={facts} />
 }
 
-/** Until when a block could take the transaction; genesis has no such time. */
+/** The time until which a block could include the transaction. The genesis transaction has none. */
 const Expiry = ({ visit, until }: { readonly visit: Visit; readonly until: string }): Html =>
   isNanoseconds(until) && until !== '0' ? <When visit={visit} iso={isoOf(until)} /> : <None />
 
 type GasProps = Pick<TransactionFactsProps, 'visit' | 'transaction'>
 
-/** The gas that was paid, and what its signer set; nothing was paid before a block has the transaction. */
+/** The gas paid, and the limits set by the signer. No gas is paid before the transaction is in a block. */
 const Gas = ({ visit, transaction }: GasProps): Html => {
   const { publisher, gas_limit, gas_ratio, tx_receipt } = transaction
   const { say } = visit
@@ -97,7 +97,7 @@ type RamProps = {
   readonly usage: readonly (readonly [payer: string, bytes: string])[]
 }
 
-/** Bytes by who paid for them, or got them back. */
+/** The RAM in bytes, by the account that paid for it or got it back. */
 const Ram = ({ visit, usage }: RamProps): Html =>
   usage.length === 0 ? (
     <None />
@@ -121,7 +121,7 @@ const Ram = ({ visit, usage }: RamProps): Html =>
     </div>
   )
 
-/** Texts that can be shown, a line each. */
+/** Texts, safe to display, one per line. */
 const Texts = ({ texts }: { readonly texts: readonly string[] }): Html =>
   texts.length === 0 ? (
     <None />

@@ -19,13 +19,13 @@ type TransactionRowsProps = {
   readonly visit: Visit
   readonly rows: readonly TransactionRow[]
   readonly live?: string
-  /** What each of them moved, by hash; absent: rows do not say it. */
+  /** The movements of each transaction, by hash; absent: rows do not show movements. */
   readonly moved?: ReadonlyMap<string, readonly Movement[]>
-  /** There is room for the most important columns only. */
+  /** Whether to show only the most important columns. */
   readonly isNarrow?: boolean
 }
 
-/** Transactions, a line each. */
+/** A table of transactions. */
 export const TransactionRows = ({
   visit,
   rows,
@@ -81,7 +81,7 @@ const movedColumn = (
   { place: 'bare' },
 ]
 
-/** The first action, and how many others there are. */
+/** The first action, and the number of further ones. */
 const First = ({ visit, row }: { readonly visit: Visit; readonly row: TransactionRow }): Html =>
   row.actions === 0 ? (
     <None />

@@ -19,7 +19,7 @@ type Row = AnswerOf<typeof getProducerVoter>['voters'][number] & {
   readonly held: NonNullable<AnswerOf<typeof getBalances>['balances'][number]> | undefined
 }
 
-/** Voters of a producer, and how many there are in all. */
+/** Voters of a producer, and the number of all voters. */
 type Voting = { readonly rows: readonly Row[]; readonly total: number }
 
 /** The voters of a page's producer, largest first, with their balances. */
@@ -38,7 +38,7 @@ type VotersProps = {
   readonly votes: string
 }
 
-/** Voters, a line each. */
+/** A table of voters. */
 export const Voters = ({ visit, voting: { rows, total }, votes }: VotersProps): Html => {
   const { say } = visit
   return (

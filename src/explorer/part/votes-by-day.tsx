@@ -4,6 +4,7 @@ import { DAYS_OF_CHANGE } from '#actions/find/votes-by-day.ts'
 import type { getProducerVotes } from '#actions/get-producer-votes.ts'
 import type { Text } from '#actions/text.ts'
 import { decimalsOf, signed, sumOf } from '../format/amount.ts'
+import { counted } from '../format/counted.ts'
 import type { Html, Visit } from '../page.ts'
 import { Change, Count } from './amount.tsx'
 import { Card } from './card.tsx'
@@ -13,7 +14,7 @@ import { PlotFrame, type Series } from './plot-frame.tsx'
 import { Bars, type ShapeProps } from './plot-shapes.tsx'
 import { Rows } from './rows.tsx'
 
-/** A producer's votes day by day, oldest first. */
+/** A producer's votes by day, oldest first. */
 export type VoteDays = AnswerOf<typeof getProducerVotes>['days']
 
 type VoteDaysProps = { readonly visit: Pick<Visit, 'say' | 'lang' | 'now'>; readonly days: VoteDays }
@@ -31,7 +32,7 @@ export const LatestChanges = ({ visit, days }: VoteDaysProps): Html => (
   </small>
 )
 
-/** What the last day is called: that of the last block is over where the service is behind. */
+/** The name of the last day. If the service is behind, the day of the last block is over. */
 const lastDayOf = ({ now }: Pick<Visit, 'now'>, days: VoteDays): Text => {
   const today = new Date(now).toISOString().slice(0, 'yyyy-mm-dd'.length)
   const last = days.at(-1)?.date ?? today
@@ -40,7 +41,7 @@ const lastDayOf = ({ now }: Pick<Visit, 'now'>, days: VoteDays): Text => {
     : { en: `on ${last} (UTC)`, zh: `${last}（UTC）` }
 }
 
-/** The votes at the end of each day and their change, as plots and as a table. */
+/** The votes at the end of each day and the daily changes, as plots and as a table. */
 export const VotesByDay = ({ visit, days }: VoteDaysProps): Html => {
   const { say } = visit
   const title = say({ en: 'Daily change in votes (IOST)', zh: '每日票数变化（IOST）' })
@@ -115,7 +116,7 @@ const ChangePlot = ({ visit, title, series }: ChangePlotProps): Html => {
   if (told.length === 0)
     return (
       <p class="none" safe>
-        {say({ en: `No change in ${series.length} days.`, zh: `${series.length} 天内没有变化。` })}
+        {say({ en: `No change in ${counted(series.length, 'day')}.`, zh: `${series.length} 天内没有变化。` })}
       </p>
     )
   return (

@@ -8,11 +8,14 @@ import type { Transaction } from './transaction-facts.tsx'
 
 type WhyFailedProps = { readonly visit: Visit; readonly transaction: Transaction }
 
-/** Place of the action that a transaction failed in; undefined: it did not fail, or its receipt names none. */
+/**
+ * Index of the action that made a transaction fail; undefined: it did not fail, or its receipt names no
+ * action.
+ */
 export const failedAt = ({ tx_receipt, actions }: Transaction): number | undefined =>
   tx_receipt.status_code === 'SUCCESS' ? undefined : failedActionAt(tx_receipt.message ?? '', actions)
 
-/** Why a transaction failed: in words where the chain's own code says so, and always as the receipt has it. */
+/** The failure reason: an explanation if a system contract gave the reason, and always the receipt's text. */
 export const WhyFailed = ({ visit, transaction }: WhyFailedProps): Html => {
   const { say } = visit
   const { tx_receipt, actions } = transaction

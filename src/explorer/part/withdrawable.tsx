@@ -20,11 +20,11 @@ export type Assets = AnswerOf<typeof getAccountAssets>
 
 type Earning = {
   readonly isVoter: boolean
-  /** undefined: it is no producer and never was. */
+  /** undefined: the account is not and never was a producer. */
   readonly producer: Promise<unknown>
 }
 
-/** What an owner has; undefined: it has no votes and was never a producer, so it earns no rewards. */
+/** An owner's assets; undefined: it has no votes and was never a producer, so it earns no rewards. */
 export const assetsOfEarner = async (
   visit: Visit,
   account: string,
@@ -36,13 +36,13 @@ type FrozenList = AnswerOf<typeof getAccountBalance>['frozen_balance']['list']
 
 type WithdrawableProps = {
   readonly visit: Visit
-  /** Amounts of IOST that are not due yet. */
+  /** Frozen amounts of IOST. */
   readonly frozen: FrozenList
-  /** undefined: no rewards. */
+  /** undefined: there are no rewards. */
   readonly assets: Assets | undefined
 }
 
-/** Rewards that can be withdrawn now, and the frozen amount that comes next; nothing where there is neither. */
+/** Withdrawable rewards, and the frozen amount that becomes available next; empty if there is neither. */
 export const Withdrawable = ({ visit, frozen, assets }: WithdrawableProps): Html => {
   const [rewards, next] = [rewardFacts(visit, assets), nextFact(visit, frozen)]
   const facts = [...rewards, ...next]
@@ -56,7 +56,7 @@ export const Withdrawable = ({ visit, frozen, assets }: WithdrawableProps): Html
   )
 }
 
-/** What is frozen comes by itself; only rewards are withdrawn. */
+/** Frozen amounts become available automatically; only rewards need a withdrawal. */
 const titleOf = (hasRewards: boolean, hasNext: boolean): Text => {
   if (!hasNext) return { en: 'Rewards to withdraw', zh: '可领取奖励' }
   return hasRewards
@@ -77,7 +77,7 @@ const rewardFacts = (visit: Visit, assets: Assets | undefined): readonly Fact[] 
   )
 }
 
-/** A reward in IOST; null: the chain has no receipts from which it would follow. */
+/** A reward in IOST; null: it cannot be derived, since the chain has no receipts for it. */
 const Reward = ({ visit, amount }: { readonly visit: Visit; readonly amount: string | null }): Html =>
   amount === null ? (
     <span class="none" safe>
@@ -87,7 +87,7 @@ const Reward = ({ visit, amount }: { readonly visit: Visit; readonly amount: str
     <Amount visit={visit} value={amount} token="iost" />
   )
 
-/** The frozen amount that becomes available first, and when. */
+/** The frozen amount that becomes available first, with its time. */
 const nextFact = (visit: Visit, frozen: FrozenList): readonly Fact[] => {
   const due = firstDue(frozen)
   const [next] = due
@@ -103,9 +103,9 @@ const nextFact = (visit: Visit, frozen: FrozenList): readonly Fact[] => {
   ]
 }
 
-/** Producers that a page shows. */
+/** Maximum number of producers on a page. */
 const MOST = 30
-/** Up to this many producers a list is open at first. */
+/** Maximum length of a list that is initially open. */
 const OPEN = 5
 
 type ByProducerProps = { readonly visit: Visit; readonly rows: Assets['unclaimed']['by_producer'] }

@@ -1,27 +1,29 @@
 import type { Visit } from '../page.ts'
 
-/** A figure or name in a picture, under what it is. */
+/** A figure or name in a picture, with its label. */
 export type Fact = readonly [name: string, value: string]
 
-/** The content of a picture: texts of any letters and any length. */
+/** The content of a picture. Its texts may have any characters and any length. */
 export type Drawn = {
-  /** What kind of thing it is of. */
+  /** The kind of the page's subject. */
   readonly kind: string
   readonly name: string
-  /** Four at most. */
+  /** At most four facts. */
   readonly facts: readonly Fact[]
 }
 
-/** The picture that messengers show of a page. Its words are English: the font has Latin letters alone. */
+/**
+ * The preview picture of a page for messengers. Its words are English, since the font has only Latin letters.
+ */
 export type Picture = {
-  /** Its path: that of its page, and the name of the file; `{id}` stands for one segment. */
+  /** The path: that of the page, and the file name; `{id}` is a placeholder for one segment. */
   readonly path: string
-  /** Throws what the page throws. */
+  /** Throws the failures of the page. */
   readonly show: (visit: Pick<Visit, 'ask' | 'id'>) => Promise<Drawn>
 }
 
-/** The name of the file of a picture. */
+/** The file name of a picture. */
 export const PICTURE = 'picture.png'
 
-/** Its sides in pixels, as sites ask for it (Open Graph). */
+/** The size of a picture in pixels, as recommended for Open Graph. */
 export const SIZE = { width: 1_200, height: 630 } as const

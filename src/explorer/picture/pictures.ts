@@ -15,7 +15,7 @@ import { movementsOf } from '../moved.ts'
 import { routeAt } from '../route.ts'
 import { type Drawn, type Fact, PICTURE, type Picture } from './picture.ts'
 
-/** The picture of all pages that have none of their own. */
+/** The picture of all pages without a picture of their own. */
 const HOME: Drawn = {
   kind: 'IOST explorer',
   name: 'iostlens',
@@ -70,7 +70,7 @@ type Moved = {
   readonly to: string
 }
 
-/** The first movement, and how many there are besides. */
+/** The first movement, and the number of further ones. */
 const movedFacts = ([first, ...others]: readonly Moved[]): readonly Fact[] =>
   first === undefined
     ? []
@@ -118,13 +118,13 @@ const tokenPicture: Picture = {
 
 const homePicture: Picture = { path: `/${PICTURE}`, show: async () => HOME }
 
-/** Every picture, listed by hand. */
+/** All pictures, in an explicit list. */
 export const pictures: readonly Picture[] = [
   ...[accountPicture, transactionPicture, blockPicture, tokenPicture],
   homePicture,
 ]
 
-/** The path of the picture of a page. */
+/** The path of a page's picture. */
 export const pictureOf = (path: string): string => {
   const own = `${path === '/' ? '' : path}/${PICTURE}`
   return routeAt(pictures, own) === undefined ? homePicture.path : own

@@ -1,19 +1,19 @@
 import { beginningOf, shortened, visible } from '../format/visible.ts'
 import { type Drawn, type Fact, SIZE } from './picture.ts'
 
-/** Space at the sides, and between two columns of facts. */
+/** Margin at the sides, and gap between the columns of facts. */
 const MARGIN = 80
 const ROOM = SIZE.width - 2 * MARGIN
 const COLUMN = (ROOM - 40) / 2
-/** Width of a letter in parts of its height: few lines of names and figures are wider. */
+/** Estimated width of a letter as a share of its height. Few lines of names and figures are wider. */
 const LETTER = 0.62
-/** Letters of a text before it is shortened. */
+/** Maximum length of a text before it is shortened. */
 const MOST = 48
 
 const GROUND = '#1b4fd6'
 const [TEXT, SOFT] = ['#101828', '#5b6475']
 
-/** A picture as SVG, which a renderer with the one font of pictures makes pixels of. */
+/** A picture as SVG, for a renderer with the pictures' only font. */
 export const svgOf = ({ kind, name, facts }: Drawn): string =>
   [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${SIZE.width}" height="${SIZE.height}">`,
@@ -40,11 +40,11 @@ type Place = { readonly x: number; readonly y: number; readonly size: number; re
 const textAt = ({ x, y, size, colour }: Place, text: string): string =>
   `<text x="${x}" y="${y}" font-size="${size}" fill="${colour}">${escaped(drawable(text))}</text>`
 
-/** The size of letters at which a text has room. */
+/** The font size at which a text fits. */
 const fitting = (text: string, room: number, most: number): number =>
   Math.min(most, Math.floor(room / (LETTER * Math.max(1, drawable(text).length))))
 
-/** A text in letters that the font has, on one line: others are written as `?`. */
+/** A text in the font's characters, on one line. Other characters become `?`. */
 const drawable = (text: string): string => {
   const known = visible(beginningOf(text, MOST).text === text ? text : shortened(text))
   return beginningOf(known.replaceAll(/[^ -~\u2026]/gu, '?'), 2 * MOST).text

@@ -7,12 +7,12 @@ import * as lines from './lines.ts' with { type: 'text' }
 import * as runtime from './runtime.ts' with { type: 'text' }
 import { commentText, typeText } from './type-text.ts'
 
-/** The form of the answers that the client asks for: exact numbers keep their digits as texts. */
+/** The options of the client's requests. Exact numbers are strings, so that no digits are lost. */
 const FORM = { format: 'envelope', compat: 'none', numbers: 'string' } as const
 
 /**
- * A typed client in TypeScript, one file without dependencies, made from the same definitions as the OpenAPI document:
- * types of every action, then the code that is the same for all of them, then the client.
+ * A typed client in TypeScript, one file without dependencies. It is generated from the definitions that the
+ * OpenAPI document is generated from: the types of every action, then the shared runtime, then the client.
  */
 export const clientText = (actions: readonly Action[], version: string): string =>
   [
@@ -25,7 +25,7 @@ export const clientText = (actions: readonly Action[], version: string): string 
     createClientText(actions),
   ].join('\n')
 
-/** The same in JavaScript. */
+/** The same client in JavaScript. */
 export const clientScript = (actions: readonly Action[], version: string): string =>
   `// Client of iostlens ${version}. /client.ts is the same with types.\n${new Bun.Transpiler({ loader: 'ts' }).transformSync(clientText(actions, version))}`
 
@@ -36,14 +36,16 @@ const USAGE = `//     import { createClient } from './client.ts'
 //     for await (const row of client.getAccountTx.follow({ account: 'busyhub' })) console.log(row.seq)
 `
 
-/** The text of the module; TypeScript knows the module only as what it exports. */
+/**
+ * The source text of a module. TypeScript knows only the module's exports, not that it is imported as text.
+ */
 const textOf = (module: object): string => {
   const text: unknown = Reflect.get(module, 'default')
   if (typeof text !== 'string') throw new TypeError('The client is built without the text of its runtime.')
   return text.replace(OWN_EXPORTS, '').replace(OWN_IMPORTS, '')
 }
 
-/** Exports of the runtime for the client alone. */
+/** Exports of the runtime that only the client uses. */
 const OWN_EXPORTS = /^\/\/ Only the client.*\nexport \{[^}]*\}\n/m
 
 const OWN_IMPORTS = /^import \{[^}]*\} from '\.\/[^']*'\n+/gm
@@ -52,7 +54,7 @@ const typesText = (action: Action): string => {
   const name = schemaName(action)
   const data = dataSchema(action, FORM)
   const row = action.list === undefined ? '' : `export type ${name}Row = ${name}['${action.list}'][number]\n`
-  // Columns are chosen for CSV, which the client does not read.
+  // The client does not read CSV, for which columns are chosen.
   const params = parametersOf(action.params).filter(({ name }) => name !== 'csv')
   return `export type ${name}Params = ${params.length === 0 ? 'Record<string, never>' : `{\n${params.map(parameterText).join('')}}`}
 ${commentText({ description: action.title.en }, '')}export type ${name} = ${typeText(data)}
@@ -65,7 +67,10 @@ const parameterText = ({ name, required, word }: Parameter): string => {
   return `${comment}  readonly ${name}${required ? '' : '?'}: ${typeText(schema)}\n`
 }
 
-/** How the client treats an action: one answer, a list, a list in pages, one whose rows have a number, or one with a feed. */
+/**
+ * The client's kind of an action: one answer, a list, a paged list, a list whose rows have a number, or one
+ * with a feed.
+ */
 const kindOf = ({ params: { properties }, list, source }: Action): Kind => {
   if (source?.isFeed === true) return 'FollowedList'
   if (list === undefined) return 'Call'

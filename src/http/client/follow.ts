@@ -12,12 +12,15 @@ import {
   type Seq,
 } from './runtime.ts'
 
-/** A list whose new rows come by themselves: from `start_seq` on, else from now on, over connections that break off. */
+/**
+ * A list that can be followed: new rows arrive as they are made, from `start_seq` on, else from now on, over
+ * any number of connections.
+ */
 export type FollowedList<P, D, R> = NumberedList<P, D, R> & {
   readonly follow: (
     ...args: Args<Omit<P, 'page' | 'size' | 'sort' | 'head' | 'step'>>
   ) => AsyncGenerator<R & Seq, void>
-  /** The same with the rows of blocks that may still be replaced. */
+  /** Like `follow`, with the rows of blocks that may still be replaced. */
   readonly followHead: (
     ...args: Args<Omit<P, 'page' | 'size' | 'sort' | 'head' | 'step'>>
   ) => AsyncGenerator<HeadEvent<R>, void>
@@ -25,25 +28,28 @@ export type FollowedList<P, D, R> = NumberedList<P, D, R> & {
 
 /** An event of `followHead`. */
 export type HeadEvent<R> =
-  /** A row of a block that may still be replaced; they come in chain order. */
+  /** A row of a block that may still be replaced, in chain order. */
   | { readonly event: 'packed'; readonly row: R & Id }
-  /** The packed rows of this block and of all after it are gone. */
+  /** The packed rows of this block and of all later blocks are no longer valid. */
   | { readonly event: 'dropped'; readonly from_block: string }
-  /** A row for ever. The packed row that it confirms has the same `id`; it is the oldest one that is left, if there is one. */
+  /**
+   * A final row. The packed row that it confirms has the same `id`: it is the oldest remaining one, if there
+   * is one.
+   */
   | { readonly event: 'irreversible'; readonly row: R & Seq & Id }
 
-/** Names a row and its block, before the block is irreversible and after. */
+/** Identifies a row and its block, before and after the block is irreversible. */
 export type Id = { readonly id: string }
 
-/** The longest pause before a feed is opened again, in seconds. */
+/** The longest pause before a feed is reopened, in seconds. */
 const LONGEST_PAUSE = 30
 
-/** The pause after a connection that the service has ended, in seconds. */
+/** The pause after the service has ended a connection, in seconds. */
 const AFTER_END = 0.5
 
 /**
- * An event of a feed: its name, and its id. That is the `seq` of the last irreversible row and a mark of
- * the rows that the reader has (`place`), or, of rows that are searched for, the id of the row.
+ * An event of a feed: its name, and its id. The id consists of the `seq` of the last irreversible row and a
+ * mark of the rows that the reader has (`place`). For searched rows, it is the id of the row.
  */
 type FeedEvent = {
   readonly name: string
@@ -53,12 +59,16 @@ type FeedEvent = {
   readonly text: string
 }
 
-/** How far a feed was read: its last irreversible row, and the text of that; no text: where the feed began. */
+/**
+ * The reading position of a feed: its last irreversible row, with its text; no text: the beginning of the
+ * feed.
+ */
 type Last = Omit<FeedEvent, 'name'>
 
 /**
- * The events of a list from `start_seq` on, without end. A connection that ends is opened again behind the last event. The
- * last irreversible row must come again unchanged, or blocks were taken back, and it throws.
+ * The events of a list from `start_seq` on, without end. A connection that ends is reopened after the last
+ * event. The last irreversible row must arrive again unchanged; otherwise blocks were rolled back, and an
+ * error is thrown.
  */
 const feedOf = async function* (
   ask: Ask,
@@ -82,7 +92,10 @@ const feedOf = async function* (
   }
 }
 
-/** What was read last, with one more event; an id without data behind the last row says more about where to go on. */
+/**
+ * The reading position after one more event. A later id without data is a more precise position after the
+ * last row.
+ */
 const lastWith = (event: FeedEvent, last: Last | undefined): Last | undefined => {
   if (event.name === '' && (event.text !== '' || event.seq !== last?.seq)) return event
   return last && { ...last, id: event.id, place: event.place }
@@ -105,7 +118,7 @@ const followingHead = <R>(ask: Ask, path: string) =>
     }
   }
 
-/** Where the next connection begins: so that the last row comes again, if there was one. */
+/** The header with which the next connection begins: the last row is sent again, if there was one. */
 const idBefore = (last: Last | undefined): Readonly<Record<string, string>> => {
   if (last === undefined) return {}
   const { id, seq, place, text } = last
@@ -113,17 +126,20 @@ const idBefore = (last: Last | undefined): Readonly<Record<string, string>> => {
   return { 'Last-Event-ID': `${text === '' ? seq : seq - 1}${place}` }
 }
 
-/** An id that names a row and its block: the service itself finds out whether the block is still there. */
+/**
+ * Whether an id identifies a row and its block. For such ids the service itself checks whether the block
+ * still exists.
+ */
 const isSearched = (id: string): boolean => /^\d{12}-/.test(id)
 
-/** Seconds until a feed is opened again. Throws the failure where that is in vain. */
+/** Seconds until a feed is reopened. Throws the failure when a retry is useless. */
 const pauseAfter = (failure: unknown, failures: number): number => {
   if (!(failure instanceof IostlensError)) return Math.min(LONGEST_PAUSE, 2 ** failures / 2)
   if (failure.retryAfter === undefined) throw failure
   return failure.retryAfter
 }
 
-/** The events of one connection that come after the last row, which must be there again. */
+/** The events of one connection after the last row, which must arrive again first. */
 const eventsAfter = async function* (
   last: Last | undefined,
   response: Response,
@@ -137,7 +153,7 @@ const eventsAfter = async function* (
   }
 }
 
-/** The events of one connection that are about rows, until it ends. */
+/** The row events of one connection, until it ends. */
 const eventsOf = async function* (response: Response): AsyncGenerator<FeedEvent, void> {
   let id: string | undefined
   let name = ''

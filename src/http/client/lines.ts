@@ -1,4 +1,4 @@
-/** The lines of a body as they come. */
+/** The lines of a body as they arrive. */
 const linesOf = async function* (body: Response['body']): AsyncGenerator<string, void> {
   if (body === null) return
   const reader = body.getReader()
@@ -19,7 +19,7 @@ const linesOf = async function* (body: Response['body']): AsyncGenerator<string,
   }
 }
 
-/** Waits; throws the reason when the signal aborts. */
+/** Waits. Throws the signal's reason when it aborts. */
 const pause = (seconds: number, signal: AbortSignal | undefined): Promise<void> =>
   new Promise((resolve, reject) => {
     const stop = () => {

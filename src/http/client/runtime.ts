@@ -1,26 +1,26 @@
 import { linesOf, pause } from './lines.ts'
 
-/** Where the service is, and how it is asked. */
+/** Address and settings of a client. */
 export type ClientOptions = {
   /** Address of the service, with its path prefix where it has one: `https://example.org/iost`. */
   readonly url: string
   /** The API key. It is sent in a header, never in a URL. */
   readonly key: string
-  /** Language of error messages; the service decides unless given. */
+  /** Language of error messages; chosen by the service unless given. */
   readonly lang?: 'en' | 'zh'
   /**
-   * How often a request is sent again, 4 times unless given: after 429 and 503 once the time in Retry-After is over, and
-   * after a failure of the network. Every request reads only, so sending it again is harmless.
+   * Maximum number of retries of a request, 4 unless given: after 429 and 503 once the time in Retry-After is
+   * over, and after a network failure. Requests only read, so a retry is harmless.
    */
   readonly retries?: number
-  /** The longest wait for another try, in seconds, 60 unless given; when the service asks for more, the call fails. */
+  /** The longest wait before a retry, in seconds, 60 unless given. The call fails when more is required. */
   readonly longestWait?: number
   /** Used instead of the global `fetch`. */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>
 }
 
 export type CallOptions = {
-  /** Ends the request, and the wait for another try. */
+  /** Aborts the request, and the wait before a retry. */
   readonly signal?: AbortSignal
 }
 
@@ -31,43 +31,45 @@ export type Call<P, D> = (...args: Args<P>) => Promise<D>
 
 /** A query that answers with a list. */
 export type WholeList<P, D, R> = Call<P, D> & {
-  /** Every row of one height, as it comes; throws when the answer breaks off. Stop early with `break`. */
+  /** Every row at one height, as it arrives. Throws when the answer is incomplete. To stop early, `break`. */
   readonly whole: (...args: Args<Omit<P, 'page' | 'size'>>) => AsyncGenerator<R, Complete>
 }
 
-/** The end of a whole list: how many rows it has, and the height they are of. */
+/** The end of a whole list: the number of its rows, and their height. */
 export type Complete = { readonly rows: number; readonly block_height: string }
 
 /** A query whose answers are pages of a list. */
 export type List<P, D, R> = WholeList<P, D, R> & {
   /**
-   * Pages from `page` on, as long as there are any. A ranking may move while it is read page by page; `whole` does not. With
-   * `head: 1` each page begins behind the last row of the one before; it throws (status 409) when that row was replaced.
+   * Pages from `page` on, while there are any. A ranking may change while its pages are read; `whole` does
+   * not. With `head: 1` each page begins after the last row of the previous one, and a replaced row throws
+   * (status 409).
    */
   readonly pages: (...args: Args<P>) => AsyncGenerator<D, void>
-  /** Every row, from page to page. */
+  /** Every row of all pages. */
   readonly rows: (...args: Args<Omit<P, 'page'>>) => AsyncGenerator<R, void>
 }
 
 /**
- * A list whose rows have a number, `seq`. `rows` reads on by it, so no row is lost or comes twice however the list grows; to
- * follow it, ask again with `{ sort: 'asc', start_seq: last.seq + 1 }`. Rows without a number (`head: 1`) come only in pages and feeds.
+ * A list whose rows have a number, `seq`. `rows` continues by it, so that no row is lost or repeated while
+ * the list grows. To follow it, request `{ sort: 'asc', start_seq: last.seq + 1 }`. Rows without a number
+ * (`head: 1`) are only in pages and feeds.
  */
 export type NumberedList<P, D, R> = Call<P, D> &
   Pick<List<P, D, R>, 'pages'> &
   Pick<List<Omit<P, 'head'>, D, R & Seq>, 'whole' | 'rows'>
 export type Seq = { readonly seq: number }
 
-/** An answer that is not what was asked for: a refusal of the service, or of something between it and the caller. */
+/** An unexpected answer: a refusal of the service, or the answer of a proxy between it and the caller. */
 export class IostlensError extends Error {
   override readonly name = 'IostlensError'
   /** HTTP status. */
   readonly status: number
   /** The code of the service, such as 4040; 0 when the answer is not the service's. */
   readonly code: number
-  /** Finds the request in the log of the service; empty when the answer is not the service's. */
+  /** Identifies the request in the log of the service; empty when the answer is not the service's. */
   readonly requestId: string
-  /** Seconds after which the same request may succeed; undefined: it was not said. */
+  /** Seconds after which the same request may succeed; undefined: unknown. */
   readonly retryAfter: number | undefined
 
   constructor(message: string, of: Pick<IostlensError, 'status' | 'code' | 'requestId' | 'retryAfter'>) {
@@ -90,14 +92,14 @@ type Ask = <T>(
   options?: CallOptions,
 ) => Promise<T>
 
-/** Whatever the service's own defaults are, answers are of this form. */
+/** The form of answers, independent of the service's defaults. */
 const FORM = { format: 'envelope', compat: 'none', numbers: 'string' }
 const RETRIES = 4
 const LONGEST_WAIT = 60
-/** Wait after a first failure of the network, in seconds; twice as long after each further one. */
+/** Wait after the first network failure, in seconds. Each further failure doubles it. */
 const NETWORK_WAIT = 0.5
 
-/** Sends requests of a client, again where that helps. */
+/** Sends requests of a client, with retries where these help. */
 const asking = ({
   url,
   key,
@@ -126,7 +128,7 @@ const asking = ({
   }
 }
 
-/** Seconds until another try, undefined where that is in vain. */
+/** Seconds until the retry; undefined: a retry is useless. */
 const waitAfter = (failure: unknown, again: number): number | undefined =>
   failure instanceof IostlensError ? failure.retryAfter : NETWORK_WAIT * 2 ** again
 
@@ -135,7 +137,7 @@ const queryOf = (params: Params): string => {
   return String(new URLSearchParams(given.map(([name, value]) => [name, String(value)] as [string, string])))
 }
 
-/** The failure that a response tells. */
+/** The error that a response reports. */
 const refusalOf = async (response: Response): Promise<IostlensError> => {
   const { status } = response
   const retryAfter = secondsOf(response.headers.get('retry-after'))
@@ -145,13 +147,13 @@ const refusalOf = async (response: Response): Promise<IostlensError> => {
     if (typeof code === 'number' && typeof message === 'string' && typeof requestId === 'string')
       return new IostlensError(message, { status, code, requestId, retryAfter })
   } catch {
-    // Not of the service: a proxy answers in its own way.
+    // The answer is not the service's: proxies answer in their own form.
   }
   const message = `The response has status ${status} and is not one of the service.`
   return new IostlensError(message, { status, code: 0, requestId: '', retryAfter })
 }
 
-/** RFC 9110 10.2.3: seconds, or a date. */
+/** Parses Retry-After (RFC 9110 10.2.3): seconds, or a date. */
 const secondsOf = (header: string | null): number | undefined => {
   if (header === null) return undefined
   if (/^[0-9]+$/.test(header)) return Number(header)
@@ -168,16 +170,16 @@ const call =
 
 const dataOf = async <D>(response: Response): Promise<D> => JSON.parse(await response.text()).data
 
-/** What every page says of itself. */
+/** The fields that every page has. */
 type Paged = {
   readonly page: number
   readonly size: number
-  /** null: rows are searched for, and nobody knows their number. */
+  /** null: the rows are searched, so their number is unknown. */
   readonly total: number | null
-  /** Where a search goes on. */
+  /** The position at which a search continues. */
   readonly next?: string
 }
-/** How the rows are taken out of a page. */
+/** Extracts the rows of a page. */
 type RowsOf<D, R> = (data: D) => readonly R[]
 
 const wholeList = <D, R>(ask: Ask, path: string, _rowsOf?: RowsOf<D, R>) => {
@@ -209,7 +211,7 @@ const numberedList = <D extends Paged, R extends object>(ask: Ask, path: string,
   })
 }
 
-/** Rows of a page unless the caller says otherwise: the most that the service gives. */
+/** Default rows per page: the maximum of the service. */
 const MOST_ROWS = 500
 
 const pagesOf = async function* <D extends Paged, R>(
@@ -232,7 +234,7 @@ const pagesOf = async function* <D extends Paged, R>(
   }
 }
 
-/** Reads on behind the last row by its number: forwards with sort=asc, else backwards. */
+/** Continues after the last row by its number: forwards with sort=asc, else backwards. */
 const rowsBySeq = async function* <D extends Paged, R extends object>(
   { get, rowsOf }: { readonly get: Get<D>; readonly rowsOf: RowsOf<D, R> },
   params: Params,
@@ -253,7 +255,7 @@ const rowsBySeq = async function* <D extends Paged, R extends object>(
   }
 }
 
-/** Rows of an NDJSON body. Only its last line says that it is whole. */
+/** Rows of an NDJSON body. Only its last line proves that it is complete. */
 const wholeOf = async function* <R>(open: () => Promise<Response>): AsyncGenerator<R, Complete> {
   const { body, status, headers } = await open()
   let held: string | undefined

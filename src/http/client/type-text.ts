@@ -11,7 +11,7 @@ const PRIMITIVES: ReadonlyMap<unknown, string> = new Map([
   ['null', 'null'],
 ])
 
-/** The TypeScript type of what a JSON Schema of ours describes. */
+/** The TypeScript type of a JSON Schema of this service. */
 export const typeText = (schema: unknown, indent = ''): string => {
   if (!isJson(schema)) return 'unknown'
   const { anyOf, enum: values, const: value, type, items } = schema
@@ -48,7 +48,7 @@ const objectText = (
 
 const keyText = (name: string): string => (/^[A-Za-z_]\w*$/.test(name) ? name : JSON.stringify(name))
 
-/** The description of something as a comment before it. */
+/** The description of a schema as a comment before its declaration. */
 export const commentText = (schema: unknown, indent: string): string => {
   if (!isJson(schema) || typeof schema['description'] !== 'string') return ''
   return `${indent}/** ${schema['description'].replaceAll('*/', '* /')} */\n`

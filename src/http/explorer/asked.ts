@@ -6,7 +6,7 @@ import { targetOf } from '../request-text.ts'
 
 const ZH = /^\/zh(?=\/|$)/
 
-/** Headers by which proxies say that they stand between: only they know the address that visitors see. */
+/** Headers that proxies add. With them, only the proxy knows the address that visitors see. */
 const PROXIED = ['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip', 'forwarded', 'via']
 
 /** Language and page of an address. */

@@ -18,7 +18,9 @@ import { counted, type ExplorerGate, planOfVisitor } from './gate.ts'
 
 type DownloadOptions = ExplorerGate & { readonly site: Site; readonly stallMs: number }
 
-/** Lists of pages as files for people: without a key, within what a network may open in a minute, and of bounded length. */
+/**
+ * Lists of pages as files for people: without a key, within the visits of a network, and of bounded length.
+ */
 export const downloadHandler =
   (deps: AnswerDeps, options: DownloadOptions): Handler =>
   async (exchange, signal) => {
@@ -50,7 +52,7 @@ const OPTIONS = {
   export: 'csv',
 } as const satisfies Partial<Options>
 
-/** The name of what a file is of: who owns something may have been named in another way. */
+/** The canonical name of a file's subject, since an owner can be addressed in several ways. */
 const exactName = async (
   deps: AnswerDeps,
   { file, id }: { readonly file: Pick<Download, 'exactName'>; readonly id: string },
@@ -60,7 +62,7 @@ const exactName = async (
   return exactName === undefined ? id : askTogether(deps, ({ ask }) => exactName(ask, id), running)
 }
 
-/** Spreadsheets take a text without it for one of an old code page. */
+/** Without a byte order mark, spreadsheets decode the text in a legacy code page. */
 const BYTE_ORDER_MARK = '\ufeff'
 
 const formOf =
@@ -77,7 +79,8 @@ const formOf =
         rows: rows => {
           const before = sent
           sent += rows.rows.length
-          // Rows that are searched for are counted as they are found; the client sees that the file has no end.
+          // The number of searched rows is known only while they are found. The client notices that the file
+          // is incomplete.
           if (sent > MOST_ROWS) throw beyond(undefined, file, asked)
           return csvTable(cellsOf(rows, before))
         },
@@ -86,7 +89,7 @@ const formOf =
     }
   }
 
-/** A file that ended there would look like the whole. */
+/** Refuses a file that would be truncated: it would look complete. */
 const refuseBeyond = ({ total }: Export, file: Download, asked: AskedFile): void => {
   if (total !== undefined && total > MOST_ROWS) throw beyond(total, file, asked)
 }

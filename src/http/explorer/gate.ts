@@ -12,9 +12,9 @@ export type ExplorerGate = {
 }
 
 /**
- * Counts a visit of a page, or the refresh of an open one: those have a limit of their own, so that pages that
- * are merely open leave their readers all visits. Those of unknown networks are not counted, but in turns and in places for
- * live pages they count as one network. The key by which the visitor takes turns. Throws 'rate_limited'.
+ * Counts a visit of a page, or a refresh of an open one. Refreshes have a limit of their own, so that open
+ * pages leave their readers all visits. Visitors of unknown networks are not limited, but share one key for
+ * turns and for places of live pages. Returns the key of the visitor's turns. Throws 'rate_limited'.
  */
 export const counted = (
   { addresses }: Pick<ExplorerGate, 'addresses'>,
@@ -28,7 +28,9 @@ export const counted = (
   return network
 }
 
-/** The plan of a visitor: each thousand rows of a file count as one more visit, as soon as it may be. */
+/**
+ * The plan of a visitor. Each thousand rows of a file count as one more visit, and wait until one is allowed.
+ */
 export const planOfVisitor = (
   { addresses }: Pick<ExplorerGate, 'addresses'>,
   { client }: Pick<Exchange, 'client'>,

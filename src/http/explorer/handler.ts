@@ -16,12 +16,12 @@ import { askedBy } from './asked.ts'
 import { counted, type ExplorerGate } from './gate.ts'
 import { keptPages } from './kept-pages.ts'
 
-/** Pages for people: without a key, within what a network may open in a minute, in turns with all others. */
+/** Pages for people: without a key, within the visits of a network, in turns with all other requests. */
 export const explorerHandler = (deps: AnswerDeps, options: ExplorerGate & { readonly site: Site }) => {
   const { site, queues } = options
   /** Suggestions for names that were not found. */
   const nearTo = new WeakMap<Failure, Near>()
-  /** Finds what is near what was not found, and throws on. */
+  /** Finds suggestions for a name that was not found, and rethrows the failure. */
   const suggest = async (
     error: unknown,
     { asked, running }: { readonly asked: Omit<Asked, 'now'>; readonly running: Running },
@@ -60,10 +60,10 @@ export const explorerHandler = (deps: AnswerDeps, options: ExplorerGate & { read
   return { handler, failed }
 }
 
-/** The script of an open page names the height that it was told of when it refreshes the page. */
+/** The header with which the script of an open page sends the height of the event that caused the refresh. */
 const LIVE_HEIGHT = 'x-live-height'
 
-/** The height that a refresh names; undefined: a visitor opens the page. */
+/** The height of a refresh; undefined: a visitor opens the page. */
 const liveHeight = ({ headers }: Request): number | undefined => {
   const text = headers.get(LIVE_HEIGHT)
   return text === null ? undefined : Number(/^\d{1,15}$/.exec(text)?.[0] ?? 0)
@@ -71,23 +71,23 @@ const liveHeight = ({ headers }: Request): number | undefined => {
 
 type Running = Parameters<typeof findNear>[2]
 
-/** Whether a name of the address is that of nothing. */
+/** Whether a failure means that the thing in the address does not exist. */
 const isAbsent = (error: unknown): error is Failure =>
   error instanceof Failure && (error.kind === 'not_found' || error.kind === 'loading')
 
-/** The turn of a visitor among all who ask the store. */
+/** The turn of a visitor in the queue of the store. */
 export const visitorTurn = (
   { queues }: Pick<ExplorerGate, 'queues'>,
   key: string,
   signal: AbortSignal,
 ): ReturnType<ReturnType<typeof turnsOf>['store']> => turnsOf(queues, { key, plan: NO_PLAN }).store(signal)
 
-/** Visits are no exports. */
+/** Visits are not exports, so they have no plan. */
 const NO_PLAN: Turns['plan'] = { more: async () => undefined, require: () => undefined }
 
 /**
- * Where an address redirects to: home without a slash at its end, another page with one, and home where the browser wants
- * the other language.
+ * The redirect target of an address, if any. Home has a trailing slash and other pages have none. The home
+ * page also redirects to the browser's preferred language.
  */
 const elsewhere = ({ path, query, request }: Exchange): string | undefined => {
   const target = targetOf(request.url)

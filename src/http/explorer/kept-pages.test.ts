@@ -11,7 +11,7 @@ const visit = (path: string, query = '') => ({
   ...{ path, query: new URLSearchParams(query), origin: 'http://127.0.0.1/', isOriginKnown: true },
 })
 
-/** Pages for visitors who stay. */
+/** Cached pages for visitors who do not leave. */
 const keptPages = (clock: Parameters<typeof keptPagesBy>[0]) => {
   const kept = keptPagesBy(clock)
   const { signal } = new AbortController()
@@ -102,7 +102,7 @@ test('keptPages: when a visitor for whom a page is made goes away, one of those 
     }
     return kept(visit('/blocks'), { make, signal: new AbortController().signal })
   })
-  // One who waits and is gone makes nothing.
+  // A waiting visitor who leaves makes no page.
   for (const at of [2, 0, 1]) {
     visitors[at]?.abort(new Error(`gone ${at}`))
     await Bun.sleep(0)
@@ -110,6 +110,18 @@ test('keptPages: when a visitor for whom a page is made goes away, one of those 
   expect(await Promise.all(last)).toEqual(Array(5).fill({ text: 'made' }))
   expect((await ends).map(({ status }) => status)).toEqual(Array(3).fill('rejected'))
   expect(made).toEqual([0, 1, 10])
+})
+
+test("keptPages: who waits for another one's page is let go when it goes away itself", async () => {
+  const kept = keptPagesBy({ elapsed: () => 0 })
+  const [first, visitor] = [Promise.withResolvers<Document>(), new AbortController()]
+  const one = kept(visit('/blocks'), { make: () => first.promise, signal: new AbortController().signal })
+  const make = async () => ({ text: 'made twice' })
+  const two = kept(visit('/blocks'), { make, signal: visitor.signal })
+  visitor.abort(new Error('too late'))
+  await expect(two).rejects.toThrow('too late')
+  first.resolve({ text: 'made' })
+  expect(await one).toEqual({ text: 'made' })
 })
 
 test('keptPages: the oldest page gives way, and a very long one is not kept', async () => {

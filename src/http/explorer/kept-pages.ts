@@ -1,25 +1,26 @@
 import type { Asked, Document } from '#explorer/show.tsx'
 import type { Clock } from '#time/clock.ts'
+import { within } from '#time/deadline.ts'
 
-/** A page is kept as long as a browser may keep it (`max-age=1`). */
+/** Lifetime of a cached page: that of a browser's cache (`max-age=1`). */
 const KEPT_MS = 1_000
-/** Pages that are kept at once: the few that many look at. */
+/** Maximum number of cached pages: the few that many visitors view. */
 const MOST = 64
-/** Longest page that is kept, in characters. */
+/** Maximum length of a cached page, in characters. */
 const LONGEST = 256 * 1024
 
 /** Everything that a page depends on, except the time. */
 type Asking = Omit<Asked, 'now'>
 
-/** How a page is made for a visitor, and when the visitor is gone. */
+/** The function that makes a page for a visitor, and the signal that aborts when the visitor leaves. */
 type Making = { readonly make: () => Promise<Document>; readonly signal: AbortSignal }
 
-/** How the making of a page ended for those who waited for it; `gone`: its visitor went away before. */
+/** The outcome for visitors who wait for the page; `gone`: the visitor who made it left before. */
 type Made = { readonly page: Document } | 'failed' | 'gone'
 
 /**
- * Pages that were made within the last second, or are being made: that many visitors follow the same one, and look at it in
- * the same moment, costs little more than one.
+ * Pages made within the last second, and pages in progress. Many visitors who request the same page at the
+ * same moment cost little more than one.
  */
 export const keptPages = (clock: Pick<Clock, 'elapsed'>) => {
   const kept = new Map<string, { readonly page: Document; readonly until: number }>()
@@ -48,7 +49,7 @@ export const keptPages = (clock: Pick<Clock, 'elapsed'>) => {
   return async (
     asked: Asking,
     own: Making,
-    /** The page must not be older than this height. */
+    /** The minimum height of the page. */
     leastHeight = 0,
   ): Promise<Document> => {
     const key = keyOf(asked)
@@ -57,12 +58,13 @@ export const keptPages = (clock: Pick<Clock, 'elapsed'>) => {
       return known.page
     let isLater = false
     for (let other = making.get(key); other !== undefined; other = making.get(key)) {
-      const end = await other
-      // A visitor whose page cannot be made takes no other one's page away.
+      const end = await within(other, { signal: own.signal })
+      // A failure of one visitor's page is not a failure for the others.
       if (end === 'failed') break
-      // A page that was begun since is as new as one's own would be, however high the height that was asked for.
+      // A page begun after the wait is as new as a page made now, even if its height is below the requested
+      // one.
       if (end !== 'gone' && (isLater || heightOf(end.page) >= leastHeight)) return end.page
-      // The first of those who waited makes the next one, and the others wait for that.
+      // The first waiting visitor makes the next page, and the others wait for that.
       isLater = true
     }
     own.signal.throwIfAborted()
@@ -73,6 +75,6 @@ export const keptPages = (clock: Pick<Clock, 'elapsed'>) => {
 const keyOf = ({ lang, path, query, origin, isOriginKnown }: Asking): string =>
   `${lang} ${isOriginKnown} ${origin} ${path}?${query}`
 
-/** The height that a page is true for; one without a height is true for any. */
+/** The height of a page. A page without a height is valid for any. */
 const heightOf = (page: Document): number =>
   'text' in page ? (page.height ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY

@@ -14,7 +14,7 @@ import type { Reply } from '../reply.ts'
 import { troublesOf } from '../status-page/service-status.ts'
 import { counted, type ExplorerGate } from './gate.ts'
 
-/** Milliseconds after which a browser reconnects: after a stop, all of them do so at once. */
+/** Milliseconds before a browser reconnects. After a stop, all browsers reconnect at the same time. */
 const RETRY_MS = 2_000
 
 const BEGIN = `retry: ${RETRY_MS}\n\n`
@@ -31,9 +31,9 @@ type Following = {
 }
 
 /**
- * `/live`: sends a page each published height, so that it looks again only when there is something new, and whether what is
- * published is current: what `/status` says is wrong, in the language of the page. It needs no key; the number of open streams
- * is limited for each network and in total.
+ * `/live`: sends each published height to a page, so that the page refreshes only for new blocks. It also
+ * sends the first fault that `/status` reports, in the language of the page, or null. No key is needed. The
+ * number of open streams is limited per network and in total.
  */
 export const liveHandler =
   (gate: ExplorerGate, following: Following): Handler =>
@@ -51,7 +51,7 @@ const liveReply = (
   const end = (failure: Failure): void => outbox.end(eventOf('end', failureFields(failure, manner)))
   let remove: () => void = () => undefined
   let known: Published | undefined
-  /** A store that stands still becomes old, so each sign of life says it anew. */
+  /** A store without new blocks becomes stale, so each heartbeat checks it again. */
   const standing = (): string => {
     if (known === undefined) return BEAT
     const [trouble] = troublesOf(freshnessOf(known, node, clock), maxLagMs)
@@ -79,7 +79,7 @@ const liveReply = (
 
 const HEADERS = {
   'Cache-Control': 'no-store',
-  // nginx would collect events until a buffer is full.
+  // Without this header, nginx would buffer events.
   'X-Accel-Buffering': 'no',
 }
 

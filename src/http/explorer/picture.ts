@@ -12,7 +12,7 @@ import { askedBy } from './asked.ts'
 import { counted, type ExplorerGate } from './gate.ts'
 import { visitorTurn } from './handler.ts'
 
-/** The pictures of pages: without a key, within what a network may open in a minute, in turns with all others. */
+/** The pictures of pages: without a key, within the visits of a network, in turns with all other requests. */
 export const pictureHandler = (
   deps: AnswerDeps,
   options: ExplorerGate & { readonly site: Site },
@@ -27,7 +27,7 @@ export const pictureHandler = (
       throw new Failure('not_found', 'This page does not exist.', { zh: '此页面不存在。' })
     const { found: picture, id } = route
     const running = { signal, turn: visitorTurn(options, key, signal) }
-    // Drawn in the visitor's turn, so that no more pictures wait than requests may.
+    // Drawn within the visitor's turn, so that the limit of requests also limits waiting pictures.
     const body = await askTogether(
       deps,
       async ({ ask }) => within(draw(svgOf(await picture.show({ ask, id }))), { signal }),
@@ -37,5 +37,5 @@ export const pictureHandler = (
   }
 }
 
-/** As pages: what they show changes with each block. */
+/** Cached like pages: the content changes with each block. */
 const HEADERS = { 'Cache-Control': 'private, max-age=1' }

@@ -28,8 +28,8 @@ type PagesOptions = AnswerDeps & {
 }
 
 /**
- * Pages of the explorer and downloads, and what is at all other paths. Where there are no pages, `start` is at the root and
- * `unknown` elsewhere.
+ * The routes of explorer pages and downloads, and of all other paths. Without pages, `start` is at the root
+ * and `unknown` elsewhere.
  */
 export const explorerPages = (
   options: PagesOptions,
@@ -68,5 +68,8 @@ export const explorerPages = (
   ]
 }
 
-/** Browsers say that they take HTML, programs say nothing or something else. */
+/**
+ * Whether a request comes from a browser. Browsers accept HTML; programs send no such header or another
+ * value.
+ */
 const isBrowsed = ({ headers }: Request): boolean => headers.get('accept')?.includes('text/html') === true

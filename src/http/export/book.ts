@@ -4,7 +4,10 @@ import { fileStem } from '#explorer/download/download.ts'
 import { csvHead, csvTable } from './csv.ts'
 import type { Formed } from './form.ts'
 
-/** A list in the columns of a program, as a file: no text in it is one that a spreadsheet would run. */
+/**
+ * A list in the columns of an accounting program, as a CSV file. No text in it is a formula that a
+ * spreadsheet would run.
+ */
 export const bookForm = ({ heads, linesOf, names }: Book): Formed => ({
   fileName: `${fileStem(names)}.csv`,
   isShorter: true,

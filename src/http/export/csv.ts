@@ -1,15 +1,15 @@
 import type { Rows } from '#actions/list/rows.ts'
 import { Exact, RawJson, writeJson } from '#chain/json.ts'
 
-/** A record of RFC 4180 ends so. */
+/** The line end of RFC 4180. */
 const END = '\r\n'
 
 /** A line with the names of fields. */
 export const csvHead = (columns: readonly string[]): string => `${columns.map(quoted).join(',')}${END}`
 
 /**
- * Rows as lines of RFC 4180: texts as they are, numbers with all digits, arrays and objects as JSON text, nothing for a
- * field that is absent or null. `columns` undefined: each row is one value.
+ * Rows as lines of RFC 4180: texts unchanged, numbers with all digits, arrays and objects as JSON text, an
+ * empty cell for a field that is absent or null. `columns` undefined: each row is one value.
  */
 export const csvRows = ({ rows, data }: Rows, columns: readonly string[] | undefined): string => {
   let text = ''
@@ -30,11 +30,11 @@ export const csvRows = ({ rows, data }: Rows, columns: readonly string[] | undef
   return text
 }
 
-/** Rows of cells as such lines. */
+/** Rows of cells as lines of RFC 4180. */
 export const csvTable = (rows: readonly (readonly unknown[])[]): string =>
   rows.map(cells => `${alone(cells.map(cellOf).join(','))}${END}`).join('')
 
-/** An empty line would be no record. */
+/** A single empty cell is quoted, since an empty line is not a record. */
 const alone = (line: string): string => (line === '' ? '""' : line)
 
 const cellOf = (value: unknown): string => {
@@ -54,7 +54,7 @@ const cellOf = (value: unknown): string => {
   }
 }
 
-/** Characters that a cell may have only in quotes. */
+/** Characters that need quotes in a cell. */
 const SPECIAL = /[",\r\n]/
 
 const quoted = (text: string): string => (SPECIAL.test(text) ? `"${text.replaceAll('"', '""')}"` : text)

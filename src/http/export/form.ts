@@ -1,22 +1,22 @@
 import type { Export } from '#actions/export.ts'
 import type { Rows } from '#actions/list/rows.ts'
 
-/** How an export is written and called. Throws where its list is not sent so. */
+/** The format and the file name of an export. Throws when its list cannot be sent in that format. */
 export type Form = (opened: Export) => Formed
 
 export type Formed = {
   readonly written: Written
   readonly fileName: string
-  /** Some rows have no line, so that the number of rows would say nothing of them. */
+  /** Some rows have no line, so the number of rows is not the number of lines. */
   readonly isShorter?: true
 }
 
-/** How the rows of an export are written. */
+/** The serialization of an export's rows. */
 export type Written = {
   readonly type: string
-  /** Before the first row. */
+  /** The text before the first row. */
   readonly head: string
   readonly rows: (rows: Rows) => string
-  /** What follows the last row; `rows`: how many there were. */
+  /** The text after the last row; `rows`: the number of rows. */
   readonly tail: (rows: number) => string
 }

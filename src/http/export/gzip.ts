@@ -2,13 +2,13 @@ import { constants, createGzip } from 'node:zlib'
 import { GZIP_LEVEL } from '../reply.ts'
 import { inPieces } from './stream.ts'
 
-/** Packs what is sent piece by piece into one stream of gzip. */
+/** Compresses a body, chunk by chunk, into one gzip stream. */
 export type Packer = {
-  /** The output that is ready once a piece is in. */
+  /** Returns the output that is available after a chunk. */
   pack(piece: Uint8Array): Promise<Uint8Array>
-  /** The end of the stream. */
+  /** Returns the end of the stream. */
   end(): Promise<Uint8Array>
-  /** Frees its memory. */
+  /** Frees the stream's memory. */
   close(): void
 }
 
@@ -41,7 +41,7 @@ export const gzipPacker = (): Packer => {
   }
 }
 
-/** Passes on what is sent as it is. */
+/** Passes chunks on unchanged. */
 export const plainPacker: Packer = {
   pack: async piece => piece,
   end: async () => new Uint8Array(),
@@ -50,7 +50,7 @@ export const plainPacker: Packer = {
 
 const encoder = new TextEncoder()
 
-/** Texts as the pieces of a body. */
+/** Encodes texts as the chunks of a body. */
 export const packed = async function* (
   texts: AsyncGenerator<string, void, void>,
   packer: Packer,

@@ -20,17 +20,17 @@ type Asked = {
   readonly exchange: Exchange
   /** Aborts at the deadline, which holds until the first row. */
   readonly signal: AbortSignal
-  /** Absent: the deadline holds, whatever takes long. */
+  /** Absent: the deadline stays as it is, however long the work takes. */
   readonly prolong?: Ways['prolong']
   readonly turns: Turns
   readonly stallMs: number
-  /** Absent: as the call asks for it. */
+  /** Absent: the format that the call names. */
   readonly form?: Form
 }
 
 /**
- * All rows of a list. What is held for it (a place, a view of the store) is freed when the body has ended, in whatever way.
- * Throws as `openExport` does, 'rate_limited' and 'unavailable' where there is no place.
+ * The reply with all rows of a list. Its resources (a place, a view of the store) are released when the body
+ * ends, for any reason. Throws like `openExport`, and 'rate_limited' or 'unavailable' when there is no place.
  */
 export const exportReply = async (
   deps: AnswerDeps,
@@ -86,9 +86,15 @@ const formOf =
     opened.book === undefined
       ? {
           written: writtenAs[format](opened, options),
-          fileName: `${opened.action.action}-${opened.at.height}.${format}`,
+          fileName: `${opened.action.action}-${heightsOf(opened).join('-')}.${format}`,
         }
       : bookForm(opened.book)
+
+/** The blocks that its rows are of: those that were asked for, else the height. A file of the past must not seem to be of now. */
+const heightsOf = ({ at, beside = {} }: Export): readonly unknown[] => {
+  const named = Object.entries(beside).filter(([name]) => name.endsWith('_block'))
+  return named.length === 0 ? [at.height] : named.map(([, height]) => height)
+}
 
 const headersOf = (
   { at, total }: Export,
@@ -99,12 +105,15 @@ const headersOf = (
   'X-Block-Height': String(at.height),
   'X-Block-Time': toIso(at.time),
   ...(total === undefined || isShorter === true ? {} : { 'X-Total-Count': String(total) }),
-  // nginx would take the whole of it, into a file of its own, however slowly the client reads.
+  // Without this header, nginx would buffer the whole body in a temporary file, however slowly the client
+  // reads.
   'X-Accel-Buffering': 'no',
   'Content-Disposition': `attachment; filename="${fileName}"`,
 })
 
-/** The body in texts of some hundred rows; throws unless there are as many rows as were announced, if any were. */
+/**
+ * The body in texts of some hundred rows. Throws when the number of rows is not the announced one, if any.
+ */
 const textsOf = async function* (
   opened: Export,
   { head, rows, tail }: Written,
@@ -122,20 +131,21 @@ const textsOf = async function* (
   yield text + tail(sent)
 }
 
-type Listed = Pick<Export, 'action' | 'columns' | 'at'>
+type Listed = Pick<Export, 'action' | 'columns' | 'at' | 'beside'>
 
-/** NDJSON ends with a line that tells that it is complete; CSV has no place for that. */
+/** The last line of NDJSON says that the list is complete, and of which block it is. CSV cannot express that. */
 const writtenAs: Readonly<
   Record<ExportFormat, (listed: Listed, options: Pick<Options, 'numbers'>) => Written>
 > = {
-  ndjson: ({ at }, options) => ({
+  ndjson: ({ at, beside }, options) => ({
     type: 'application/x-ndjson; charset=utf-8',
     head: '',
     rows: rows =>
       linesOf(rows, options)
         .map(line => `${line}\n`)
         .join(''),
-    tail: rows => `${writeJson({ complete: true, rows, block_height: String(at.height) })}\n`,
+    tail: rows =>
+      `${writeJson({ complete: true, rows, block_height: String(at.height), ...beside }, options)}\n`,
   }),
   csv: ({ action, columns }) => ({
     type: 'text/csv; charset=utf-8; header=present',

@@ -1,23 +1,21 @@
 import { type Failure, failureOf } from '#failure/failure.ts'
 import type { Clock } from '#time/clock.ts'
-import type { StreamEnd, Streamed } from '../reply.ts'
-
-/** Bytes handed out at once: the client must take all of them before `stallMs` are over. */
-const PIECE_BYTES = 64 * 1024
+import { PIECE_BYTES, type StreamEnd, type Streamed } from '../reply.ts'
 
 type Options = {
   /** Aborts when the client goes away. */
   readonly client: AbortSignal
-  /** Time after which a client that takes nothing is cut off. */
+  /** A client that reads nothing for this time is disconnected. */
   readonly stallMs: number
   readonly clock: Pick<Clock, 'after'>
-  /** Called once, when the body has ended in whatever way: frees what it is made of. */
+  /** Called once when the body ends for any reason. Releases the resources of the body. */
   readonly free: () => void
 }
 
 /**
- * A body of pieces that are made as the client takes them: nothing is made ahead. If one cannot be made, the connection is
- * cut before the end of the chunked body, so that the client sees an error and no short body that looks whole.
+ * A body of chunks that are made as the client reads them; none is made ahead. If a chunk cannot be made, the
+ * connection is closed before the end of the chunked body, so that the client sees an error and not a
+ * truncated body.
  */
 export const streamOf = (
   pieces: AsyncGenerator<Uint8Array, void, void>,
@@ -34,7 +32,7 @@ export const streamOf = (
     calm()
     client.removeEventListener('abort', leave)
     free()
-    // Ends at once if it is not reading; a read that goes on was told by `free`.
+    // Ends the generator at once unless a read is pending. `free` has aborted such a read.
     void pieces.return().catch(() => undefined)
     ended.resolve({ kind, bytes, ...(cause === undefined ? {} : { cause }) })
   }
@@ -66,7 +64,7 @@ export const streamOf = (
       cut()
     }
   }
-  // Bun prints any reason of an error, and none closes the connection as well.
+  // Without a reason: Bun would print it, and closes the connection in either case.
   const start = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
     cut = () => controller.error()
   }
@@ -77,7 +75,7 @@ export const streamOf = (
   return { stream, ended: ended.promise, cutOff: () => cutOff('stalled') }
 }
 
-/** Bytes in pieces as they are handed out. */
+/** Splits bytes into chunks of the size that is sent. */
 export const inPieces = function* (bytes: Uint8Array): Generator<Uint8Array, void, void> {
   for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES)
 }

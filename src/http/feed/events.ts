@@ -5,15 +5,16 @@ import { failureFields, type Manner } from '../failure-reply.ts'
 import { type Reply, textReply } from '../reply.ts'
 import type { QueryText } from '../request-text.ts'
 
-/** Events as `text/event-stream` has them (html.spec.whatwg.org, "Server-sent events"). */
+/** The media type of server-sent events (html.spec.whatwg.org, "Server-sent events"). */
 export const FEED_TYPE = 'text/event-stream; charset=utf-8'
 
-/** Milliseconds after which a browser comes again. */
+/** Milliseconds before a browser reconnects. */
 const RETRY_MS = 1_000
 
 /**
- * The begin of a feed, which the client gets at once. An id without data is no event, but a client that comes again before
- * its first row names it, and misses none; undefined: it asked for rows further on.
+ * The beginning of a feed, which is sent at once. An id without data is not an event, but a client that
+ * reconnects before its first row sends it and misses none. undefined: the client requested rows from a later
+ * number.
  */
 export const beginText = (
   { height, head }: { readonly height: number; readonly head: HeadNow | undefined },
@@ -21,8 +22,9 @@ export const beginText = (
 ): string => `retry: ${RETRY_MS}\n${standText(height, head)}\n${id === undefined ? '' : `id: ${id}\n`}\n`
 
 /**
- * The answer to one who asks for events while the service is away: a stream that ends at once. An `EventSource` connects
- * again after it with the id that it has, but gives up for ever on a status that is not 200. undefined: no events are asked for.
+ * The answer to a request for events while the service is unavailable: a stream that ends at once. An
+ * `EventSource` reconnects after it with its last id, but stops for good after a status other than 200.
+ * undefined: the request is not for events.
  */
 export const pausedFeed = (
   {
@@ -40,15 +42,17 @@ export const pausedFeed = (
   return textReply(200, { type: FEED_TYPE, text }, { headers: { 'Cache-Control': 'no-store' } })
 }
 
-/** A sign of life: nothing new up to a height. */
+/** A heartbeat: no new rows up to a height. */
 export const beatText = (height: number, head: HeadNow | undefined): string =>
   `${standText(height, head)}\n\n`
 
-/** A comment that says how far the chain is read; of the blocks above, when they are not known, why. */
+/**
+ * A comment with the published height, and with the head's height, or its status when that height is unknown.
+ */
 const standText = (height: number, head: HeadNow | undefined): string =>
   `: block ${height}${head === undefined ? '' : `, head ${head.height ?? head.status}`}`
 
-/** How far a client is: its last irreversible row, and the id of its last event. */
+/** The position of a client: its last irreversible row, and the id of its last event. */
 export type Sent = { readonly seq: number | undefined; readonly id: string }
 
 /** The last event of a feed. */
@@ -68,7 +72,7 @@ export const endEvent = (end: FeedEnd, { seq, id }: Sent, manner: Manner): strin
   }
 }
 
-/** An event with a name, and data as JSON. */
+/** A named event, with data as JSON. */
 export const eventOf = (name: string, data: Readonly<Record<string, unknown>>): string =>
   `event: ${name}\ndata: ${writeJson(data)}\n\n`
 

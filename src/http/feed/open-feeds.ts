@@ -3,31 +3,33 @@ import { type Failure, PublicFailure } from '#failure/failure.ts'
 import { every } from '#time/every.ts'
 import type { AppOptions } from '../app-options.ts'
 
-/** A feed as those see it who may end it. */
+/** An open feed, for the code that may end it. */
 export type OpenFeed = {
-  /** Hash of its key (`hashOfKey`); undefined: it needs none. */
+  /** Hash of the feed's key (`hashOfKey`); undefined: the feed has no key. */
   readonly keyHash: string | undefined
   /** Sends a last event that gives the reason. */
   end(failure: Failure): void
-  /** Closes the connection, whatever the client has read. */
+  /** Closes the connection, even if the client has not read everything. */
   cutOff(): void
 }
 
 /** The feeds of a thread. */
 export type OpenFeeds = {
   readonly hub: FeedHub
-  /** Adds a feed until the returned function is called. One that is added while the service stops is ended. */
+  /** Adds a feed until the returned function is called. A feed added while the service stops is ended. */
   add(feed: OpenFeed): () => void
 }
 
-/** Between two checks of the keys of the feeds. */
+/** Milliseconds between two checks of the feeds' keys. */
 const POLL_MS = 100
-/** Checks in a row without a list of keys that can be believed, after which the feeds end: they may not outlive their keys. */
+/**
+ * Checks in a row without a reliable list of keys, after which the feeds end: a feed may not outlive its key.
+ */
 const CHECKS_IN_DOUBT = 2
-/** When the service stops, a client gets this long to read the last event. */
+/** When the service stops, a client has this long to read the last event. */
 const LAST_MS = 1_000
 
-/** Ends feeds whose keys are refused by now, and all when the service stops. */
+/** Ends feeds whose keys are no longer valid, and all feeds when the service stops. */
 export const openFeeds = ({
   store,
   keyring,

@@ -19,7 +19,7 @@ import type { Reply } from '../reply.ts'
 import { beatText, beginText, endEvent, FEED_TYPE, type Sent } from './events.ts'
 import type { OpenFeeds } from './open-feeds.ts'
 
-/** Bytes that wait for a reader at most. What waits is shared by all readers of a list. */
+/** Maximum bytes that wait for one reader. All readers of a list share the buffered rows. */
 const MOST_BYTES = 256 * 1024
 
 type Asked = {
@@ -32,8 +32,9 @@ type Asked = {
 }
 
 /**
- * The rows of a list as events, until the client goes away or the feed has to end. What is held for it is freed when the
- * body has ended, in whatever way. Throws as `openFeed` does, 'rate_limited' and 'unavailable' where there is no place.
+ * The rows of a list as events, until the client disconnects or the feed has to end. Its resources are
+ * released when the body ends, for any reason. Throws like `openFeed`, and 'rate_limited' or 'unavailable'
+ * when there is no place.
  */
 export const feedReply = async (
   deps: AnswerDeps,
@@ -92,7 +93,7 @@ const headersOf = ({ at, head }: Feed): Readonly<Record<string, string>> => ({
   'X-Block-Height': String(at.height),
   'X-Block-Time': toIso(at.time),
   ...headHeaders(head),
-  // nginx would collect events until a buffer is full.
+  // Without this header, nginx would buffer events.
   'X-Accel-Buffering': 'no',
 })
 
@@ -101,7 +102,7 @@ const beginOf = ({ first, id = '' }: Feed): Sent =>
 
 type Sending = { readonly more: () => Promise<void>; readonly manner: Manner }
 
-/** The body. It counts as one request for each thousand rows begun. */
+/** The body. Each thousand rows begun count as one request. */
 const piecesOf = async function* (
   feed: Feed,
   { more, manner }: Sending,
@@ -135,7 +136,7 @@ const piecesOf = async function* (
 
 const encoder = new TextEncoder()
 
-/** The event that the client has got last, when it comes again. Throws 'bad_request'. */
+/** The id of the last event that a reconnecting client received. Throws 'bad_request'. */
 const lastEventId = ({ headers }: Request): LastId | LastRow | undefined => {
   const text = headers.get('last-event-id') ?? ''
   if (text === '') return undefined

@@ -6,7 +6,7 @@ import { createGateway } from './gateway.ts'
 
 type Given = Partial<Omit<PassedOn, 'body'>> & { readonly text?: string }
 
-/** A gateway to a node that answers by hand, and what came of each of its calls. */
+/** A gateway to a node that the test answers, and the outcomes of its calls. */
 const setUp = ({ maxBytes = 100_000 } = {}) => {
   const clock = handClock()
   const calls: {
@@ -54,7 +54,7 @@ const setUp = ({ maxBytes = 100_000 } = {}) => {
       bytes = now
     },
   })
-  /** What a reader gets: the text, or the message of the failure. */
+  /** The reader's result: the text, or the message of the failure. */
   const ask = async (path: string, signal = new AbortController().signal): Promise<string> => {
     try {
       const answer = gateway.kept(path) ?? (await gateway.ask(path, signal))
@@ -127,7 +127,7 @@ test('gateway: each reader waits by its own signal; the call ends with the last 
   second.abort(new Error('second'))
   expect(await asked[1]).toBe('second')
   expect(calls.map(({ signal }) => signal.aborted)).toEqual([true, false])
-  // The next one is not joined with a call that has ended.
+  // The next request does not join a call that has ended.
   const next = ask('/getChainInfo')
   calls[2]?.answer()
   calls[1]?.answer()
@@ -142,7 +142,7 @@ test('gateway: what was asked half a second ago is neither joined nor given agai
   expect(calls.length).toBe(2)
   calls[1]?.answer({ text: '{"head":2}' })
   expect(await young).toBe('{"head":2}')
-  // An answer that was asked for earlier does not take the place of a later one.
+  // An answer to an earlier call does not replace that of a later one.
   calls[0]?.answer({ text: '{"head":1}' })
   expect([await old, await ask('/getChainInfo')]).toEqual(['{"head":1}', '{"head":2}'])
   await clock.pass(499)
@@ -209,7 +209,7 @@ test('gateway: what is kept has bounded bytes; each answer is let go of once, wh
   expect(bytes()).toBeGreaterThan(5_000)
   const kept = calls.filter(({ released }) => released === 0)
   expect([kept.length, calls.filter(({ released }) => released === 1).length]).toEqual([3, 47])
-  // A reader holds what it was given beyond the time that it is kept.
+  // A reader keeps its answer beyond the answer's cache time.
   const slow = gateway.kept(kept[0]?.path ?? '')
   for (let at = 50; at < 60; at++) {
     const asked = ask(`/getAccount/a${at}/true`)
@@ -220,7 +220,7 @@ test('gateway: what is kept has bounded bytes; each answer is let go of once, wh
   slow?.release()
   slow?.release()
   expect(kept[0]?.released).toBe(1)
-  // What does not fit at all is passed on.
+  // An answer above the size limit is passed on uncached.
   const large = ask('/getContract/large/true')
   calls[60]?.answer({ text: `{"x":"${'x'.repeat(20_000)}"}` })
   expect([(await large).length, calls[60]?.released]).toEqual([20_008, 1])

@@ -6,40 +6,40 @@ import { keptAnswers } from './kept-answers.ts'
 import { type SharedAnswer, shareAnswer, type Taken } from './shared-answer.ts'
 
 /**
- * Where an answer comes from: the best node, another one because the best was slow or failing, a call that another
- * request had begun, or memory.
+ * Sources of an answer: the best node, another node because the best one was slow or failing, a call in
+ * progress that another request began, or the cache.
  */
 export const SOURCES = ['node', 'other_node', 'joined', 'kept'] as const
 
-/** The nodes as callers of `/rpc/` ask them. */
+/** Access to the nodes for callers of `/rpc/`. */
 export type Gateway = {
-  /** An answer that is kept; undefined: a node has to be asked. */
+  /** A cached answer; undefined: a node must be asked. */
   kept(path: string): Taken | undefined
   /**
-   * The answer of a node, or one that was kept meanwhile. Equal requests that come within `FRESH_MS` of the first share its
-   * call; each of them waits no longer than its own signal, and the call ends when none waits any more. A failure is thrown
-   * to all and never kept.
+   * The answer of a node, or one that was cached meanwhile. Equal requests within `FRESH_MS` of the first
+   * share its call. Each request waits no longer than its own signal, and the call is aborted when none waits
+   * any more. A failure is thrown to all of them and never cached.
    */
   ask(path: string, signal: AbortSignal): Promise<Taken>
 }
 
 export type GatewayOptions = {
   readonly clock: Pick<Clock, 'elapsed'>
-  /** Of all answers that are kept. */
+  /** Maximum bytes of all cached answers. */
   readonly maxBytes: number
   /** Called with each answer. */
   readonly onAnswer: (source: (typeof SOURCES)[number]) => void
-  /** Called with the number of bytes that are kept. */
+  /** Called with the number of cached bytes. */
   readonly onKept: (bytes: number) => void
 }
 
-/** A question to a node that is under way, or was just answered. */
+/** A call to a node, in progress or just answered. */
 type Call = {
   readonly since: number
   readonly answer: Promise<{ readonly shared: SharedAnswer; readonly passed: PassedOn }>
-  /** Requests that wait for it. */
+  /** The number of waiting requests. */
   readers: number
-  /** Nobody waits for it any more. */
+  /** Called when no request waits any more. */
   readonly leave: () => void
 }
 
@@ -76,7 +76,7 @@ export const createGateway = (
   }
 }
 
-/** Asks a node for all who come while the call is under way. */
+/** Calls a node for all requests that arrive while the call is in progress. */
 const beginCall = (
   node: Node,
   path: string,
@@ -99,7 +99,7 @@ const beginCall = (
   const asked = async () => {
     const passed = await node.get(path, { signal: ends.signal })
     const shared = shareAnswer(passed)
-    // Its bytes count until those who wait have taken it.
+    // The bytes count until all waiting requests have taken the answer.
     own = shared.take()
     if (isKeepable(passed)) kept.keep(path, shared, since)
     onKept(kept.bytes())
@@ -107,7 +107,7 @@ const beginCall = (
     return { shared, passed }
   }
   const answer = asked().finally(forget)
-  // Each request that waits gets the failure; perhaps none waits any more.
+  // Each waiting request gets the failure, and there may be none left.
   answer.catch(() => undefined)
   const leave = (): void => {
     forget()

@@ -1,19 +1,25 @@
 import type { NodeAnswer } from '#node/port.ts'
 
 /**
- * An answer is given again until so long after the node was asked, in milliseconds: the chain makes a block every 500, so
- * a reader hears nothing older than from a node that is one block behind.
+ * Milliseconds after the call to the node for which an answer is reused. The chain makes a block every 500,
+ * so an answer is no older than from a node that is one block behind.
  */
 export const FRESH_MS = 500
-/** The same for a final answer: it stays true, but when a better node is used, that one is to be asked again some day. */
+/**
+ * Milliseconds for which a final answer is reused. It stays true, but a better node should eventually be
+ * asked.
+ */
 export const FINAL_MS = 60_000
-/** A larger answer is not kept: it would drive out many others. */
+/** Maximum size of a cached answer. A larger one would evict many others. */
 const MAX_BYTES = 1024 * 1024
 
 const OPENING = '{'.charCodeAt(0)
 const CLOSING = '}'.charCodeAt(0)
 
-/** Whether an answer may be given again at all: an object in JSON, never a refusal, a failure or what no node says. */
+/**
+ * Whether an answer may be cached at all: a JSON object with status 200, never a refusal, a failure or a
+ * proxy's page.
+ */
 export const isKeepable = ({ status, contentType, body }: NodeAnswer): boolean =>
   status === 200 &&
   contentType?.startsWith('application/json') === true &&
@@ -21,14 +27,17 @@ export const isKeepable = ({ status, contentType, body }: NodeAnswer): boolean =
   body[0] === OPENING &&
   body.at(-1) === CLOSING
 
-/** Two claims of an answer about the thing that its path names: the name again, and the block that the thing is in. */
+/** Two fields of an answer: the name of the thing in the path, and the height of its block. */
 type Said = { readonly name: unknown; readonly height: unknown }
 
 type Json = Readonly<Record<string, unknown>>
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null
 const member = (value: unknown, name: string): unknown => (isObject(value) ? value[name] : undefined)
 
-/** The methods that name a block or transaction; the others answer for the head or the last irreversible block. */
+/**
+ * The methods that return a block or transaction. All others answer for the head or the last irreversible
+ * block.
+ */
 const SAYING: ReadonlyMap<string, (answer: Json) => Said> = new Map([
   ['getBlockByNumber', ({ block }) => ({ name: member(block, 'number'), height: member(block, 'number') })],
   [
@@ -43,8 +52,8 @@ const SAYING: ReadonlyMap<string, (answer: Json) => Said> = new Map([
 ])
 
 /**
- * Whether an answer can not change any more: the block or transaction that `path` names, which the node calls
- * irreversible, and which is not above the last irreversible block `lib` that is known of the nodes.
+ * Whether an answer is final: the node calls the block or transaction in `path` irreversible, and its block
+ * is not above `lib`, the last irreversible block known from the nodes.
  */
 export const isFinal = (path: string, body: Uint8Array, lib: number): boolean => {
   const [, method = '', asked = ''] = path.split('/')

@@ -1,17 +1,17 @@
 import { FINAL_MS, FRESH_MS, isFinal } from './keeping.ts'
 import type { SharedAnswer, Taken } from './shared-answer.ts'
 
-/** Answers of nodes that are given again, by path, in a bounded number of bytes. */
+/** A cache of node answers by path, bounded in bytes. */
 export type KeptAnswers = {
-  /** The answer that was kept for a path; undefined: none, or it may not be given any more. */
+  /** The cached answer for a path; undefined: there is none, or it has expired. */
   take(path: string): Taken | undefined
-  /** Keeps an answer that the node was asked for at `since`, by the clock, unless there is a later one. */
+  /** Caches an answer whose call began at `since`, by the clock, unless a later one is cached. */
   keep(path: string, answer: SharedAnswer, since: number): void
-  /** Bytes of all that is kept. */
+  /** Bytes of all cached answers. */
   bytes(): number
 }
 
-/** Bytes of an entry beside its body and its path. */
+/** Estimated bytes of an entry, without its body and path. */
 const ENTRY_BYTES = 500
 
 type Entry = {
@@ -19,19 +19,19 @@ type Entry = {
   readonly since: number
   readonly own: Taken
   readonly bytes: number
-  /** Whether the answer cannot change any more; undefined: not looked at, since it was never asked for after `FRESH_MS`. */
+  /** Whether the answer is final; undefined: unknown, since it was not requested after `FRESH_MS`. */
   isFinal: boolean | undefined
 }
 
 /**
- * @param maxBytes the entry that was used longest ago makes room for a new one
- * @param lib the last irreversible block that is known now; undefined: none is
+ * @param maxBytes the limit above which the least recently used entries are evicted
+ * @param lib the last irreversible block known now; undefined: unknown
  */
 export const keptAnswers = (
   maxBytes: number,
   { elapsed, lib }: { readonly elapsed: () => number; readonly lib: () => number | undefined },
 ): KeptAnswers => {
-  // The one that was used longest ago comes first.
+  // The least recently used entry comes first.
   const entries = new Map<string, Entry>()
   let all = 0
   const drop = (path: string): void => {
@@ -40,7 +40,10 @@ export const keptAnswers = (
     all -= entry.bytes
     entry.own.release()
   }
-  /** Only what is asked for again is read, so that a reader of the whole chain pays nothing for it. */
+  /**
+   * Only answers that are requested again are parsed, so that a reader of the whole chain pays nothing for
+   * it.
+   */
   const isGood = (path: string, entry: Entry): boolean => {
     const age = elapsed() - entry.since
     if (age >= FINAL_MS || !entry.answer.isUsable()) return false

@@ -1,9 +1,12 @@
 import type { NodeAnswer, PassedOn } from '#node/port.ts'
 
-/** An answer with its bytes, which count until `release`. */
+/** An answer whose bytes count until `release`. */
 export type Taken = NodeAnswer & { readonly release: () => void }
 
-/** One answer of a node for several readers: its bytes are there once, and count until the last of them needs them no more. */
+/**
+ * One answer of a node for several readers. Its bytes are stored once, and count until the last reader
+ * releases them.
+ */
 export type SharedAnswer = Pick<PassedOn, 'status' | 'contentType' | 'body' | 'isUsable'> & {
   take(): Taken
 }

@@ -27,7 +27,7 @@ export const operationId = (action: Action): string => {
   return name.charAt(0).toLowerCase() + name.slice(1)
 }
 
-/** An action on its own route: its own parameters with their types and defaults, and its own answer. */
+/** An action on its own route, with the types and defaults of its parameters, and its answer. */
 export const actionOperation = (action: Action, described: Described): Json => {
   const form = formOf(described)
   return {
@@ -53,8 +53,8 @@ export const actionOperation = (action: Action, described: Described): Json => {
 }
 
 /**
- * A list that is given whole has no pages and only irreversible rows; a feed has no pages, no end, one order and no steps;
- * only CSV has columns to choose.
+ * The parameters that a form has not. A whole list has no pages and only irreversible rows. A feed has no
+ * pages, no end, one order and no steps. Only CSV has columns to choose.
  */
 const leftOut = ({ export: exported }: Form, action: Action): readonly string[] => {
   if (exported === undefined) return ['csv']
@@ -92,7 +92,7 @@ const schemaOf = ({ type, pattern, values, minimum, maximum, fallback }: Word): 
   ...(values === undefined ? {} : { enum: values }),
   ...(minimum === undefined ? {} : { minimum }),
   ...(maximum === undefined ? {} : { maximum }),
-  // 10^19 is a double, 10^19 − 1 is none.
+  // 10^19 is exactly representable as a double; 10^19 − 1 is not.
   ...(type === 'integer' && maximum === undefined ? { exclusiveMaximum: 10 ** MOST_DIGITS } : {}),
   ...(fallback === undefined ? {} : { default: typeof fallback === 'bigint' ? Number(fallback) : fallback }),
 })
@@ -101,7 +101,7 @@ const schemaOf = ({ type, pattern, values, minimum, maximum, fallback }: Word): 
 const exampleOfType = ({ type }: Word, example: string | undefined): Json =>
   example === undefined ? {} : { example: type === 'integer' ? Number(example) : example }
 
-/** The options that the document is written for: they have one value, and must be sent. */
+/** The form options for which the document is written. Each has one value, and must be sent. */
 export const formParameters = ({ chosen }: Described): readonly Json[] =>
   FORM_NAMES.flatMap(name => {
     const value = chosenParameters(chosen)[name]
@@ -119,7 +119,7 @@ export const formParameters = ({ chosen }: Described): readonly Json[] =>
     ]
   })
 
-/** The option that changes messages only. */
+/** The option that only changes messages. */
 export const language: Json = {
   name: 'lang',
   in: 'query',

@@ -8,16 +8,16 @@ import type { Form, Json } from './described.ts'
 export const schemaName = (action: Pick<Action, 'name' | 'action'>): string =>
   nameOf(action).replace(/(?:^|-)([a-z])/g, (_all, letter: string) => letter.toUpperCase())
 
-/** The schema of an action's `data` as JSON, with the options that the document is written for. */
+/** The JSON schema of an action's `data`, for the options for which the document is written. */
 export const dataSchema = (action: Action, form: Form): Json => plainOf(resultOf(action, form), form.numbers)
 
 const resultOf = ({ result, compatResult }: Action, { compat }: Form): TSchema =>
   compat === 'iostabc' ? (compatResult ?? result) : result
 
-/** The component for a row of a list. */
+/** The component name of a list's row. */
 export const rowName = (action: Pick<Action, 'name' | 'action'>): string => `${schemaName(action)}Row`
 
-/** The schema of a row of a list as JSON; of an action without a list, that of anything. */
+/** The JSON schema of a row of a list. For an action without a list, it allows anything. */
 export const rowSchema = (action: Action, form: Form): Json => {
   const { properties } = dataSchema(action, form) as { readonly properties?: Readonly<Record<string, Json>> }
   const row = (properties?.[action.list ?? '']?.['items'] ?? {}) as Json
@@ -29,9 +29,20 @@ export const rowSchema = (action: Action, form: Form): Json => {
   return { ...row, anyOf: anyOf.map((each, at) => (at === 0 ? irreversible(each, columns) : each)) }
 }
 
+/** The fields that every list has, or those of pages. */
+const OF_PAGES: readonly string[] = ['page', 'size', 'total', 'total_reason', 'next']
+
+/** The schemas of what the answer of a list has beside its rows. */
+export const besideSchemas = (action: Action, form: Form): Json => {
+  const { properties = {} } = dataSchema(action, form) as { readonly properties?: Json }
+  return Object.fromEntries(
+    Object.entries(properties).filter(([name]) => name !== action.list && !OF_PAGES.includes(name)),
+  )
+}
+
 /**
- * A row of a whole list: it has no field that only `head=1` gives, and always its number where the list has numbers and rows
- * are never searched for.
+ * A row of a whole list. It has no field that requires `head=1`. It always has its number if the list has
+ * numbers and is never searched.
  */
 const irreversible = (row: Json, columns: Columns | undefined): Json => {
   if (columns === undefined) return row
@@ -44,27 +55,30 @@ const irreversible = (row: Json, columns: Columns | undefined): Json => {
   }
 }
 
-/** The component for `data` of an unknown thing, which the old service answers with nothing. */
+/** The component for the `data` of an unknown thing: iostabc answers with an empty object. */
 export const NOTHING = {
   name: 'Nothing',
   schema: { type: 'object', properties: {}, additionalProperties: false },
 }
 
-/** The component for the data of an answer, or nothing where the old service answers with nothing. */
+/**
+ * A reference to the component of an answer's data, or also to `Nothing` where iostabc answers with an empty
+ * object.
+ */
 export const dataRef = (action: Action, { compat }: Form): Json => {
   const own = refTo(schemaName(action))
-  // A list has no rows then.
+  // A list is empty in that case.
   return compat === 'iostabc' && action.list === undefined ? { anyOf: [own, refTo(NOTHING.name)] } : own
 }
 
 const refTo = (name: string): Json => ({ $ref: `#/components/schemas/${name}` })
 
-/** Digits as they stand in an amount, a rate or a time that is written as text. */
+/** The digits of an amount, a rate or a time that is written as text. */
 const DIGITS = '^-?[0-9]+(?:\\.[0-9]+)?$'
 
 const MARKS = new Set([EXACT, HEAD_ONLY, SEARCHED_ONLY])
 
-/** The schema without what only the reference uses; with `numbers=string`, exact numbers are texts. */
+/** The schema without the reference's own keywords. With `numbers=string`, exact numbers are strings. */
 const plainOf = (schema: TSchema, numbers: Form['numbers']): Json => {
   const plain = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(plain)

@@ -5,7 +5,7 @@ import type { FEED_FORMAT, Options } from '#actions/request/options.ts'
 export type Json = Readonly<Record<string, unknown>>
 
 /**
- * Options by which answers have another form, give all rows of a list, or are a feed. A document describes the answers of
+ * Options that change the form of answers, export a list, or open a feed. A document describes the answers of
  * one such choice.
  */
 export type Form = Pick<Options, 'format' | 'compat' | 'numbers'> & {
@@ -13,18 +13,21 @@ export type Form = Pick<Options, 'format' | 'compat' | 'numbers'> & {
 }
 export const FORM_NAMES = ['format', 'compat', 'numbers'] as const satisfies readonly (keyof Form)[]
 
-/** The choices that a document is written for. */
+/** The choices for which a document is written. */
 export type Described = {
   readonly version: string
-  /** The form of answers to a request that chooses nothing. */
+  /** The form of answers to a request without form options. */
   readonly defaults: Form
   /** The choices of the document's reader: constant, required parameters of every operation. */
   readonly chosen: Partial<Form>
-  /** Calls that have an answer on the served chain; an action without one shows no examples. Absent: the actions' own. */
+  /**
+   * Calls that have an answer on the served chain. An action without one has no examples. Absent: the
+   * actions' own examples.
+   */
   readonly examples?: ReadonlyMap<Action, { readonly params: Readonly<Record<string, string>> }>
 }
 
-/** Parameters of a call of an action that has an answer. */
+/** Parameters of a call for which the action has an answer. */
 export const exampleOf = ({ examples }: Described, action: Action): Readonly<Record<string, string>> =>
   examples === undefined ? action.example : (examples.get(action)?.params ?? {})
 

@@ -36,7 +36,7 @@ test.each(actions.map(action => [action.action, action] as const))(
   (_name, action) => {
     const { parameters, operationId: id } = documentFor().paths[routeOf(action)].get
     expect(id).toBe(operationId(action))
-    // Columns are chosen in the document of CSV alone.
+    // Only the document of CSV has the parameter that chooses columns.
     const own = parametersOf(action.params).filter(({ name }) => name !== 'csv')
     expect(parameters.map(({ name }: { name: string }) => name)).toEqual([
       ...own.map(({ name }) => name),

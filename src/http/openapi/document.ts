@@ -12,8 +12,9 @@ import { anyOperation, healthOperation, readyOperation } from './service-operati
 import { usageOperation } from './usage-operation.ts'
 
 /**
- * The interface as an OpenAPI 3.1 document, made from the action registry, the tables of codes and of node methods: one
- * operation for each action, whose answer is described for the options that the document is written for.
+ * The interface as an OpenAPI 3.1 document, generated from the action registry, and from the tables of codes
+ * and of node methods. Each action has one operation, with its answer for the options for which the document
+ * is written.
  */
 export const openapiFor = (all: readonly Action[], described: Described): Json => {
   const form = formOf(described)
@@ -26,7 +27,7 @@ export const openapiFor = (all: readonly Action[], described: Described): Json =
       description:
         'Read-only queries over the IOST chain and a read-only gateway to its node RPC. Reference pages: /docs/en, /docs/zh. The document is written for the options that it is requested with, for example /openapi.json?numbers=string; /openapi.json?format=ndjson and ?format=csv describe whole lists, ?format=sse describes feeds. The names in a path are written as they stand here: percent escapes in them are not decoded, and such a path is refused. A client for TypeScript and JavaScript: /client.ts, /client.js.',
     },
-    // Relative to the document's own address, so it is right behind any path prefix.
+    // Relative to the document's own address, and therefore correct behind any path prefix.
     servers: [{ url: '.' }],
     security: [{ apikey: [] }, { apikeyHeader: [] }],
     tags: tagsOf(actions),

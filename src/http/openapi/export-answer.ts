@@ -1,11 +1,14 @@
 import type { Action } from '#actions/define.ts'
 import { FEED_FORMAT } from '#actions/request/options.ts'
-import { rowName, rowSchema } from './answer-schema.ts'
+import { besideSchemas, rowName, rowSchema } from './answer-schema.ts'
 import type { Form, Json } from './described.ts'
 import { headersNamed, RATE_HEADERS } from './headers.ts'
 import { closedObject } from './responses.ts'
 
-/** The actions that a document describes: those with a list where it is written for whole lists, or with a feed. */
+/**
+ * The actions that a document describes: only those with a list in a document of whole lists, and only those
+ * with a feed in one of feeds.
+ */
 export const describedActions = (actions: readonly Action[], form: Form): readonly Action[] =>
   form.export === undefined
     ? actions
@@ -33,7 +36,9 @@ const FEED_HEADERS = headersNamed([
   ...RATE_HEADERS,
 ])
 
-/** The answer that is a whole list: its lines are not one JSON text, so the schemas of lines stand beside it. */
+/**
+ * The answer with a whole list. It is not one JSON text, so the schemas of its lines are separate components.
+ */
 export const exportOf = (action: Action, format: NonNullable<Form['export']>): Json => {
   const types = { ndjson: 'application/x-ndjson', csv: 'text/csv', sse: 'text/event-stream' } as const
   const row = `#/components/schemas/${rowName(action)}`
@@ -54,14 +59,19 @@ const COMPLETE = 'Complete'
 /** The schemas of lines. */
 export const exportSchemas = (actions: readonly Action[], form: Form): Json => ({
   ...Object.fromEntries(actions.map(action => [rowName(action), rowSchema(action, form)])),
-  ...(form.export === FEED_FORMAT ? {} : { [COMPLETE]: complete }),
+  ...(form.export === FEED_FORMAT ? {} : { [COMPLETE]: completeOf(actions, form) }),
 })
 
 const complete: Json = {
-  description: 'The last line of a whole list in NDJSON.',
-  ...closedObject({
-    complete: { type: 'boolean', const: true },
-    rows: { type: 'integer', minimum: 0, description: 'Number of rows before this line.' },
-    block_height: { type: 'string', pattern: '^[0-9]+$', description: 'Block height the rows are of.' },
-  }),
+  complete: { type: 'boolean', const: true },
+  rows: { type: 'integer', minimum: 0, description: 'Number of rows before this line.' },
+  block_height: { type: 'string', pattern: '^[0-9]+$', description: 'Block height of the answer.' },
+}
+
+const completeOf = (actions: readonly Action[], form: Form): Json => {
+  const beside = Object.assign({}, ...actions.map(action => besideSchemas(action, form)))
+  return {
+    description: 'The last line of a whole list in NDJSON, with what its answer has beside the rows.',
+    ...closedObject({ ...beside, ...complete }, Object.keys(complete)),
+  }
 }

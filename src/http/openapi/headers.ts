@@ -10,8 +10,8 @@ const digits: Json = { type: 'string', pattern: '^[0-9]+$' }
 const count: Json = { type: 'integer', minimum: 0 }
 
 /**
- * Headers of answers that a program reads, by their names. A limit is counted only for a key that is known, so those
- * headers are missing where the key was refused or there was no room to look at it.
+ * Response headers for programs, by name. A limit is counted only for a known key, so its headers are missing
+ * when the key was refused, or when there was no room to check it.
  */
 const HEADERS = {
   'X-Block-Height': header('Block height the response is valid for.', digits, 'always'),
@@ -64,7 +64,7 @@ export const RATE_HEADERS = [
   'RateLimit-Reset',
 ] as const satisfies readonly HeaderName[]
 
-/** For `components.headers`. */
+/** The value of `components.headers`. */
 export const headerComponents: Json = HEADERS
 
 /** The `headers` of a response. */

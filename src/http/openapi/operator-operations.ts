@@ -10,14 +10,14 @@ const troubles: Json = {
   type: 'array',
   description: 'Current problems, each with its remedy, in both languages.',
   items: closedObject({
-    what: text('What is wrong.'),
+    what: text('Description of the problem.'),
     what_zh: text('The same in Chinese.'),
-    help: text('What to do about it.'),
+    help: text('Remedy.'),
     help_zh: text('The same in Chinese.'),
   }),
 }
 
-/** The figures of the load, null where they are unknown. */
+/** The figures of the load; null: unknown. */
 const nullable = Object.fromEntries(
   Object.entries(loadProperties).map(([name, schema]) => [
     name,
@@ -48,7 +48,7 @@ export const statusOperation: Json = {
     zh: '服务的运行状态，以网页显示；Accept 要求 application/json 且不要求 text/html 时为 JSON。',
     responses: {
       200: {
-        description: 'The status, whatever it is: programs that decide by the HTTP status ask /ready.',
+        description: 'The status, healthy or not: programs that decide by the HTTP status ask /ready.',
         headers: {
           ...headersNamed(['X-Request-Id', 'Cache-Control']),
           'Content-Language': {

@@ -15,7 +15,7 @@ const QUERY_HEADERS = headersNamed([
   ...RATE_HEADERS,
 ])
 
-/** The answer to a query that succeeds: `data` in its envelope, or alone. */
+/** The answer to a successful query: `data` in its envelope, or alone. */
 export const successOf = (data: Json, { format }: Form): Json => ({
   description: format === 'bare' ? 'The resource.' : 'The resource in data.',
   headers: QUERY_HEADERS,
@@ -38,7 +38,7 @@ export const NOT_MODIFIED: Json = {
   headers: QUERY_HEADERS,
 }
 
-/** An object with these fields and no others; `required` undefined: it has all of them. */
+/** An object schema with these fields and no others. `required` undefined: all fields are required. */
 export const closedObject = (properties: Json, required = Object.keys(properties)): Json => ({
   type: 'object',
   required,
@@ -56,7 +56,7 @@ export const errorSchema = ({ format }: Form): Json =>
         '\n',
       ),
     },
-    message: { type: 'string', description: 'What is wrong, in the language of the request.' },
+    message: { type: 'string', description: 'Description of the error, in the language of the request.' },
     ...(format === 'bare'
       ? {}
       : { data: { type: 'object', additionalProperties: false, description: 'Always empty.' } }),
@@ -69,11 +69,11 @@ const ALL: readonly Code[] = [
   ...new Map(Object.values(codes).map(code => [code.code, code])).values(),
 ].toSorted((a, b) => a.code - b.code)
 
-/** Failures of an operation by their status: all of them unless a choice is given. */
+/** References to the failures of an operation by status: all of them, or those that `isOne` selects. */
 export const errorRefs = (isOne: (status: number) => boolean = () => true): Json =>
   refsOf(ALL.filter(({ status }) => isOne(status)))
 
-/** Failures of an action by their status. */
+/** References to the failures of an action by status. */
 export const actionErrorRefs = (action: Action, form: Form): Json => refsOf(codesOf(action, form))
 
 const refsOf = (all: readonly Code[]): Json =>
@@ -87,13 +87,16 @@ const refsOf = (all: readonly Code[]): Json =>
 const byStatus = (all: readonly Code[]): readonly (readonly [status: number, codes: readonly Code[]])[] =>
   [...Map.groupBy(all, ({ status }) => status)].toSorted(([a], [b]) => a - b)
 
-/** `Error503` has every code of its status; a choice of them has their numbers: `Error5030_5033`. */
+/** The name of a response: `Error503` for all codes of a status, `Error5030_5033` for some of them. */
 const responseName = (status: number, own: readonly Code[]): string =>
   own.length === ALL.filter(each => each.status === status).length
     ? `Error${status}`
     : `Error${own.map(({ code }) => code).join('_')}`
 
-/** For `components.responses`: whatever operations of these actions and the service refer to. */
+/**
+ * The value of `components.responses`: all failures to which operations of these actions and of the service
+ * refer.
+ */
 export const errorResponses = (actions: readonly Action[], form: Form): Json =>
   Object.fromEntries(
     [ALL, ...actions.map(action => codesOf(action, form))].flatMap(all =>

@@ -5,7 +5,7 @@ import { errorContent, errorRefs } from './responses.ts'
 
 const HEADERS = headersNamed(['X-Request-Id', 'Cache-Control', ...RATE_HEADERS])
 
-/** A method of the node that passes the gateway; what it answers is the node's matter. */
+/** A node method that the gateway allows. The node defines the answer. */
 export const rpcOperation = (method: RpcMethod): Json => ({
   operationId: method.name,
   tags: ['rpc'],
@@ -31,7 +31,7 @@ export const rpcOperation = (method: RpcMethod): Json => ({
   },
 })
 
-/** A method of the interface that is switched off. */
+/** A node method that the gateway refuses with 503. */
 export const switchedOff = (name: string): Json => ({
   operationId: name,
   tags: ['rpc'],

@@ -4,7 +4,7 @@ import { type Described, formOf, type Json } from './described.ts'
 import { type HeaderName, headersNamed } from './headers.ts'
 import { closedObject, errorRefs, NOT_MODIFIED, successOf } from './responses.ts'
 
-/** The address of the specification, which takes any action; its answer depends on which. */
+/** The address of the specification, which takes any action. Its answer depends on the action. */
 export const anyOperation = (actions: readonly Action[], described: Described): Json => {
   const name = (parameter: string, description: string, values: readonly string[]): Json => ({
     name: parameter,
@@ -85,7 +85,7 @@ export const healthOperation: Json = openOperation('health', {
   },
 })
 
-/** How far the load is; absent while nothing is known of it. */
+/** The progress of the load; absent while it is unknown. */
 export const loadProperties: Json = {
   height: { type: 'integer', minimum: 0, description: 'Height of the last loaded block.' },
   time: { type: 'string', description: 'Time of that block, ISO-8601 UTC.' },

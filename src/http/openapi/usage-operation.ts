@@ -21,7 +21,7 @@ const usage = closedObject({
   }),
 })
 
-/** Statuses of its failures; it waits for no turn and counts as no request. */
+/** Statuses of the operation's failures. It waits for no turn and does not count as a request. */
 const ERRORS = [400, 401, 403, 405, 414, 429, 500, 503, 504]
 
 export const usageOperation = (described: Described): Json => ({

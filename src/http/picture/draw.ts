@@ -7,7 +7,7 @@ import { pngOf } from './png.ts'
 
 const deflated = promisify(deflate)
 
-/** The renderer is made at the first picture: most services are asked for none. */
+/** The renderer is loaded for the first picture, since most services draw none. */
 let fontBuffers: Promise<Uint8Array[]> | undefined
 
 const ready = async (): Promise<Uint8Array[]> => {
@@ -15,12 +15,12 @@ const ready = async (): Promise<Uint8Array[]> => {
   return [await Bun.file(font).bytes()]
 }
 
-/** Bytes of a pixel. */
+/** Bytes per pixel. */
 const PIXEL = 4
 
 /**
- * The PNG of an SVG, the same bytes for the same text. Drawing takes this thread 10 to 20 ms; the pixels are compressed on
- * another one.
+ * The PNG of an SVG, deterministic. Drawing blocks this thread for 10 to 20 ms. The pixels are compressed on
+ * another thread.
  */
 export const drawPng = async (svg: string): Promise<Uint8Array<ArrayBuffer>> => {
   fontBuffers ??= ready()
@@ -30,7 +30,7 @@ export const drawPng = async (svg: string): Promise<Uint8Array<ArrayBuffer>> => 
   image.free()
   drawing.free()
   const row = width * PIXEL
-  // Each row begins with the number of its filter: none.
+  // Each row begins with its filter type: 0, none.
   const rows = new Uint8Array(height * (1 + row))
   for (let y = 0; y < height; y++) rows.set(pixels.subarray(y * row, (y + 1) * row), y * (1 + row) + 1)
   return pngOf({ width, height, colours: 'rgba' }, await deflated(rows))

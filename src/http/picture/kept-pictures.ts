@@ -2,12 +2,12 @@ import { drawPng } from './draw.ts'
 
 type Png = Uint8Array<ArrayBuffer>
 
-/** Pictures that are kept, of some 30 KB each. */
+/** Maximum number of cached pictures, of about 30 KB each. */
 const MOST = 64
 
 /**
- * Draws pictures one after the other, so that other requests have their turn between two of them. A picture with the same
- * content is drawn once, as long as it is among the last that were asked for.
+ * Draws pictures one at a time, so that other requests have their turn in between. A picture is drawn once
+ * per content, while it is among the most recently requested ones.
  */
 export const keptPictures = (draw: (svg: string) => Promise<Png> = drawPng) => {
   const kept = new Map<string, Promise<Png>>()

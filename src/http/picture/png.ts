@@ -1,17 +1,17 @@
 import { crc32 } from 'node:zlib'
 
 type Form = {
-  /** Pixels. */
+  /** In pixels. */
   readonly width: number
   readonly height: number
-  /** Bytes of a pixel: red, green, blue, and opacity in `rgba`. */
+  /** Channels of a pixel: red, green, blue, and opacity in `rgba`. */
   readonly colours: 'rgb' | 'rgba'
 }
 
-/** Eight bits for each colour, in PNG's numbers (ISO/IEC 15948). */
+/** Bit depth 8 and the colour type, as in PNG (ISO/IEC 15948). */
 const TYPES = { rgb: 0x0802, rgba: 0x0806 } as const
 
-/** A PNG of its rows, each behind a byte for its filter, which were compressed by zlib. */
+/** A PNG of zlib-compressed rows. Each row begins with a byte for its filter type. */
 export const pngOf = ({ width, height, colours }: Form, rows: Uint8Array): Uint8Array<ArrayBuffer> => {
   const head = new DataView(new ArrayBuffer(13))
   head.setUint32(0, width)
@@ -25,7 +25,7 @@ export const pngOf = ({ width, height, colours }: Form, rows: Uint8Array): Uint8
   return new Uint8Array(Buffer.concat([Uint8Array.from([137, 80, 78, 71, 13, 10, 26, 10]), ...chunks]))
 }
 
-/** A piece of a PNG: its length, its name, its bytes, and their checksum. */
+/** A chunk of a PNG: its length, its name, its bytes, and their checksum. */
 const chunk = (name: string, bytes: Uint8Array): Uint8Array => {
   const made = new Uint8Array(12 + bytes.length)
   const view = new DataView(made.buffer)

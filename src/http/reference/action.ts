@@ -15,7 +15,7 @@ export type Lang = 'en' | 'zh'
 
 export type SectionOptions = {
   readonly lang: Lang
-  /** A call that has an answer on the served chain; absent: none is known. */
+  /** A call that has an answer on the served chain; absent: unknown. */
   readonly example: Example | undefined
   /** The service's default response format. */
   readonly format: 'envelope' | 'bare'
@@ -47,7 +47,7 @@ ${errorLine(action, lang)}
 `
 }
 
-/** The call that the form, the samples and the example answer show. Exact numbers are asked for as texts. */
+/** The call of the form, the samples and the example answer. Exact numbers are requested as strings. */
 const callOf = (action: Action, example: Example | undefined): Call => ({
   path: routeOf(action),
   query: {
@@ -76,7 +76,7 @@ const sampleBox = ({ language, text }: Sample, lang: Lang): Html =>
   html`<details class="sample"><summary>${language}</summary><pre class="sample" tabindex="0" aria-label="${language}">${text}</pre><button type="button" class="copy-text">${words.copy[lang]}</button></details>
 `
 
-/** Names with what they mean. */
+/** A list of names with their meanings. */
 export const definitions = (
   rows: readonly { readonly name: string; readonly note: string; readonly body: Part }[],
 ): Html =>
@@ -120,7 +120,7 @@ const fieldList = (fields: readonly FieldRow[], lang: Lang): Html =>
     })),
   )
 
-/** How the action can fail; the message says why. */
+/** The failures of the action, by code. */
 const errorLine = (action: Action, lang: Lang): Html =>
   html`<p>${words.errorsOfAction[lang]}${lang === 'zh' ? '' : ' '}${codesOf(action).map(
     ({ code, title }, at) =>

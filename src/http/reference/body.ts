@@ -12,14 +12,17 @@ import { commonParameters, headerTexts, paragraphs, words } from './text.ts'
 export type ReferenceOptions = {
   readonly lang: Lang
   readonly version: string
-  /** The shared test key; the forms begin with it. */
+  /** The shared test key, with which the forms are filled in. */
   readonly testKey: string | undefined
   readonly defaults: OptionDefaults
   /** Calls that have an answer on the served chain. */
   readonly examples: ReadonlyMap<Action, Example>
 }
 
-/** The reference below the head of its page: from the registry, the codes and the node methods. Its addresses are relative. */
+/**
+ * The reference below the head of its page, made from the registry, the codes and the node methods. Its links
+ * are relative.
+ */
 export const referenceBody = (actions: readonly Action[], options: ReferenceOptions): Html => {
   const { lang, version, testKey } = options
   const sections = sectionsOf(actions, options)
@@ -68,7 +71,10 @@ const sectionsOf = (
   ]
 }
 
-/** Texts unfold; guides and actions are there at once, each of which unfolds. */
+/**
+ * Sections of text can be collapsed. Guides and actions are always visible, and each of them can be
+ * collapsed.
+ */
 const section = (name: Section, body: Html, lang: Lang): Html => {
   const inner = html`${texts(name in paragraphs ? paragraphs[name as keyof typeof paragraphs] : [], lang)}
 ${body}`

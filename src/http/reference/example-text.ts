@@ -1,19 +1,19 @@
 import { Exact, type ExactJson, parseExact, writeJson } from '#chain/json.ts'
 import { prettyJson } from './pretty.ts'
 
-/** Lines of an example answer that a page shows. */
+/** Maximum lines of an example answer on a page. */
 const MOST_LINES = 60
-/** Rows that are left where there are too many, the most that fit. */
+/** Rows to keep when there are too many: the largest number that fits. */
 const ROWS = [20, 10, 5, 3, 2, 1]
-/** Contracts and their code are texts of any length. */
+/** Maximum length of a text. Contracts and their code are of any length. */
 const MOST_LETTERS = 200
 
-/** An example as it is shown: valid JSON, whole but for rows and the ends of long texts. */
+/** An example to show: valid JSON, complete except for rows and the ends of long texts. */
 export type ShownExample = { readonly text: string; readonly isShorter: boolean }
 
 /**
- * A JSON text in lines. Where it has more than `MOST_LINES`, each list keeps the same number of first rows, so that what
- * stands behind them, such as page, size and total, is shown as well.
+ * A formatted JSON text. If it has more than `MOST_LINES`, each list is limited to the same number of first
+ * rows, so that the fields after it, such as page, size and total, are shown as well.
  */
 export const exampleText = (json: string): ShownExample => {
   const whole = parseExact(json)

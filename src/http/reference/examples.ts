@@ -9,15 +9,15 @@ import { fieldsOf } from './schema-fields.ts'
 
 export type Examples = ReadonlyMap<Action, Example>
 
-/** A chain that lacked an example is asked again this long after, in milliseconds. */
+/** Milliseconds after which a chain that lacked an example is searched again. */
 const AGAIN_MS = 60_000
-/** Pages do not wait longer for a store that hangs. */
+/** Time limit of the search, so that pages do not wait for a store that hangs. */
 const TIMEOUT_MS = 5_000
 
 /**
- * Calls that have an answer on the served chain, chosen at the first request and kept while the process runs: what a
- * chain has once it has for ever. A missing one is looked for again after a minute. Never throws: a store that cannot
- * be read leaves the pages without examples.
+ * Calls that have an answer on the served chain, chosen at the first request and kept while the process runs:
+ * data of the chain never disappears. A missing call is searched again after a minute. Never throws: a store
+ * that cannot be read leaves the pages without examples.
  */
 export const servedExamples = (
   deps: AnswerDeps,
@@ -34,7 +34,7 @@ export const servedExamples = (
       const { signal } = controller
       known = await within(chooseAll(deps, { actions, known, defaults }, signal), { signal })
     } catch {
-      // Who makes the call learns what is wrong.
+      // A caller of the action gets the failure itself.
     } finally {
       stop()
       asked = deps.clock.elapsed()
@@ -72,7 +72,7 @@ const chooseAll = async (
   return found
 }
 
-/** An action that cannot answer now has no example; the others may have theirs. */
+/** An action that cannot answer now has no example. Other actions are not affected. */
 const absent = (error: unknown): undefined => {
   if (!(error instanceof Failure)) throw error
 }

@@ -8,7 +8,7 @@ import { words } from './text.ts'
 
 type Lang = 'en' | 'zh'
 
-/** A form that makes a call of the action in the page, filled in with one that has an answer. */
+/** A form that calls the action from the page, filled in with a call that has an answer. */
 export const actionForm = (
   action: Action,
   { lang, call }: { readonly lang: Lang; readonly call: Call },
@@ -27,14 +27,14 @@ ${optionsOf(action).map(([name, values]) =>
 <div class="answer" role="status"><p></p><pre hidden tabindex="0" aria-label="${words.answerTo[lang]} ${action.action}"></pre></div>
 </form>`
 
-/** The options that an action takes; all rows at once are for lists. */
+/** The options of an action. Only lists have the export formats. */
 const optionsOf = ({ list }: Action): readonly (readonly [name: string, values: readonly string[]])[] =>
   Object.entries(OPTION_VALUES).map(([name, values]) => [
     name,
     name === 'format' && list !== undefined ? [...values, ...EXPORT_FORMATS] : values,
   ])
 
-/** Of this control only: a parameter and an option may have one name. */
+/** The id of a control, unique even when a parameter and an option have the same name. */
 const idOf = (action: Action, name: string): string => `${nameOf(action)}--${name}`
 
 type Within = { readonly action: Action; readonly lang: Lang; readonly call: Call }
@@ -57,7 +57,7 @@ const labelled = (label: string, id: string, control: Html): Html =>
 
 type Choice = { readonly name: string; readonly values: readonly string[]; readonly chosen: string }
 
-/** The empty choice leaves the parameter out. */
+/** A select. The empty option omits the parameter. */
 const choice = ({ name, values, chosen }: Choice, id: string): Html =>
   html`<select id="${id}" name="${name}"><option value="">–</option>${values.map(
     value => html`<option${value === chosen ? html` selected` : html``}>${value}</option>`,

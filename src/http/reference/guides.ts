@@ -6,15 +6,15 @@ import { type Html, html } from './html.ts'
 import { type Call, curlOf } from './samples.ts'
 import { words } from './text.ts'
 
-/** How to do something with several calls, or with care. */
+/** Instructions for a task that needs several calls, or care. */
 type Guide = {
   readonly id: string
   readonly title: Text
   readonly texts: readonly Text[]
-  /** Name of the action that the guide calls, and what the call has beside or instead of the example's parameters. */
+  /** Name of the action that the guide calls, and parameters that the call adds or replaces. */
   readonly call: string
   readonly query: Readonly<Record<string, string>>
-  /** Parameters of the example that the call leaves out. */
+  /** Parameters of the example that the call omits. */
   readonly without: readonly string[]
 }
 
@@ -166,7 +166,10 @@ const guides: readonly Guide[] = [
   },
 ]
 
-/** The guides with calls of the served chain; without an example, the call has the guide's own parameters only. */
+/**
+ * The guides with calls of the served chain. Without an example, the call has only the guide's own
+ * parameters.
+ */
 export const guideArticles = (
   actions: readonly Action[],
   examples: ReadonlyMap<Action, Example>,

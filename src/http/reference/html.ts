@@ -1,4 +1,4 @@
-/** Text that may stand anywhere in HTML, attributes in double quotes included. */
+/** Escapes a text for any place in HTML, including attributes in double quotes. */
 const escapeHtml = (text: string): string =>
   text
     .replaceAll('&', '&amp;')
@@ -17,7 +17,7 @@ export class Html {
 
 export type Part = string | number | Html | readonly Html[]
 
-/** A template whose holes are escaped unless they are Html. */
+/** A template whose parts are escaped unless they are Html. */
 export const html = (fixed: TemplateStringsArray, ...parts: readonly Part[]): Html =>
   new Html(fixed.map((text, place) => text + written(parts[place] ?? '')).join(''))
 
@@ -27,15 +27,17 @@ const written = (part: Part): string => {
   return escapeHtml(String(part))
 }
 
-/** A name or an address that may continue on the next line, after its dots, slashes, commas and the signs of a query only. */
+/**
+ * A name or an address that may break after its dots, slashes, commas and query separators, and nowhere else.
+ */
 export const breakable = (text: string): Html =>
   new Html(escapeHtml(text).replaceAll(/\.(?=[a-z{])|\/(?=[^/])|[?]|, |&amp;/g, mark => `${mark}<wbr>`))
 
-/** Names one after the other. */
+/** Names separated by commas. */
 export const named = (names: readonly string[], lang: 'en' | 'zh'): readonly Html[] =>
   names.map((name, at) => html`${at === 0 ? '' : lang === 'zh' ? '、' : ', '}<code>${name}</code>`)
 
-/** A table: heads, then rows of cells. */
+/** A table: column heads, then rows of cells. */
 export const table = (
   heads: readonly string[],
   rows: readonly (readonly Part[])[],

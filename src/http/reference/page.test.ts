@@ -21,7 +21,7 @@ const page = (lang: 'en' | 'zh', testKey?: string, isExplored = false) =>
   })
 const all = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(match => match[1] ?? '')
 const anchorsOf = (text: string) => all(text, /\bid="([^"]+)"/g)
-/** The names that are explained: parameters, fields, headers, paths. A line may end within them. */
+/** The explained names: parameters, fields, headers, paths. A line break may be inside a name. */
 const namesOf = (text: string) => all(text.replaceAll('<wbr>', ''), /<dt><code>([^<]+)<\/code>/g)
 
 describe('reference', () => {

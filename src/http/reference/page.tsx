@@ -11,7 +11,7 @@ type PageOptions = Pick<ReferenceOptions, 'lang' | 'defaults' | 'examples'> & {
   readonly files: Assets['reference']
 }
 
-/** The reference as a page of HTML. Its addresses are relative, so that it works behind any path. */
+/** The reference as a page of HTML. Its links are relative, so that it works behind any path prefix. */
 export const referenceFor = async (
   actions: readonly Action[],
   { site, files, ...options }: PageOptions,

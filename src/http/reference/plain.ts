@@ -2,11 +2,14 @@ import { type Action, nameOf } from '#actions/define.ts'
 import { routeOf } from '../openapi/action-operation.ts'
 import { paragraphs } from './text.ts'
 
-/** The page's mark: a lens over a chain of blocks. */
+/** The logo of the pages: a lens over a chain of blocks. */
 export const favicon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#1b4fd6"/><circle cx="14" cy="14" r="7" fill="none" stroke="#fff" stroke-width="3"/><path d="m19 19 7 7" stroke="#fff" stroke-width="4" stroke-linecap="round"/></svg>
 `
 
-/** Programs that gather pages may have the reference and the explorer; calls need a key, and searches and streams have no end. */
+/**
+ * The robots.txt. Crawlers may read the reference and the explorer. Calls need a key, and searches and
+ * streams have no end.
+ */
 export const robotsFor = ({
   basePath,
   isExplored,
@@ -18,12 +21,15 @@ export const robotsFor = ({
 }): string => {
   const searches = ['/search', '/suggest'].flatMap(path => [path, `/zh${path}`])
   const closed = ['/api/', '/rpc/', ...(isExplored ? [...searches, '/live'] : [])]
-  // A sitemap is named by its whole address only.
+  // A sitemap needs an absolute URL.
   const map = isExplored && publicUrl !== undefined ? ['', `Sitemap: ${publicUrl}sitemap.xml`] : []
   return ['User-agent: *', ...closed.map(path => `Disallow: ${basePath}${path}`), ...map, ''].join('\n')
 }
 
-/** The service for language models: what it is, how to call it, where the rest stands. Addresses are relative. */
+/**
+ * The llms.txt: a description of the service for language models, with examples and links. Addresses are
+ * relative.
+ */
 export const llmsFor = (actions: readonly Action[]): string => {
   const english = (name: 'intro' | 'requests' | 'answers' | 'numbers' | 'lists' | 'errors'): string =>
     paragraphs[name].map(({ en }) => en).join('\n')

@@ -1,6 +1,6 @@
 /**
- * A JSON text with a line for each value, every digit as it stands: numbers are never read. The page's script has the
- * same function, by its source text, so it uses nothing from outside.
+ * Formats a JSON text with one value per line. Numbers are not parsed, so every digit is kept. The page's
+ * script contains this function by its source text, so the function refers to nothing outside of it.
  */
 export const prettyJson = (json: string): string => {
   let text = ''

@@ -1,27 +1,27 @@
-/** Stands where the address of the service goes; the page's script puts it in. */
+/** Placeholder of the service's address, which the page's script replaces. */
 const SERVICE = 'SERVICE_URL'
-/** Stands where the caller's key goes. It is never in an address: addresses are logged and passed on. */
+/** Placeholder of the caller's key. A key is never in a URL, since URLs are logged and passed on. */
 const KEY = 'YOUR_API_KEY'
 
-/** A call of an action: its path from the service's address, and its query. */
+/** A call of an action: its path relative to the service's address, and its query. */
 export type Call = { readonly path: string; readonly query: Readonly<Record<string, string>> }
 
 export type Sample = { readonly language: 'curl' | 'TypeScript' | 'Python'; readonly text: string }
 
-/** The path with its query, as a browser would send it. */
+/** The path with its query, encoded like a browser does. */
 export const urlOf = ({ path, query }: Call): string => {
   const text = new URLSearchParams(query).toString()
   return text === '' ? path : `${path}?${text}`
 }
 
-/** Programs that make a call and print `data`; `format` is the service's, if the query names none. */
+/** Programs that make a call and print `data`. `format` is the service's default, for a query without one. */
 export const samplesOf = (call: Call, format: 'envelope' | 'bare'): readonly Sample[] => [
   { language: 'curl', text: curlOf(call) },
   { language: 'TypeScript', text: typescriptOf(call, format) },
   { language: 'Python', text: pythonOf(call, format) },
 ]
 
-/** One line for a shell. */
+/** A command line for a shell. */
 export const curlOf = (call: Call): string => `curl -H 'X-API-Key: ${KEY}' '${SERVICE}${urlOf(call)}'`
 
 const typescriptOf = ({ path, query }: Call, format: 'envelope' | 'bare'): string => {

@@ -2,18 +2,18 @@ import type { TSchema } from '@sinclair/typebox'
 import { descriptionOf, EXACT } from '#actions/shape/results.ts'
 import type { Text } from '#actions/text.ts'
 
-/** A field of an answer as the reference shows it. */
+/** A field of an answer in the reference. */
 export type FieldRow = {
-  /** `transactions[].tx_hash`; `{}` is any key of an object keyed by names. */
+  /** A path such as `transactions[].tx_hash`. `{}` is any key of an object that is a map. */
   readonly path: string
   readonly type: string
   readonly optional: boolean
-  /** Written as text with `numbers=string`. */
+  /** Whether `numbers=string` makes the field a string. */
   readonly exact: boolean
   readonly description: Text | undefined
 }
 
-/** The fields of an answer, those inside objects and lists too, in the order of the schema. */
+/** The fields of an answer, including those of nested objects and lists, in the order of the schema. */
 export const fieldsOf = (schema: TSchema, prefix = ''): readonly FieldRow[] => {
   const objects = variantsOf(schema).filter(({ properties }: Inside) => properties !== undefined)
   return objects.flatMap(object => fieldsOfObject(object, prefix))

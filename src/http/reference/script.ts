@@ -1,6 +1,9 @@
 import { prettyJson } from './pretty.ts'
 
-/** The page's own program. It is served, not run here; so it stands in a text, and uses no template of its own. */
+/**
+ * The script of the reference. It is served and never run here, so it is a text. It contains no template
+ * literals.
+ */
 const own = String.raw`
 // The page can be read without this script. It adds search, forms that send, copying, and the address of the service.
 // Relative addresses only, so that it works behind any path; the key stays in its field and goes out in a header.
@@ -137,7 +140,7 @@ document.addEventListener('submit', event => {
 })
 `
 
-/** The script of the reference as a file of its own. */
+/** The script of the reference as a separate file. */
 export const script = `'use strict'
 {
 const prettyJson = ${prettyJson.toString()}

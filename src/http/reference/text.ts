@@ -2,7 +2,7 @@ import type { Text } from '#actions/text.ts'
 
 const say = (en: string, zh: string): Text => ({ en, zh })
 
-/** Words of the reference that belong to no action: headings, table heads, marks. */
+/** Words of the reference that belong to no action: headings, column heads, marks. */
 export const words = {
   title: say('iostlens API reference', 'iostlens 接口文档'),
   openapi: say('OpenAPI document', 'OpenAPI 文档'),
@@ -71,7 +71,7 @@ export const words = {
   ),
 } as const
 
-/** Parameters every call knows, beside the options. */
+/** Parameters of every call, in addition to the options. */
 export const commonParameters: readonly (readonly [name: string, needed: boolean, meaning: Text])[] = [
   [
     'apikey',
@@ -89,7 +89,7 @@ export const commonParameters: readonly (readonly [name: string, needed: boolean
   ['action', true, say('Name of the query; not case-sensitive.', '接口名称，不区分大小写。')],
 ]
 
-/** Headers of answers. */
+/** Response headers. */
 export const headerTexts: readonly (readonly [name: string, meaning: Text])[] = [
   ['X-Block-Height', say('Block height the response is valid for.', '响应数据对应的区块高度。')],
   [
@@ -147,7 +147,7 @@ export const headerTexts: readonly (readonly [name: string, meaning: Text])[] = 
   ],
 ]
 
-/** Paragraphs by heading, plain text. */
+/** Paragraphs by heading, as plain text. */
 export const paragraphs: {
   readonly [K in
     | 'intro'

@@ -1,15 +1,15 @@
 import { deflateSync } from 'node:zlib'
 import { pngOf } from '../picture/png.ts'
 
-/** Pixels of a side, as phones ask for. */
+/** Pixels per side, the size that phones request. */
 const SIZE = 180
-/** Samples of a pixel in each direction: edges are smooth. */
+/** Samples per pixel in each direction, for smooth edges. */
 const SAMPLES = 3
 const GROUND = [0x1b, 0x4f, 0xd6] as const
-/** Sides of the picture that the mark is drawn in, as in `favicon`. */
+/** Side length of the coordinate system of the mark, equal to that of `favicon`. */
 const BOX = 32
 
-/** The page's mark as PNG: phones take no SVG for the picture of a page on the home screen. They round its corners. */
+/** The page's logo as PNG, since phones do not use an SVG on the home screen. Phones round the corners. */
 export const touchIcon = (): Uint8Array<ArrayBuffer> => {
   const rows = new Uint8Array(SIZE * (1 + SIZE * 3))
   for (let y = 0; y < SIZE; y++)
@@ -21,7 +21,7 @@ export const touchIcon = (): Uint8Array<ArrayBuffer> => {
   return pngOf({ width: SIZE, height: SIZE, colours: 'rgb' }, deflateSync(rows))
 }
 
-/** How much of a pixel the mark covers. */
+/** The share of a pixel that the mark covers, from 0 to 1. */
 const shareOf = (x: number, y: number): number => {
   let covered = 0
   for (let at = 0; at < SAMPLES * SAMPLES; at++) {
@@ -32,7 +32,7 @@ const shareOf = (x: number, y: number): number => {
   return covered / (SAMPLES * SAMPLES)
 }
 
-/** A ring, and a handle with round ends. */
+/** Whether a point is in the mark: a ring, and a handle with round ends. */
 const isMark = (x: number, y: number): boolean => {
   const ring = Math.abs(Math.hypot(x - 14, y - 14) - 7) <= 1.5
   const along = Math.min(1, Math.max(0, (x - 19 + (y - 19)) / 14))

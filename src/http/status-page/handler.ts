@@ -19,8 +19,8 @@ type StatusOptions = Pick<StatusSources, 'node' | 'version' | 'maxLagMs'> & {
 }
 
 /**
- * `/status`: a page for people, in their language (`lang`, `Accept-Language`); JSON where `Accept` asks for it. 200
- * whatever it says: `/ready` is for programs that decide by the status.
+ * `/status`: a page for people, in their language (`lang`, `Accept-Language`); JSON if `Accept` requests it.
+ * The status is always 200; `/ready` is for programs that decide by the status.
  */
 export const statusHandler = (options: StatusOptions): Handler => {
   const { store, clock, version, node, maxLagMs, site } = options
@@ -28,7 +28,7 @@ export const statusHandler = (options: StatusOptions): Handler => {
   const since = clock.now()
   const pace = paceOf(clock)
   return async ({ path, query, request }) => {
-    // The page's own addresses are relative to one without a slash at its end.
+    // The page's links are relative to its address without a trailing slash.
     if (path.endsWith('/')) return redirect(`../status${textOf(query)}`)
     const at = await published()
     const blocksPerSecond = pace(at)
@@ -51,16 +51,16 @@ export const statusHandler = (options: StatusOptions): Handler => {
   }
 }
 
-/** A browser asks for HTML among others. */
+/** Whether JSON is accepted and HTML is not. A browser accepts HTML among others. */
 const wantsJson = ({ headers }: Request): boolean => {
   const accept = headers.get('accept') ?? ''
   return /application\/json/i.test(accept) && !/text\/html/i.test(accept)
 }
 
-/** Times of shorter length say nothing about the pace. */
+/** Minimum milliseconds for which the pace is meaningful. */
 const SHORT_MS = 5_000
 
-/** Blocks per second since the first block that was seen here. */
+/** Blocks per second since the first block that this thread saw; null: unknown. */
 const paceOf = ({ elapsed }: Pick<Clock, 'elapsed'>) => {
   const pace = createPace()
   return (found: Awaited<ReturnType<PublishedLately>>): number | null => {

@@ -7,7 +7,7 @@ import { ServicePage } from '#explorer/part/service-page.tsx'
 import { At } from '#explorer/part/time.tsx'
 import { heardText, type ServiceStatus } from './service-status.ts'
 
-/** The status as a page of HTML; its addresses are relative. */
+/** The status as a page of HTML. Its links are relative. */
 export const statusPage = async (
   status: ServiceStatus,
   { site, lang }: { readonly site: Site; readonly lang: Lang },

@@ -9,20 +9,20 @@ import type { Published } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
 import { type Freshness, freshnessOf } from '../freshness.ts'
 
-/** A fault, and what the operator does about it. */
+/** A fault, and its remedy for the operator. */
 export type Trouble = { readonly what: Text; readonly help: Text }
 
-/** How a service stands, for people and programs. null: nobody knows. */
+/** The status of a service, for people and programs. null: unknown. */
 export type ServiceStatus = {
   readonly version: string
-  /** When the process began to serve, ISO-8601 UTC. */
+  /** Start of the service, ISO-8601 UTC. */
   readonly since: string
-  /** Whether the store can be read and has lost nothing that is checked while serving. */
+  /** Whether the store can be read and passes the integrity checks made while serving. */
   readonly whole: boolean
   readonly height: number | null
   readonly time: string | null
   readonly fresh: Freshness | null
-  /** Blocks that were published per second, as far as they were watched; null before there was time. */
+  /** Published blocks per second since the first observation; null: observed for too short a time. */
   readonly blocksPerSecond: number | null
   readonly troubles: readonly Trouble[]
 }
@@ -36,7 +36,10 @@ export type StatusSources = {
   readonly blocksPerSecond: number | null
 }
 
-/** Blocks are irreversible, and loaded, about 40 seconds after they were made. */
+/**
+ * Age of a stale block, milliseconds. Blocks are irreversible, and loaded, about 40 seconds after they were
+ * made.
+ */
 const OLD_MS = 300_000
 
 export const serviceStatusOf = (
@@ -58,7 +61,7 @@ export const serviceStatusOf = (
   return { ...common, height, time: toIso(time), fresh, troubles: troublesOf(fresh, maxLagMs) }
 }
 
-/** Faults of the node and of loading; the first one says most. */
+/** Faults of the node and of loading, most important first. */
 export const behindTroubles = ({ node, unfit, behind, isFarBehind }: Freshness): readonly Trouble[] => [
   ...(unfit === undefined ? [] : [unfitTrouble(unfit)]),
   ...(isFarBehind ? [FAR_BEHIND] : []),
@@ -73,7 +76,7 @@ export const troublesOf = (fresh: Freshness, maxLagMs = OLD_MS): readonly Troubl
   ...(fresh.lagSeconds !== null && fresh.lagSeconds * 1_000 > maxLagMs ? [OLD] : []),
 ]
 
-/** Freshness as `/ready` and `/status` answer it. */
+/** The fields of the freshness in `/ready` and `/status`. */
 export const freshFields = (fresh: Freshness | null) => ({
   lib: fresh?.lib ?? null,
   behind: fresh?.behind ?? null,
@@ -83,7 +86,7 @@ export const freshFields = (fresh: Freshness | null) => ({
   node_heard: heardText(fresh),
 })
 
-/** When the node was last heard, ISO-8601 UTC. */
+/** Time of the node's last answer, ISO-8601 UTC; null: unknown. */
 export const heardText = (fresh: Freshness | null): string | null =>
   fresh === null || fresh.heardAt === null ? null : new Date(fresh.heardAt).toISOString()
 

@@ -6,22 +6,22 @@ import type { RawHead } from '#chain/head.ts'
 import type { Part } from '../bulk-answers.ts'
 
 /**
- * Parts of blocks as they cross from one thread to another: texts, which cost next to nothing to hand over, while objects
+ * Parts of blocks in the form that threads exchange. Texts cost next to nothing to transfer, while objects
  * would be copied one by one.
  */
 export type BlockMessage = {
-  /** A list of `Fields` in JSON; null where the block is missing. */
+  /** JSON list of `Fields`; null where the block is missing. */
   readonly blocks: string
-  /** The other transactions of all blocks, as a list in JSON. */
+  /** JSON list of the other transactions of all blocks. */
   readonly bodies: string
-  /** By position. */
+  /** Heads by position of their block. */
   readonly heads: readonly (readonly [at: number, head: RawHead])[]
 }
 
-/** All of a block but its transactions. */
+/** All fields of a block except its transactions. */
 type Fields = Omit<Block, 'time' | 'transactions'> & {
   readonly time: string
-  /** The base transaction, where it follows the template: nearly always, and in most blocks it is the only one. */
+  /** The base transaction if it follows the template: nearly always, and mostly it is the only one. */
   readonly base?: readonly [hash: string, difference: Difference]
   /** Lengths of the texts of the other transactions. */
   readonly lengths: readonly number[]
@@ -42,7 +42,7 @@ const baseIn = (block: Block): Fields['base'] => {
   return first && difference && [first.hash, difference]
 }
 
-/** Packs what a thread made of bulk answers. */
+/** Packs the parts that a thread has made of bulk answers. */
 export const packed = (parts: readonly Part[]): BlockMessage => {
   const split = parts.map(({ block }) => block && splitOf(block))
   return {
@@ -57,7 +57,7 @@ export const unpacked = ({ blocks, bodies, heads }: BlockMessage): readonly Part
   const headAt = new Map(heads)
   const values = JSON.parse(bodies) as readonly unknown[]
   let next = 0
-  // Behind the bracket.
+  // Just after the opening bracket.
   let from = 1
   return (JSON.parse(blocks) as readonly (Fields | null)[]).map((fields, at) => {
     const head = headAt.get(at)

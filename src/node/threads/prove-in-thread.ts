@@ -3,7 +3,7 @@ import { partsOf } from '../bulk.ts'
 import { packed } from './block-message.ts'
 import type { Asked, Proved } from './provers.ts'
 
-/** The work of a thread that proves, for one range: answers that are wrong are the business of the one that asked. */
+/** The work of a proving thread for one range. The thread that asked deals with wrong answers. */
 export const proveInThread = ({ id, answers }: Asked): Proved => {
   try {
     return { id, parts: packed(partsOf(answers)) }

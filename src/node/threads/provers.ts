@@ -4,13 +4,13 @@ import type { BlockMessage } from './block-message.ts'
 /** A message to a thread: the answers of one range. */
 export type Asked = { readonly id: number; readonly answers: BulkAnswers }
 
-/** Its reply; without `parts`: something in the answers is wrong, or the thread could not read them. */
+/** The reply; without `parts`, the answers contain a fault, or the thread could not read them. */
 export type Proved = { readonly id: number; readonly parts?: BlockMessage }
 
-/** A thread as the one that opened it sees it. */
+/** A thread, as its opener sees it. */
 export type ProvingThread = { post(message: Asked): void; end(): void }
 
-/** `ended`: it takes nothing any more; `reason` is what it died of. */
+/** `ended`: the thread accepts no more messages; `reason`: the cause of its death. */
 export type ProvingListener = {
   readonly message: (message: Proved) => void
   readonly ended: (reason: string) => void
@@ -18,19 +18,16 @@ export type ProvingListener = {
 
 export type OpenProvingThread = (listener: ProvingListener) => ProvingThread
 
-/** Threads that may be opened: how, how many, and blocks of a range from which on they are. */
+/** The means to open threads, their number, and the fewest blocks of a range for which they are opened. */
 export type ProvingThreads = {
   readonly open: OpenProvingThread
   readonly count: number
   readonly least: number
 }
 
-/** Threads that decode and prove the answers of bulk calls beside the one that derives. */
+/** Threads that decode and prove the answers of bulk calls, in parallel with the thread that derives. */
 export type Provers = {
-  /**
-   * The parts of a range, packed. undefined: no thread could prove them; the caller then finds what is wrong, and asks for it
-   * again.
-   */
+  /** The packed parts of a range. undefined: no thread could prove them; the caller then asks again. */
   prove(answers: BulkAnswers): Promise<BlockMessage | undefined>
   close(): void
 }
@@ -39,8 +36,8 @@ type Answer = (parts: BlockMessage | undefined) => void
 type Opened = { readonly thread: ProvingThread; readonly waiting: Map<number, Answer> }
 
 /**
- * Opens `count` threads. One that dies is not replaced, and what it had is given back unproved; with the last one proving
- * is the caller's work. `onDeath` is told why each died.
+ * Opens `count` threads. A thread that dies is not replaced, and its work is returned unproved. After the
+ * last one has died, the caller proves by itself. `onDeath` is called with the cause of each death.
  */
 export const openProvers = (
   open: OpenProvingThread,

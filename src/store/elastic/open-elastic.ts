@@ -30,19 +30,19 @@ export type ElasticOptions = ConnectionOptions & {
   readonly replicas?: number
   /** History documents after which a new partition is opened. Default 100,000,000. */
   readonly partitionDocuments?: number
-  /** History that a loader writes at once, ahead of its batch. Default 8,000 documents, 4 MB. */
+  /** Amount of history that a loader writes ahead of its batch at once. Default 8,000 documents, 4 MB. */
   readonly chunk?: Bounds
   /** Time after which the lease of an unresponsive loader expires, milliseconds. Default 15,000. */
   readonly leaseMs?: number
-  /** Longest time for one answer to a write, milliseconds. Default 120,000. */
+  /** Maximum time for one answer to a write, milliseconds. Default 120,000. */
   readonly writeTimeoutMs?: number
-  /** How long a write is retried before the loader gives up, milliseconds. Default 300,000. */
+  /** Maximum time that a write is retried before the loader gives up, milliseconds. Default 300,000. */
   readonly retryTimeoutMs?: number
   /** Called when Elasticsearch accepts no writes or is overloaded. */
   readonly onEvent?: (event: WriteEvent) => void
-  /** Called for each state document that may be in the cache. */
+  /** Called for each state document that may be cached. */
   readonly onCacheRead?: (isHit: boolean) => void
-  /** Called when a read has ended, except those that are held. */
+  /** Called when a read has ended; not for held views. */
   readonly onRead?: (end: ReadEnd) => void
   /** Generations that a migration is building, which no reader uses. Absent: the served ones. */
   readonly building?: Generations
@@ -54,17 +54,17 @@ export type ElasticOptions = ConnectionOptions & {
 export const PARTITION_DOCUMENTS = 100_000_000
 const CHUNK: Bounds = { documents: 8_000, bytes: 4_000_000 }
 const LEASE_MS = 15_000
-/** API keys have sockets of their own: requests that hang must not keep them from being read. */
+/** API keys have their own sockets, so that hung requests do not prevent reading them. */
 const KEY_SOCKETS = 8
 const WRITE_TIMEOUT_MS = 120_000
 const RETRY_TIMEOUT_MS = 300_000
 
-/** A store of which parts can be lost alone, and whose history is in partitions. */
+/** A store that can lose parts alone and keeps its history in partitions. */
 export type ElasticStore = Store & Required<Pick<Store, 'whole' | 'partitions' | 'snapshots'>>
 
 /**
- * Documents in Elasticsearch (8.19 or 9). Nothing is sent before the first call. Every call's failures name the
- * server, the index and what helps, never a password or key.
+ * Documents in Elasticsearch (8.19 or 9). No request is sent before the first call. The failures of every
+ * call name the server, the index and the remedy, never a password or key.
  */
 export const openElastic = (options: ElasticOptions): ElasticStore => {
   const closing = new AbortController()

@@ -13,10 +13,10 @@ import { columnList, idOfKey, keyCells, keyCondition, keyList, perTable, toDoc }
 import { inspect } from './schema.ts'
 import { quoted, ROW, type Table, tableOf } from './tables.ts'
 
-/** Documents of a page: transactions of some KB each make some MB. */
+/** Documents per page: transactions of some KB each make a page of some MB. */
 const PAGE = 1_000n
 
-/** All that is stored, in one read transaction: the log grows while it is open and a loader goes on. */
+/** All stored documents, in one read transaction. The log grows while it is open and a loader continues. */
 export const openAudit = (path: string, name: string): Audit => {
   const connection = openReader(path, name)
   try {
@@ -45,7 +45,7 @@ const scanSql = perTable(
     `SELECT ${keyList(table)}, ${columnList(table)} FROM ${quoted(table.name)} WHERE (${keyList(table)}) > (?${', ?'.repeat(table.key.length - 1)})` +
     ` ORDER BY ${keyList(table)} LIMIT ${PAGE}`,
 )
-/** Before all keys of a table. */
+/** A key before all keys of a table. */
 const beforeAll = ({ key, position }: Table): readonly Cell[] =>
   position.length === 0 ? [''] : key.map(() => -1n)
 
@@ -68,7 +68,7 @@ const scan = async function* <I extends AnyIndex>(
   }
 }
 
-/** Throws 'damaged' for a key that no document has. */
+/** Throws 'damaged' for a key that no document can have. */
 const idIn = (name: string, table: Table, key: readonly Cell[]): string => {
   try {
     return idOfKey(table, key)
@@ -80,7 +80,7 @@ const idIn = (name: string, table: Table, key: readonly Cell[]): string => {
   }
 }
 
-/** undefined: a cell that cannot be read. */
+/** undefined: a cell cannot be read. */
 const readable = (read: () => object | undefined): object | undefined => {
   try {
     return read()
@@ -101,7 +101,7 @@ const existing = (connection: Connection, index: AnyIndex, ids: readonly string[
 }
 
 const recordsTable = tableOf(records)
-/** A row number without a row is returned too, with an empty id. */
+/** Also returns places whose row is missing, with an empty id. */
 const placedSql =
   `SELECT p."place", ${recordsTable.key.map(name => `r.${quoted(name)}`).join(', ')} FROM ${quoted(recordsTable.places ?? '')} AS p` +
   ` LEFT JOIN ${quoted(recordsTable.name)} AS r ON r."${ROW}" = p."row"` +

@@ -9,15 +9,16 @@ import { acquireLock } from './lock.ts'
 import { getPublished, isUnderRepair } from './meta.ts'
 import type { OpenWritingThread } from './threads/far-batches.ts'
 
-/** `open`: opens the thread that copies; absent: this thread does, and stands still meanwhile. */
+/** `open` starts the thread that copies; absent: this thread copies and is blocked meanwhile. */
 type Source = { readonly path: string; readonly name: string; readonly open?: OpenWritingThread | undefined }
 
 /**
- * Copies a store to `target`, a file that is not there yet, while it may be loaded and served: one read transaction, so
- * the copy is of one height, with its keys. The copy is checked and synced before it gets its name; a killed copy leaves
- * `target.partial`, its journal and its lock, and the next one removes them. One program at a time copies to a file.
- * Throws 'usage' when `target` is there or being made, 'unavailable' when nothing is loaded or the disk is full, 'damaged'
- * when the copy is not whole.
+ * Copies a store to the new file `target` while the store may be loaded and served. One read transaction
+ * makes the copy, so it is of one height, and it includes the keys. The copy is checked and synced before it
+ * gets its final name. A killed copy leaves `target.partial`, its journal and its lock, and the next copy
+ * removes them. Only one program at a time can copy to a file. Throws 'usage' when `target` exists or is
+ * being made, 'unavailable' when nothing is loaded or the disk is full, and 'damaged' when the copy is
+ * damaged.
  */
 export const copyStore = async (source: Source, target: string, how: Copying = {}): Promise<Copied> => {
   refuseNoFolder(target)
@@ -28,14 +29,14 @@ export const copyStore = async (source: Source, target: string, how: Copying = {
       help: 'Wait until it has ended, or name another file.',
     })
   try {
-    // A copy that was killed right behind its naming has left its second name, too.
+    // A copy that was killed right after its naming has left its partial name, too.
     removePartial(partial)
     refuseExisting(target)
     requireCopiable(source)
     const height = await copyPages({ ...source, partial }, how)
     sync(partial)
     await how.beforeNaming?.(partial)
-    // Unlike a rename, a link never replaces a file that came meanwhile.
+    // Unlike a rename, a link never replaces a file created meanwhile.
     link(partial, target)
     return { height, bytes: statSync(target).size }
   } finally {
@@ -59,7 +60,7 @@ const requireCopiable = ({ path, name }: Source): void => {
   }
 }
 
-/** SQLite's journal of a copy that was killed must not be taken for that of the next one. */
+/** Also removes SQLite's journal of a killed copy, which the next copy must not use. */
 const removePartial = (partial: string): void => {
   for (const end of ['', '-journal']) rmSync(`${partial}${end}`, { force: true })
 }
@@ -76,7 +77,7 @@ const refuseNoFolder = (target: string): void => {
     throw new Failure('usage', `The folder ${dirname(target)} does not exist.`, { help: 'Create it first.' })
 }
 
-/** Until a file and its folder are synced, power loss may take them. */
+/** Power loss may remove a file until the file and its folder are synced. */
 export const sync = (file: string): void => {
   const handle = openSync(file, 'r+')
   fsyncSync(handle)

@@ -1,2 +1,2 @@
-/** The value of a cell; integers are read as bigint (`safeIntegers`), but for `Connection.numberRows`. */
+/** The value of a cell; integers are bigint (`safeIntegers`), except in `Connection.numberRows`. */
 export type Cell = string | bigint | number | Uint8Array | null

@@ -11,7 +11,7 @@ import { putPublished } from './meta.ts'
 import { columnList, perTable, toRow } from './rows.ts'
 import { quoted, type Table, tableOf } from './tables.ts'
 
-/** Rows written before requests of the same process get their turn: some 5 ms. */
+/** Rows written before other requests of the process get a turn: some 5 ms. */
 const SLICE = 1_000
 
 /** Writes a batch and publishes its end, within the caller's transaction. */
@@ -38,8 +38,8 @@ export const writeBatch = async (connection: Connection, batch: Batch): Promise<
 }
 
 /**
- * The documents that a batch changes, by index, and in the order of their ids: neighbours in a table are on the same page, so
- * that they take half as long as in any other order.
+ * The documents that a batch changes, by index and in the order of their ids. Neighbours in a table share a
+ * page, so that writing takes half as long as in any other order.
  */
 export const changesByTable = (
   changes: readonly Change[],
@@ -54,7 +54,7 @@ export const changesByTable = (
   return tables
 }
 
-/** Lets others run after every `SLICE` calls; costs nothing between. */
+/** Yields to other requests after every `SLICE` calls; costs nothing in between. */
 const pauses = (): (() => Promise<void> | undefined) => {
   let count = 0
   return () => {
@@ -66,10 +66,10 @@ const pauses = (): (() => Promise<void> | undefined) => {
 const insertSql = (table: Table): string =>
   `INSERT INTO ${quoted(table.name)} (${columnList(table)}) VALUES (?${', ?'.repeat(table.head.length + table.columns.length - 1)})`
 
-/** Writes history documents, and their places beside them; these may be written as late as `end`. */
+/** Writes history documents and their places; places may be written as late as `end`. */
 export type HistoryRows = { add(doc: object): void; end(): void }
 
-/** With `replace` also where another row has one of the places. */
+/** With `replace`, a place that another row has moves to the new row. */
 export const historyRows = (
   connection: Connection,
   index: Index,
@@ -93,7 +93,7 @@ export const upsert = (connection: Connection, table: Table, doc: object): void 
   upsertCells(connection, table, toRow(table, doc))
 }
 
-/** As `upsert`, of the cells of a row. */
+/** Like `upsert`, with the cells of a row. */
 export const upsertCells = (connection: Connection, table: Table, cells: readonly Cell[]): void => {
   connection.statement(upsertSql(table)).run(...cells)
 }
@@ -103,28 +103,28 @@ const upsertSql = perTable(table => {
   return `${insertSql(table)} ON CONFLICT ("id") DO UPDATE SET ${set}`
 })
 
-/** Writes rows of a table of places: some at once, in the order of the table. */
+/** Writes rows of a table of places, several at once, in the order of the table. */
 export type PlaceRows = {
   add(places: readonly bigint[], row: bigint): void
-  /** Writes those that are not written yet. */
+  /** Writes the remaining rows. */
   end(): void
 }
 
 /** Places collected before they are written: some 4 ms. */
 const COLLECTED = 2_000
-/** Rows of one statement. More are not cheaper. */
+/** Rows per statement. More are not cheaper. */
 const TOGETHER = 8
 
-/** `near`: the place as a double, which tells nearly all places apart at a fraction of the time. */
+/** `near`: the place as a double, which distinguishes nearly all places at a fraction of the time. */
 type PlaceRow = { readonly near: number; readonly place: bigint; readonly row: bigint }
 
 const byPlace = (a: PlaceRow, b: PlaceRow): number =>
   a.near - b.near || (a.place < b.place ? -1 : a.place > b.place ? 1 : 0)
 
 /**
- * The lists of a row lie far from each other in the table, those of a thousand rows beside each other: sorted, and eight in
- * each statement, they take 0.4 times as long as one by one. With `replace` also where another row has one of the places;
- * of those added here the last one has it.
+ * A row's lists are far apart in the table, but those of a thousand rows are close together. Sorted, with
+ * eight places per statement, they take 0.4 times as long as one by one. With `replace`, a place that another
+ * row has moves to the new row; if several new rows have it, the last one gets it.
  */
 export const placeRows = (
   connection: Connection,

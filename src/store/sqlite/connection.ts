@@ -7,10 +7,10 @@ import type { Table } from './tables.ts'
 
 type Prepared = Statement<unknown, Cell[]>
 
-/** Which file it is, whatever its path. */
+/** Identity of the file, independent of its path. */
 export type FileMark = { readonly ino: number | undefined; readonly dev: number | undefined }
 
-/** How a file of an earlier version is laid out (`former-layout.ts`). */
+/** The layout of an earlier version's file (`former-layout.ts`). */
 export type FormerLayout = {
   readonly hasIds: boolean
   /** Statements that read a document, by table. */
@@ -19,31 +19,33 @@ export type FormerLayout = {
 
 /** An open file and its prepared statements. `row` and `rows` throw Failure. */
 export type Connection = {
-  /** Absent: the file is of this version. */
+  /** Absent: the file has the layout of this version. */
   layout?: FormerLayout
   readonly db: Database
   readonly file: FileMark
   /** Prepares a statement once, and returns the same one from then on. */
   readonly statement: (sql: string) => Prepared
-  /** First row, undefined: none. */
+  /** First row; undefined: none. */
   readonly row: (sql: string, ...cells: Cell[]) => Cell[] | undefined
   readonly rows: (sql: string, ...cells: Cell[]) => Cell[][]
-  /** The same with integers as numbers, for a statement that selects none beyond 2^53. */
+  /** Like `rows`, with integers as numbers, for a statement that selects none beyond 2^53. */
   readonly numberRows: (sql: string, ...cells: Cell[]) => Cell[][]
-  /** Whether the path still leads to the file that is open, which never gets smaller. */
+  /** Whether the path still leads to the open file. A store's file never shrinks. */
   readonly isInPlace: () => boolean
-  /** Rolls back what is open, frees statements and file. */
+  /** Rolls back an open transaction, and frees statements and file. */
   readonly close: () => void
 }
 
-/** Pages of a reader's own cache, KiB: what lies beyond is in the system's cache anyway. */
+/** A reader's own page cache, KiB: further pages are in the system's cache anyway. */
 const READER_CACHE_KIB = 4_000
-/** A batch's pages should stay in memory until it commits. */
+/** A writer's page cache, KiB: a batch's pages should stay in memory until it commits. */
 const WRITER_CACHE_KIB = 32_000
-/** Size to which the log is cut after a checkpoint; a long batch may need more for a while. */
+/**
+ * Size to which the write-ahead log is truncated after a checkpoint; a long batch may temporarily need more.
+ */
 const LOG_BYTES = 64 * 1024 * 1024
 
-/** Whether the file exists. Throws Failure for a path to anything else: opening a pipe would wait for its writer. */
+/** Whether the file exists. Throws Failure for a path to anything but a file: opening a pipe would block. */
 const exists = (path: string, name: string): boolean => {
   const found = statOf(path)
   if (found !== undefined && !found.isFile())
@@ -56,7 +58,7 @@ const exists = (path: string, name: string): boolean => {
 
 const statOf = (path: string) => statSync(path, { throwIfNoEntry: false })
 
-/** Opens for reading; undefined: no file. Creates nothing. `name` is for messages. */
+/** Opens for reading; undefined: no file. Creates nothing. `name` appears in messages. */
 export const openReader = (path: string, name: string): Connection | undefined =>
   guarded(name, () => {
     if (!exists(path, name)) return undefined
@@ -75,17 +77,18 @@ export const openOrCreate = (path: string, name: string): Connection =>
     exists(path, name)
     const connection = connect(path, name, new Database(path, { create: true, safeIntegers: true }))
     const { db } = connection
-    // The log stays when the last writer closes: without it a reader without write rights could not open the file.
+    // The log outlives the last writer: without it a reader without write permission could not open the file.
     db.fileControl(constants.SQLITE_FCNTL_PERSIST_WAL, 1)
     db.run(`PRAGMA cache_size = -${WRITER_CACHE_KIB}`)
-    // A commit is in the system's hands when it returns: it survives the death of the process. Power loss may take the
-    // last commits, whole ones only: the log is synced before it is folded into the file (sqlite.org/wal.html).
+    // A returned commit is in the system's page cache, so it survives the death of the process. Power loss
+    // may revert the last commits, whole ones only: the log is synced before each checkpoint
+    // (sqlite.org/wal.html).
     db.run('PRAGMA synchronous = NORMAL')
     db.run(`PRAGMA journal_size_limit = ${LOG_BYTES}`)
     return connection
   })
 
-/** Runs `work` on a database that is gone afterwards. */
+/** Runs `work` on a temporary database in memory. */
 export const inMemory = <T>(work: (connection: Connection) => T): T => {
   const connection = connect(':memory:', ':memory:', new Database(':memory:', { safeIntegers: true }))
   try {
@@ -128,7 +131,7 @@ const connect = (path: string, name: string, db: Database): Connection => {
     row: (sql, ...cells) => rows(sql, ...cells)[0],
     close: () => {
       if (db.inTransaction) db.run('ROLLBACK')
-      // A statement that is left keeps the file open.
+      // A statement that is not finalized keeps the file open.
       for (const each of prepared.values()) each.finalize()
       prepared.clear()
       db.close()

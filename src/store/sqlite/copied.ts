@@ -3,10 +3,10 @@ import { openReader } from './connection.ts'
 import { guarded } from './failures.ts'
 import { getPublished } from './meta.ts'
 
-/** A file that is copied, and where to. */
+/** A file to copy, and the path of the copy. */
 export type Pages = { readonly path: string; readonly name: string; readonly partial: string }
 
-/** Copies all pages in use, by one statement, and has SQLite look through the copy; its height. */
+/** Copies all used pages with one statement, and lets SQLite check the copy; returns its height. */
 export const copied = ({ path, name, partial }: Pages): number => {
   const source = openReader(path, name)
   if (source === undefined) throw new Failure('unavailable', `${name} is gone.`)
@@ -19,7 +19,7 @@ export const copied = ({ path, name, partial }: Pages): number => {
   return checkedHeight(partial)
 }
 
-/** Height of a copy that SQLite finds whole. */
+/** Height of a copy that passes SQLite's integrity check. Throws 'damaged' otherwise. */
 const checkedHeight = (partial: string): number => {
   const copy = openReader(partial, partial)
   if (copy === undefined) throw new Failure('damaged', `The copy ${partial} is gone.`)

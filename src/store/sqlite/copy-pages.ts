@@ -5,13 +5,13 @@ import { copied, type Pages } from './copied.ts'
 import { failureFrom } from './threads/failure-message.ts'
 import type { OpenWritingThread } from './threads/far-batches.ts'
 
-/** Between two looks at how far a copy is. */
+/** Interval of progress reports, milliseconds. */
 const LOOK_MS = 500
 
 /**
- * Copies all pages in use to a file that is not there and has SQLite look through the copy; its height. With `open` a
- * thread does it, and `onProgress` is told the bytes written. Throws 'deadline' when `signal` aborts: what the thread has
- * begun ends with the process.
+ * Copies all used pages to a new file and lets SQLite check the copy; returns its height. With `open` a
+ * thread does this, and `onProgress` gets the number of bytes written. Throws 'deadline' when `signal`
+ * aborts; the thread's unfinished work then ends with the process.
  */
 export const copyPages = async (
   { open, ...pages }: Pages & { readonly open?: OpenWritingThread | undefined },

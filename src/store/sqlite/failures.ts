@@ -2,8 +2,8 @@ import { SQLiteError } from 'bun:sqlite'
 import { Failure } from '#failure/failure.ts'
 
 /**
- * What went wrong in SQLite, in the words of the port. Result codes: sqlite.org/rescode.html. A Failure passes as it is;
- * anything that is neither is a mistake of ours.
+ * The Failure for an error of SQLite. Result codes: sqlite.org/rescode.html. A Failure is returned unchanged,
+ * and so is any other error, which is a bug of ours.
  */
 export const toFailure = (name: string, error: unknown): unknown => {
   if (error instanceof Failure) return error
@@ -59,7 +59,7 @@ export const toFailure = (name: string, error: unknown): unknown => {
 export const isBusy = (error: unknown): boolean =>
   error instanceof SQLiteError && /^SQLITE_(BUSY|LOCKED)/.test(error.code ?? '')
 
-/** Runs `work`; errors of SQLite leave it as Failure. */
+/** Runs `work`; errors of SQLite are thrown as Failure. */
 export const guarded = <T>(name: string, work: () => T): T => {
   try {
     return work()

@@ -5,12 +5,12 @@ import { keyCells, keyCondition } from './rows.ts'
 import { POSITION, quoted, type Table } from './tables.ts'
 
 /**
- * Files of earlier versions are read only to derive them anew: `indices migrate` needs no node for that. The first ones found
- * history by a column with the id as text, and had a running row number where this version has the position. Fields that
- * may be absent have no column in files from before there was such a field.
+ * Files of earlier versions are read only to derive their documents again, so that `indices migrate` needs no
+ * node. The first versions found history by a text column with the id, and had a sequential row number in
+ * place of the position. Optional fields that were added later have no column in older files.
  */
 export const noteLayout = (connection: Connection): void => {
-  // What is made of other columns is not in the list.
+  // Generated columns are not in the list.
   const hasId = connection.row(`SELECT 1 FROM pragma_table_info('transactions') WHERE "name" = 'id'`)
   connection.layout = { hasIds: hasId !== undefined, selects: new Map() }
 }

@@ -4,9 +4,9 @@ import type { Held, View } from '#store/port.ts'
 import type { Readers } from './readers.ts'
 
 /**
- * Size of the log beyond which no view is held any more. The log cannot begin anew while a transaction reads from it
- * (sqlite.org/wal.html, "Checkpoint starvation"), so a view that is held makes it grow by all that a load writes
- * meanwhile. Ten times what the longest batches need.
+ * Size of the write-ahead log beyond which no view is held. The log cannot restart while a transaction reads
+ * from it (sqlite.org/wal.html, "Checkpoint starvation"), so a held view makes it grow by all writes of a
+ * load. The limit is ten times the need of the longest batches.
  */
 const MOST_LOG_BYTES = 2 * 1024 ** 3
 
@@ -17,7 +17,7 @@ type Place = {
   readonly mostLogBytes?: number
 }
 
-/** One read transaction that lasts until the view is closed; it takes one of the readers' connections. */
+/** One read transaction that lasts until the view is closed; it occupies one of the readers' connections. */
 export const holdView = async (
   { read }: Pick<Readers, 'read'>,
   { path, name, signal, mostLogBytes = MOST_LOG_BYTES }: Place,
@@ -36,7 +36,7 @@ export const holdView = async (
     },
     { ...(signal === undefined ? {} : { signal }), isHeld: true },
   )
-  // Without effect once the view is there: its own reads throw then.
+  // Has no effect once the view exists; then the view's own reads throw.
   reading.catch(opened.reject)
   const view = await opened.promise
   return {

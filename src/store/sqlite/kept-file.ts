@@ -5,11 +5,13 @@ import type { Connection } from './connection.ts'
 import { guarded } from './failures.ts'
 import { getIdentity } from './meta.ts'
 
-/** The file of a handle, once a store was read from it: another one in its place must be a store of the same chain. */
+/** The file of an open store, once it was read. A file that replaces it must be a store of the same chain. */
 export type KeptFile = {
-  /** Throws 'unavailable' when the file is gone or empty, or its log belongs to the file that was there before. */
+  /** Throws 'unavailable' when the file is gone or empty, or when its log belongs to the previous file. */
   readonly require: () => void
-  /** For a store that was opened: throws 'unavailable' when another file of another chain is in its place. */
+  /**
+   * Records an opened store. Throws 'unavailable' when a file of another chain has replaced the previous one.
+   */
   readonly take: (connection: Connection) => void
 }
 
@@ -52,7 +54,7 @@ export const keptFile = (path: string, name: string): KeptFile => {
   }
 }
 
-/** Identity of the file; undefined: there is none of at least that many bytes. */
+/** Identity of the file; undefined: no file of at least `leastBytes` bytes. */
 const fileAt = (path: string, leastBytes = 1): string | undefined => {
   const found = statSync(path, { throwIfNoEntry: false })
   return found === undefined || found.size < leastBytes ? undefined : `${found.dev}/${found.ino}`

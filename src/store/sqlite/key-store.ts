@@ -8,9 +8,9 @@ import { inTransaction } from './transaction.ts'
 
 const COLUMNS = '"id", "hash", "name", "perSecond", "perDay", "created", "expires", "revoked"'
 
-/** Keys in the same file as the documents: a loader at work is waited for, never disturbed. */
+/** Keys in the same file as the documents. A write waits for a busy loader and never disturbs it. */
 export const keyStoreOf = (path: string, name: string, readers: Readers): KeyStore => {
-  /** undefined: no store there. */
+  /** undefined: there is no store. */
   const writing = async <T>(work: (connection: Connection) => T): Promise<T | undefined> => {
     const connection = openWriter(path, name)
     if (connection === undefined) return undefined
@@ -65,7 +65,7 @@ export const keyStoreOf = (path: string, name: string, readers: Readers): KeySto
   }
 }
 
-/** Throws 'damaged' for a store that has lost its table of keys: that is another thing than having none. */
+/** Throws 'damaged' for a store that has lost its table of keys, which is not the same as having no keys. */
 const requireTable = (connection: Connection, name: string): void => {
   if (connection.row(`SELECT 1 FROM sqlite_schema WHERE "type" = 'table' AND "name" = 'keys'`) === undefined)
     throw new Failure('damaged', `${name}: table keys is gone, and the API keys in it.`, {

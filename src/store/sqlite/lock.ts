@@ -2,9 +2,9 @@ import { Database } from 'bun:sqlite'
 import { guarded, isBusy } from './failures.ts'
 
 /**
- * The right to write, for one loader on this machine: an exclusive lock of the system on a file beside the store. It
- * ends with the process, however that dies, so there is nothing stale to remove. undefined: another has it.
- * The file itself stays and is empty.
+ * The right to write, for one loader on this machine: an exclusive file lock of the system on a file beside
+ * the store. The lock ends with the process, however it dies, so it never becomes stale. undefined: another
+ * process has it. The file itself remains and is empty.
  */
 export const acquireLock = (path: string, name: string): (() => void) | undefined =>
   guarded(name, () => {

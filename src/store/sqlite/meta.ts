@@ -5,12 +5,12 @@ import { isCount, membersOf, publishedFrom } from '../published.ts'
 import type { Connection } from './connection.ts'
 import { fingerprint, quoted, tableOf } from './tables.ts'
 
-/** The writer: `token` tells take-overs apart, the rest is for messages. */
+/** The writer: `token` distinguishes take-overs; the other members are for messages. */
 export type Owner = { readonly token: string; readonly pid: number; readonly since: string }
 
 type MetaKey = 'schema' | 'identity' | 'published' | 'writer' | 'mending'
 
-/** `beside`: of a store that is attached under this name. */
+/** `beside`: the name of an attached store. */
 type Database = 'main' | 'beside'
 
 const get = (connection: Connection, key: MetaKey, database: Database = 'main'): string | undefined => {
@@ -36,10 +36,10 @@ export const putPublished = (connection: Connection, published: Published): void
 
 export const toText = ({ height, hash, time, lib, proved }: Published): string =>
   JSON.stringify({ height, hash, time: String(time), lib, proved })
-/** undefined: the text is no such thing. */
+/** undefined: the text is not a published record. */
 export const fromText = (text: string): Published | undefined => publishedFrom(parsed(text))
 
-/** undefined: it is no JSON. */
+/** undefined: the text is not JSON. */
 const parsed = (text: string): unknown => {
   try {
     return JSON.parse(text)
@@ -73,7 +73,7 @@ const orLost = (connection: Connection, key: MetaKey, database: Database = 'main
   })
 }
 
-/** A repair leads to what is published and has not come to its end: nothing is to be read or loaded. */
+/** An unfinished repair is changing the published data: the store must not be read or loaded. */
 export const isUnderRepair = (connection: Connection): boolean =>
   (get(connection, 'mending') ?? 'false') !== 'false'
 export const putUnderRepair = (connection: Connection, isUnderRepair: boolean): void =>
@@ -86,7 +86,7 @@ export const getIdentity = (connection: Connection, database?: Database): Identi
     : (identityOf(parsed(text)) ?? unreadable('identity'))
 }
 
-/** As `getIdentity`, but undefined also where the record is lost or damaged. */
+/** Like `getIdentity`, but undefined also if the record is lost or damaged. */
 export const readableIdentity = (connection: Connection): Identity | undefined => {
   const text = get(connection, 'identity')
   return text === undefined ? undefined : identityOf(parsed(text))
@@ -114,10 +114,10 @@ export const putOwner = (connection: Connection, owner: Owner): void =>
 
 export const putFingerprint = (connection: Connection): void => put(connection, 'schema', fingerprint)
 
-/** The schema that the file records; undefined: none. */
+/** The fingerprint of the schema that the file records; undefined: none. */
 export const getFingerprint = (connection: Connection): string | undefined => get(connection, 'schema')
 
-/** Throws 'conflict' when the file was made with another schema than this program's. */
+/** Throws 'conflict' when the file was made with a different schema. */
 export const checkFingerprint = (connection: Connection, name: string): void => {
   const stored = getFingerprint(connection)
   if (stored !== fingerprint)

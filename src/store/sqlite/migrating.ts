@@ -23,8 +23,8 @@ type Parts = {
 }
 
 /**
- * One transaction brings the file to this version: the tables that were derived into a file beside it replace its own, and
- * readers see all of them as before or as after. Keys stay in the file.
+ * One transaction brings the file to this version: the tables that were derived in a file beside it replace
+ * its own, all at once for readers. Keys stay in the file.
  */
 export const migratingOf = ({ path, name, source, open }: Parts): Migrating<Store> => {
   const besidePath = `${path}.migrating`
@@ -59,7 +59,7 @@ export const migratingOf = ({ path, name, source, open }: Parts): Migrating<Stor
         connection.close()
         unlock()
       }
-      // It serves no requests, and all it has is in the file.
+      // The file beside serves no requests, and all its data is in the main file.
       remove(besidePath)
     },
     removeLeftovers,
@@ -89,7 +89,7 @@ const planOf = (connection: Connection): Pick<MigrationPlan, 'way' | 'reasons'> 
   return { way: reasons.length === 0 ? 'none' : 'derive', reasons }
 }
 
-/** Whether a migration of this version, of the same chain, began it. */
+/** Whether a migration of this version, for the same chain, began the file beside. */
 const isUsable = (path: string, name: string, genesis: string | undefined): boolean => {
   try {
     return reading(path, name, connection => {

@@ -4,7 +4,7 @@ import type { Connection } from './connection.ts'
 import { columnList, toDoc } from './rows.ts'
 import { namesColumn, quoted, type Table, tableOf } from './tables.ts'
 
-/** Documents whose names begin with a text, by name: one run of the tree of names. */
+/** Documents whose names begin with a text, by name: one range of the index of names. */
 export const namedRows = (
   connection: Connection,
   index: Index,
@@ -20,7 +20,7 @@ export const namedRows = (
   return rows.map(cells => toDoc(table, cells))
 }
 
-/** Takes a text, the end of all names that begin with it, and a limit. */
+/** Parameters: a text, the end of the names with that prefix, and a limit. */
 export const namesSql = (table: Table, column: string): string =>
   `SELECT ${columnList(table)} FROM ${quoted(table.name)}` +
   ` WHERE ${quoted(column)} >= ? AND ${quoted(column)} < ? ORDER BY ${quoted(column)} LIMIT ?`

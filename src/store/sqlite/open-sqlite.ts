@@ -23,20 +23,21 @@ import { inTransaction, whileBusy } from './transaction.ts'
 import { usageFileOf, usageIn } from './usage.ts'
 
 export type SqliteOptions = {
-  /** The file; its folder is made by `create`. */
+  /** Path of the file; `create` makes its folder. */
   readonly path: string
-  /** Refuses everything that writes. */
+  /** Refuses all writes. */
   readonly readonly?: boolean
-  /** Opens threads that write the batches of long loads; absent: this thread writes all. */
+  /** Opens threads that write the batches of long loads; absent: this thread writes all batches. */
   readonly writing?: WritingThreads | undefined
-  /** Called with each read that has ended, except views that are held. */
+  /** Called when a read has ended; not for held views. */
   readonly onRead?: (end: ReadEnd) => void
 }
 
 /**
- * A store in one SQLite file (and its -wal, -shm and .lock beside it). Opens nothing by itself: a server may start
- * before there is anything. A batch is one transaction, a read is one snapshot. What was committed survives the death of
- * the process at any moment; power loss may cost the last batches, never the consistency of what is there.
+ * A store in one SQLite file (with -wal, -shm and .lock files beside it). Nothing is opened before the first
+ * call, so a server may start before the file exists. A batch is one transaction, a read is one snapshot.
+ * Committed batches survive the death of the process at any moment; power loss may cost the last batches,
+ * never the consistency of the rest.
  */
 export const openSqlite = ({ path: given, readonly = false, writing, onRead }: SqliteOptions): Store => {
   const path = resolve(given)
@@ -85,7 +86,7 @@ export const openSqlite = ({ path: given, readonly = false, writing, onRead }: S
     migrating: migratingOf({
       path,
       name,
-      // Another version's file, read as far as that goes.
+      // A file of another version, read as far as possible.
       source: readingBy(anyReaders, path, name),
       open: other => openSqlite({ path: other }),
     }),
@@ -110,7 +111,7 @@ const readingBy = (
   hold: ({ signal }) => holdView(readers, { path, name, signal }),
 })
 
-/** `mayWrite` throws where nothing may be written. */
+/** `mayWrite` throws when writes are not allowed. */
 const guardedKeys = (keys: KeyStore, mayWrite: () => void): KeyStore => ({
   add: async key => {
     mayWrite()
@@ -131,7 +132,7 @@ const create = async (path: string, name: string): Promise<void> => {
   makeFolder(dirname(path), name)
   const connection = openOrCreate(path, name)
   try {
-    // Asked before anything is changed: it may be another program's file.
+    // Runs before anything is changed, because the file may be another program's.
     inspect(connection, name)
     await whileBusy(name, () => connection.db.run('PRAGMA journal_mode = WAL'))
     await inTransaction(connection, name, () => createMissing(connection, name))

@@ -13,7 +13,7 @@ test('placeRows: all that was added is there at the end, whatever its order and 
   for (const count of [0, 1, 7, 8, 9, 1_999, 2_000, 2_001, 5_003])
     withTable(connection => {
       const rows = placeRows(connection, TABLE, { replace: false })
-      // 7,919 is prime: every place comes once, in no order.
+      // 7,919 is prime, so every place occurs once, in scrambled order.
       const places = Array.from({ length: count }, (_, at) => BigInt((at * 7_919) % count) * 2n ** 33n)
       for (let at = 0; at < count; at += 3) rows.add(places.slice(at, at + 3), BigInt(at))
       rows.end()

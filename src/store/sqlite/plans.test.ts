@@ -11,7 +11,7 @@ import { rankAfterSql, rankSql } from './rank.ts'
 import { dueSql, findSql, momentSql, newRecordsSql, recordsSql } from './read.ts'
 import { namesColumn, schema, tableOf } from './tables.ts'
 
-/** How SQLite would answer: one step a line. */
+/** SQLite's query plan: one step per line. */
 const planOf = (sql: string): readonly string[] =>
   inMemory((connection: Connection) => {
     for (const object of schema) connection.db.run(object.sql)

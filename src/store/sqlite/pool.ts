@@ -1,15 +1,15 @@
 import { Failure } from '#failure/failure.ts'
 
-/** Lends out a bounded number of things, first come first served. */
+/** Lends out a bounded number of items, first come first served. */
 export type Pool<T> = {
-  /** One that came back and is of use, if nobody waits; undefined: there is none. Throws as `borrow` does. */
+  /** A usable idle item, unless callers wait; undefined: none. Throws as `borrow` does. */
   readonly takeIdle: (signal?: AbortSignal) => T | undefined
-  /** Waits for one to be free. Throws 'deadline' when `signal` aborts first, and what `open` throws. */
+  /** Waits for a free item. Throws 'deadline' when `signal` aborts first, and the errors of `open`. */
   readonly borrow: (signal?: AbortSignal) => Promise<T>
-  /** Every borrowed one is given back, or dropped when it is of no more use. */
+  /** Returns a borrowed item. Every borrowed item must be returned, or dropped when it is unusable. */
   readonly giveBack: (item: T) => void
   readonly drop: (item: T) => void
-  /** Closes idle connections now, borrowed ones on return. Rejects waiters and new callers. */
+  /** Closes idle items now, and borrowed ones on return. Rejects waiters and new callers. */
   readonly close: () => void
 }
 
@@ -17,7 +17,7 @@ export type PoolOptions<T> = {
   readonly size: number
   readonly open: () => T
   readonly dispose: (item: T) => void
-  /** Whether a returned connection may be used again; false: it is closed and replaced. */
+  /** Whether a returned item may be used again; false: it is closed and replaced. */
   readonly isOfUse?: (item: T) => boolean
   readonly closed: () => Failure
 }
@@ -30,7 +30,7 @@ export const poolOf = <T>({ size, open, dispose, isOfUse = () => true, closed }:
   let lent = 0
   let isClosed = false
 
-  /** A place is free: the first caller in the queue gets it. */
+  /** Passes a free place to the first caller in the queue. */
   const free = () => {
     const [next] = queue
     if (next === undefined) lent -= 1
@@ -48,7 +48,7 @@ export const poolOf = <T>({ size, open, dispose, isOfUse = () => true, closed }:
   return {
     takeIdle: signal => {
       if (signal?.aborted === true) throw deadline()
-      // One that came back for a caller who waited is that caller's.
+      // An item that was returned for a waiting caller is reserved for that caller.
       const item = lent < size ? idleOfUse() : undefined
       if (item !== undefined) lent += 1
       return item

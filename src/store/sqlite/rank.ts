@@ -7,8 +7,8 @@ import { columnList, toDoc } from './rows.ts'
 import { conditionOf, orderIndexName, quoted, sortKeys, type Table, tableOf } from './tables.ts'
 
 /**
- * Rows of an order along the order's own index; those that are passed over cost some 30 ns each. Only the beginning of
- * a range matters here: rows are read one after the other, and no more than `limit`.
+ * Rows of an order along the order's own index; each skipped row costs some 30 ns. Only the start of a range
+ * matters here, because rows are read sequentially and at most `limit`.
  */
 export const rankedRows = <I extends StateIndex>(
   connection: Connection,
@@ -24,14 +24,14 @@ export const rankedRows = <I extends StateIndex>(
     after === undefined
       ? connection.rows(all, ...named, ...counts)
       : connection.rows(rest, ...named, after.amount, after.name, ...named, after.amount, ...counts)
-  // Rows of the table of an index are its documents.
+  // Rows of an index's table are its documents.
   return rows.map(cells => toDoc(table, cells) as DocOf<I>)
 }
 
-/** What reads an order, and what comes behind a place in it. */
+/** The statements that read an order from its top, and from a standing on. */
 type Statements = { readonly table: Table; readonly all: string; readonly rest: string }
 
-/** By index and order. */
+/** Cached statements by index and order. */
 const statements = new Map<string, Statements>()
 
 const statementsOf = (table: Table, name: string, order: Order): Statements => {
@@ -41,15 +41,16 @@ const statementsOf = (table: Table, name: string, order: Order): Statements => {
   return { table, all, rest }
 }
 
-/** Takes the group if there is one, then limit and offset. */
+/** Parameters: the group if there is one, then limit and offset. */
 export const rankSql = (table: Table, orderName: string, order: Order): string => {
   const all = alongIndex(table, orderName, order)([])
   return byId(table, order, `${all} ORDER BY ${sortKeys(order)} LIMIT ? OFFSET ?`)
 }
 
 /**
- * Takes the group if there is one, an amount and a name; again the group and the amount; limit and offset. Two runs of
- * the index, because an amount that thousands share must not be walked: its own members beyond the name, then the rest.
+ * Parameters: the group if there is one, an amount and a name; again the group and the amount; limit and
+ * offset. It reads two ranges of the index: the members with the same amount beyond the name, then the rest.
+ * Thus an amount that thousands of members share is not scanned.
  */
 export const rankAfterSql = (table: Table, orderName: string, order: Order): string => {
   const fields = standingFields(order)
@@ -61,8 +62,8 @@ export const rankAfterSql = (table: Table, orderName: string, order: Order): str
 }
 
 /**
- * Selects ids along the index of an order, with more conditions. INDEXED BY makes a plan without the index an error
- * instead of a slow answer.
+ * Selects ids along the index of an order, with additional conditions. INDEXED BY makes a plan without the
+ * index an error instead of a slow answer.
  */
 const alongIndex = (table: Table, orderName: string, order: Order) => {
   const keys = order.by.map(([field]) => quoted(field)).join(', ')
@@ -80,8 +81,8 @@ const alongIndex = (table: Table, orderName: string, order: Order) => {
   }
 }
 
-// The ids first, out of the index alone: rows that are passed over cost no look-up of their own. The outer sort is of
-// `limit` rows.
+// The inner query takes the ids from the index alone, so that skipped rows need no look-up. The outer sort is
+// of `limit` rows.
 const byId = (table: Table, order: Order, ids: string): string =>
   `SELECT ${columnList(table, 'r')} FROM (${ids})` +
   ` CROSS JOIN ${quoted(table.name)} AS "r" ON "r"."id" = "ranked" ORDER BY ${sortKeys(order, 'r')}`

@@ -13,7 +13,7 @@ import { WORDS } from './packed/values.ts'
 import { columnList, keyCells, keyCondition, keyList, toDoc } from './rows.ts'
 import { fieldIndexName, quoted, ROW, type Table, tableOf } from './tables.ts'
 
-/** Hashes share 8 bytes by chance about never: no real value has more documents. */
+/** Maximum documents per value: hashes practically never share 8 bytes by chance. */
 const HANDFUL = 16n
 
 export const getById = (connection: Connection, index: Index, id: string): object | undefined => {
@@ -27,7 +27,7 @@ export const getById = (connection: Connection, index: Index, id: string): objec
 
 type Select = { readonly table: Table; readonly sql: string }
 
-/** The statements that read a document by its id, by index; each built once. */
+/** Statements that read a document by its id, by index; each is built once. */
 const selects = new Map<string, Select>()
 
 const selectOf = (index: Index): Select => {
@@ -38,13 +38,13 @@ const selectOf = (index: Index): Select => {
 }
 
 const blocksTable = tableOf(blocks)
-/** Height of the highest stored block; undefined: there is none. */
+/** Height of the highest stored block; undefined: none. */
 export const lastBlock = (connection: Connection): number | undefined => {
   const key = connection.row(`SELECT max(${keyList(blocksTable)}) FROM ${quoted(blocksTable.name)}`)?.[0]
   return typeof key === 'bigint' ? Number(key) : undefined
 }
 
-/** Documents with a value in a field of `finds`, in order of id. */
+/** Documents with a value in a field of `finds`, ordered by id. */
 export const findByField = (
   connection: Connection,
   index: Index,
@@ -54,7 +54,7 @@ export const findByField = (
   return connection.rows(findSql(table, field), value, HANDFUL).map(cells => toDoc(table, cells))
 }
 
-/** Takes the value and a limit. */
+/** Parameters: the value and a limit. */
 export const findSql = (table: Table, field: string): string =>
   `SELECT ${columnList(table)} FROM ${quoted(table.name)}` +
   ` INDEXED BY ${quoted(fieldIndexName(table.name, field))} WHERE ${quoted(field)} = ?` +
@@ -65,13 +65,13 @@ const byPlace =
   `FROM ${quoted(recordsTable.places ?? '')} AS p` +
   ` CROSS JOIN ${quoted(recordsTable.name)} AS r ON r."${ROW}" = p."row"`
 
-/** The columns of `recordOf`; a time has more digits than a double. */
+/** The columns of `recordOf`; the time is text, because it has more digits than a double. */
 export const recordsSql =
   'SELECT r."height", r."tx", r."index", r."tx_hash", CAST(r."time" AS TEXT), r."contract", r."action_name", r."data",' +
   ' r."return", r."status_code", r."from", r."to", r."amount", r."creator", r."deployed", r."receipt", r."overflow"' +
   ` ${byPlace} WHERE p."place" BETWEEN ? AND ? ORDER BY p."place"`
 
-/** Rows of a list with the ordinals that are both asked for and counted, ascending: one run of the table of places. */
+/** Rows of a list with the requested ordinals that exist, ascending: one range of the table of places. */
 export const recordsOf = (
   connection: Connection,
   list: ListDoc,
@@ -86,7 +86,10 @@ export const recordsOf = (
   return rows.map(recordOf)
 }
 
-/** A row of `recordsSql`, as `toDoc` would make it of all columns: written out, since each page of a list has them by dozens. */
+/**
+ * A row of `recordsSql` as `toDoc` would decode it. Written out for speed, because each page of a list has
+ * dozens of rows.
+ */
 const recordOf = (cells: readonly Cell[]): ListedRecord => {
   const [height, tx, index] = [cells[0] as number, cells[1] as number, cells[2] as number]
   const [contract, action, result, status] = [cells[5], cells[6], cells[8], cells[9]]
@@ -122,7 +125,7 @@ export const newRecordsSql =
   `SELECT ${columnList(recordsTable)} FROM ${quoted(recordsTable.name)}` +
   ` WHERE "height" > ? ORDER BY ${keyList(recordsTable)}`
 
-/** All rows of the blocks above a height are read, and those of the lists picked: `View.newRecords`. */
+/** `View.newRecords`: reads all rows of the blocks above a height and filters those of the lists. */
 export const newRecordsOf = (
   connection: Connection,
   lists: ReadonlyMap<number, number>,
@@ -140,7 +143,7 @@ export const newRecordsOf = (
 
 export const momentSql = `SELECT r."height", r."time" ${byPlace} WHERE p."place" = ?`
 
-/** When single rows of a list were made: each is one look-up. */
+/** Heights and times of single rows of a list, with one look-up per row. */
 export const momentsOf = (
   connection: Connection,
   list: ListDoc,
@@ -162,7 +165,10 @@ export const dueSql =
 const INT64_MIN = -(2n ** 63n)
 const INT64_MAX = 2n ** 63n - 1n
 
-/** Balances with `next_due` in (`after`, `until`], by next_due, then id. Users choose these times: any int64. */
+/**
+ * Balances with `next_due` in (`after`, `until`], by next_due, then id. Users choose these times, so any
+ * int64 is possible.
+ */
 export const dueBalances = (
   connection: Connection,
   { after, until, limit }: { readonly after?: bigint; readonly until: bigint; readonly limit: number },

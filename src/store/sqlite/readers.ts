@@ -12,37 +12,40 @@ import { inspect } from './schema.ts'
 import { type ReadState, readState, type Viewing, viewOf } from './view.ts'
 
 /**
- * Requests that read at the same time; each has one connection (3 files), and the others wait for one. More than may wait
- * for a node (`gate/queues.ts`), so that requests which need no node are answered meanwhile.
+ * Maximum concurrent reads; each has one connection (3 files), and further ones wait. The number exceeds that
+ * of requests that may wait for a node (`gate/queues.ts`), so that requests that need no node are answered
+ * meanwhile.
  */
 const READERS = 48
 
 export type Readers = {
-  /** Runs `work` in one read transaction; undefined: no store there yet. */
+  /** Runs `work` in one read transaction; undefined: there is no store yet. */
   readonly once: <T>(work: (connection: Connection) => T, signal?: AbortSignal) => Promise<T | undefined>
-  /** `Store.read`. `isHeld`: the work lasts as long as somebody wants. */
+  /** `Store.read`. `isHeld`: the work lasts until the caller closes its view. */
   readonly read: <T>(
     work: (view: View) => Promise<T>,
     options?: ReadOptions & { readonly isHeld?: true },
   ) => Promise<T>
-  /** From now on what a repair has left half done is read, too. */
+  /** From now on the data of an unfinished repair is read, too. */
   readonly readUnrepaired: () => void
   readonly close: () => void
 }
 
 type ReadersOptions = {
-  /** Throws for a file that cannot be read. */
+  /** Throws if the file cannot be read. */
   readonly check?: typeof checkFingerprint
-  /** Absent: a file that another one replaced is read as if it were the first. */
+  /** Absent: a file that replaced another one is read as if it were the first. */
   readonly kept?: KeptFile
-  /** Called with each read that has ended, except those that are held. */
+  /** Called when a read has ended; not for held views. */
   readonly onRead?: ((end: ReadEnd) => void) | undefined
 }
 
-/** A connection and what it has read; without a connection there is no store yet. */
+/** A connection and its cached state; without a connection there is no store yet. */
 type Reader = { readonly connection: Connection | undefined; state: ReadState | undefined }
 
-/** A read that is under way. `stopped` rejects with what `stop` is called with; `late` stops it for its deadline. */
+/**
+ * A read under way. `stopped` rejects with the reason given to `stop`; `late` stops the read at its deadline.
+ */
 type Reading = {
   readonly viewing: Viewing
   readonly stopped: Promise<never>
@@ -50,7 +53,7 @@ type Reading = {
   readonly late: () => void
 }
 
-/** The read of a reader whose transaction has begun. */
+/** Starts the read of a reader whose transaction has begun. */
 const readingOf = (
   reader: Reader,
   { signal, damaged }: ReadOptions,
@@ -84,7 +87,7 @@ const poolFor = (
     closed,
   })
 
-/** Connections that read, opened when needed. */
+/** Read connections, opened when needed. */
 export const readersOf = (
   path: string,
   name: string,
@@ -92,7 +95,7 @@ export const readersOf = (
 ): Readers => {
   const closed = () => new Failure('unavailable', `${name} is closed.`, { retryable: false })
   let mayReadUnrepaired = false
-  /** Ends the reads that are under way. */
+  /** Stop functions of the reads under way. */
   const stops = new Set<(reason: Failure) => void>()
   const pool = poolFor(path, name, { check, kept, closed })
   const { begin, end } = transactions(pool, name)
@@ -145,7 +148,9 @@ export const readersOf = (
   }
 }
 
-/** `begin` begins the read transaction of a borrowed reader, `end` ends it and gives the reader back. */
+/**
+ * `begin` starts the read transaction of a borrowed reader; `end` ends it and returns the reader to the pool.
+ */
 const transactions = (pool: Pool<Reader>, name: string) => ({
   begin: (reader: Reader): void => {
     try {
@@ -160,7 +165,7 @@ const transactions = (pool: Pool<Reader>, name: string) => ({
     try {
       if (connection?.db.inTransaction) connection.statement('COMMIT').run()
     } catch {
-      // The request keeps its own result, and the next one opens another connection.
+      // The request keeps its own result; the next one opens another connection.
       pool.drop(reader)
       return
     }
@@ -169,7 +174,7 @@ const transactions = (pool: Pool<Reader>, name: string) => ({
   },
 })
 
-/** A connection to a store that this version made; undefined: there is none. */
+/** A connection to a store of this version; undefined: there is none. */
 const openStore = (
   path: string,
   name: string,

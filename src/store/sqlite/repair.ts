@@ -33,7 +33,7 @@ export const repairWriterOf = (lock: WriteLock): RepairWriter => ({
   },
   settle: async ({ identity, end, open }) => {
     await lock.write(writing => {
-      // The kept batches end where the last batch did.
+      // The kept batches must end at the new end.
       if (lastKept(writing) !== end.height) clearUndo(writing)
       removeHistoryAbove(writing, end.height)
       putIdentity(writing, identity)
@@ -44,6 +44,6 @@ export const repairWriterOf = (lock: WriteLock): RepairWriter => ({
   },
 })
 
-/** What is published, the last block, and the last batch that can be taken back. */
+/** Heights of the published record, of the last block, and of the last batch that can be reverted. */
 const endingsOf = (reader: Connection): readonly number[] =>
   [getPublished(reader)?.height, lastBlock(reader), lastKept(reader)].filter(height => height !== undefined)

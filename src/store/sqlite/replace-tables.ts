@@ -2,12 +2,12 @@ import type { Connection } from './connection.ts'
 import { getIdentity, getPublished, putFingerprint, putIdentity, putPublished } from './meta.ts'
 import { quoted, schema } from './tables.ts'
 
-/** Tables that stay with what is in them. */
+/** Tables that keep their rows. */
 const KEPT = new Set(['meta', 'keys'])
 
 /**
- * Puts the tables of the attached store `beside` in the place of those there are, whatever those are; within a
- * transaction. Keys keep the columns that both versions know.
+ * Replaces the tables, of whatever version, by those of the attached store `beside`, within a transaction.
+ * Keys keep the columns that both versions know.
  */
 export const replaceTables = (connection: Connection): void => {
   const { db } = connection
@@ -18,7 +18,7 @@ export const replaceTables = (connection: Connection): void => {
     if (KEPT.has(name)) continue
     db.run(sql)
     if (type !== 'table') continue
-    // Without those that are made of others.
+    // Without generated columns.
     const columns = [...columnsIn(connection, name)].map(quoted).join(', ')
     db.run(`INSERT INTO main.${quoted(name)} (${columns}) SELECT ${columns} FROM beside.${quoted(name)}`)
   }
@@ -37,7 +37,7 @@ const tablesIn = (connection: Connection, database: string) =>
 const columnsIn = (connection: Connection, table: string): ReadonlySet<string> =>
   new Set(connection.rows('SELECT name FROM pragma_table_info(?)', table).map(([name]) => String(name)))
 
-/** Makes a table that stays as this version makes it. */
+/** Re-creates a kept table with this version's definition. */
 const remake = (connection: Connection, name: string): void => {
   const { db } = connection
   const sql = schema.find(object => object.name === name)?.sql

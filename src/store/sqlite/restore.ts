@@ -18,9 +18,9 @@ import { inTransaction } from './transaction.ts'
 import { lastKept } from './undo.ts'
 
 /**
- * Rewrites the record of the last block and the chain where it is lost or cannot be read: a batch is one transaction, so
- * the last stored block is the end. Where that is not certain, the store is closed to all but a repair, which derives the
- * state again.
+ * Rewrites the record of the last block and the chain if it is lost or cannot be read. A batch is one
+ * transaction, so the last stored block is the end. If that is not certain, the store is closed to all but a
+ * repair, which derives the state again.
  */
 export const restoreRecord = async (path: string, name: string): Promise<Restored> => {
   const connection = openWriter(path, name)
@@ -85,7 +85,7 @@ const writeAnew = (
   return 'open'
 }
 
-/** Whether the blocks up to a height are all there, with as many transactions as were counted when they were loaded. */
+/** Whether all blocks up to a height are stored, with as many transactions as were counted while loading. */
 const isAllCounted = (connection: Connection, height: number): boolean => {
   const countOf = (index: AnyIndex): number =>
     Number(connection.row(`SELECT count(*) FROM ${quoted(tableOf(index).name)}`)?.[0])

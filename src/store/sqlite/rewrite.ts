@@ -8,7 +8,7 @@ import type { Connection } from './connection.ts'
 import { idOfKey, keyCells, keyCondition, keyList } from './rows.ts'
 import { quoted, ROW, type Table, tableOf } from './tables.ts'
 
-/** Puts documents right, within the caller's transaction. */
+/** Corrects documents, within the caller's transaction. */
 export const rewriteDocuments = (connection: Connection, { put, remove, unplace }: Rewrite): void => {
   for (const place of unplace) removePlace(connection, place)
   for (const { index, id } of remove) removeDocument(connection, index, id)
@@ -16,7 +16,7 @@ export const rewriteDocuments = (connection: Connection, { put, remove, unplace 
     if (index.kind === 'state') upsert(connection, tableOf(index), doc)
     else {
       removeDocument(connection, index, doc.id)
-      // A row at one of its places is not that place's: it is put right by itself.
+      // If another row has one of its places, that row is wrong there and is corrected separately.
       const rows = historyRows(connection, index, { replace: true })
       rows.add(doc)
       rows.end()
@@ -37,7 +37,7 @@ export const removeDocument = (connection: Connection, index: AnyIndex, id: stri
   connection.statement(`DELETE FROM ${quoted(table.name)} WHERE ${keyCondition(table)}`).run(...key)
 }
 
-/** Removes blocks above a height, and what belongs to them. */
+/** Removes blocks above a height, and their transactions and records. */
 export const removeHistoryAbove = (connection: Connection, height: number): void => {
   for (const index of historyIndices) {
     const table = tableOf(index)
@@ -52,7 +52,7 @@ export const removeHistoryAbove = (connection: Connection, height: number): void
   }
 }
 
-/** Places that point to a row, among those the row itself lists: the table of places has no index by row. */
+/** Places that point to a row, among those that the row lists: the table of places has no index by row. */
 const placesOfRow = (connection: Connection, table: Table, key: readonly Cell[]): readonly bigint[] => {
   const { name, places } = table
   if (places === undefined) return []

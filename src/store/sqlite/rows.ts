@@ -19,9 +19,10 @@ import { type Column, POSITION, quoted, type Table } from './tables.ts'
 const PLACE_BYTES = 8
 
 /**
- * A document as the cells of its row, those of `columnList`. Absent optional fields are NULL, and so are fields that
- * follow from others. Text is UTF-8: a lone surrogate, which UTF-8 cannot carry, becomes U+FFFD (as on the chain itself).
- * Throws Failure('defect') on a value the field cannot hold, before anything is stored.
+ * A document as the cells of its row, in the order of `columnList`. Absent optional fields are NULL, and so
+ * are fields that follow from others. Text is UTF-8: a lone surrogate, which UTF-8 cannot encode, becomes
+ * U+FFFD (as on the chain itself). Throws Failure('defect') on a value that the field cannot hold, before
+ * anything is stored.
  */
 export const toRow = (table: Table, doc: object): Cell[] => {
   const values = doc as Fields
@@ -62,7 +63,7 @@ const cellOf: Readonly<Record<FieldKind, (value: unknown) => Cell | undefined>> 
   hash8: int64Cell,
 }
 
-/** Compact JSON; JSON.stringify writes lone surrogates as escapes, which would come back as they were. */
+/** Compact JSON. JSON.stringify would write lone surrogates as escapes, and these would survive reading. */
 const toJsonText = (value: unknown): string => {
   const text = JSON.stringify(value)
   return /\\ud[89a-f]/.test(text)
@@ -83,7 +84,7 @@ const fromBlob = (bytes: Uint8Array): readonly bigint[] | undefined => {
   return Array.from({ length: bytes.length / PLACE_BYTES }, (_, at) => view.getBigInt64(at * PLACE_BYTES))
 }
 
-/** The value of a cell that is of the type stored in it; undefined: it holds none that this program writes. */
+/** The value of a cell; undefined: this program does not write such a cell. */
 const fromCell = (kind: FieldKind, cell: Exclude<Cell, null>): unknown => {
   switch (kind) {
     case 'int':
@@ -119,12 +120,12 @@ const fromCell = (kind: FieldKind, cell: Exclude<Cell, null>): unknown => {
   return typeof cell === 'string' ? cell : undefined
 }
 
-/** The document of a row read with `columnList`. Throws 'damaged' where a cell cannot be read. */
+/** The document of a row read with `columnList`. Throws 'damaged' if a cell cannot be read. */
 export const toDoc = (table: Table, cells: readonly Cell[]): object => {
   const { columns, head } = table
   const doc: Record<string, unknown> = head.length === 0 ? {} : headFields(table, cells)
   let isImplied = false
-  // Half of the time of an iterator over the columns; a page has some 300 cells.
+  // Takes half the time of an iterator over the columns; a page has some 300 cells.
   for (let at = 0; at < columns.length; at++) {
     const column = columns[at] as Column
     const cell = cells[head.length + at]
@@ -151,7 +152,7 @@ const addImplied = (table: Table, doc: Record<string, unknown>): void => {
   }
 }
 
-/** The id by the fields of a position that has all three parts. */
+/** The id according to the fields of a position with all three parts. */
 const idIn = ({ position: [height = '', tx = '', index = ''] }: Table, doc: Fields): string =>
   idOf(doc[height] as number, doc[tx] as number | undefined, doc[index] as number | undefined)
 
@@ -169,10 +170,10 @@ const positionIn = (table: Table, number: bigint): Position =>
     ? [Number(number)]
     : [Number(number / BigInt(TX_PLACES)), Number(number % BigInt(TX_PLACES))]
 
-/** Whether the position is the row number and no field of it a column. */
+/** Whether the row number is the position, so that the position's fields are not columns. */
 const isNumbered = ({ key }: Table): boolean => key[0] === POSITION
 
-/** The cells of `Table.head` for a document. Throws 'defect' where its id is not that of its position. */
+/** The cells of `Table.head` for a document. Throws 'defect' if its id does not match its position. */
 const headCells = (table: Table, doc: Readonly<Record<string, unknown>>): Cell[] => {
   if (table.position.length === 0) return [doc['id'] as string]
   if (!isAtPosition(table, doc))
@@ -185,7 +186,7 @@ const headCells = (table: Table, doc: Readonly<Record<string, unknown>>): Cell[]
   return [numberOf(tx === undefined ? [doc[height] as number] : [doc[height] as number, doc[tx] as number])]
 }
 
-/** Whether the id of a document is that of its position; nothing is made for it, as every row that is written passes here. */
+/** Whether a document's id matches its position. Allocates nothing, because every written row is checked. */
 const isAtPosition = ({ position }: Table, doc: Fields): boolean => {
   const id = doc['id'] as string
   if (id.length !== idLength(position.length)) return false
@@ -204,13 +205,13 @@ const headFields = (table: Table, cells: readonly Cell[]): Record<string, unknow
     : { id: idOf(height, tx), [first]: height, [second]: tx }
 }
 
-/** The columns of the key as a list, for an order or, beside as many cells, for a comparison. */
+/** The columns of the key as a list, for an order or for a comparison with as many cells. */
 export const keyList = ({ key }: Table): string => key.map(quoted).join(', ')
 
-/** Condition that names one row by the cells of `keyCells`. */
+/** Condition that selects one row by the cells of `keyCells`. */
 export const keyCondition = ({ key }: Table): string => key.map(name => `${quoted(name)} = ?`).join(' AND ')
 
-/** The cells of the key for an id; undefined: no row has such an id. */
+/** The cells of the key for an id; undefined: no row can have such an id. */
 export const keyCells = (table: Table, id: string): Cell[] | undefined => {
   if (table.position.length === 0) return [id]
   const position = positionOf(id)
@@ -224,13 +225,13 @@ export const idOfKey = (table: Table, cells: readonly Cell[]): string =>
     ? String(cells[0])
     : idOf(...(isNumbered(table) ? positionIn(table, cells[0] as bigint) : (cells.map(Number) as Position)))
 
-/** The cells of a row, quoted, for a select or an insert; `of` names the table where two are joined. */
+/** The columns of a row, quoted, for a select or an insert; `of` is the table's alias in a join. */
 export const columnList = (table: Table, of?: string): string =>
   [...table.head, ...table.columns.map(({ name }) => name)]
     .map(name => (of === undefined ? quoted(name) : `${quoted(of)}.${quoted(name)}`))
     .join(', ')
 
-/** Builds a statement's text once for each table: it is asked for with every row. */
+/** Builds a statement's text once per table, because every row needs it. */
 export const perTable = (build: (table: Table) => string): ((table: Table) => string) => {
   const built = new Map<Table, string>()
   return table => {

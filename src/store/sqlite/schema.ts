@@ -5,12 +5,12 @@ import { guarded } from './failures.ts'
 import { getFingerprint, getPublished, putFingerprint } from './meta.ts'
 import { fingerprint, type SchemaObject, schema } from './tables.ts'
 
-/** "iost" in ASCII: marks our files (sqlite.org/pragma.html#pragma_application_id). */
+/** "iost" in ASCII: identifies our files (sqlite.org/pragma.html#pragma_application_id). */
 const APPLICATION_ID = 0x696f7374
 
 /**
- * Whether the file is a store. 'empty': it has no tables yet, for example after an interrupted creation. Throws 'conflict'
- * for another program's file.
+ * Whether the file is a store. 'empty': it has no tables yet, for example after an interrupted creation.
+ * Throws 'conflict' for another program's file.
  */
 export const inspect = (connection: Connection, name: string): 'store' | 'empty' =>
   guarded(name, () => {
@@ -25,7 +25,7 @@ export const inspect = (connection: Connection, name: string): 'store' | 'empty'
     )
   })
 
-/** Objects that the file lacks or defines differently, in the order of `schema`. */
+/** Objects that are missing in the file or defined differently, in the order of `schema`. */
 export const differencesOf = (connection: Connection): readonly Difference[] => {
   const stored = new Map(
     connection
@@ -70,7 +70,7 @@ const different = (connection: Connection, object: SchemaObject, sql: string): D
   }
 }
 
-/** Column → type and whether it may be empty. */
+/** Pairs of a column and its type with constraints. */
 const columnsIn = (connection: Connection, table: string): readonly (readonly [string, string])[] =>
   connection
     .rows('SELECT name, type, "notnull", pk FROM pragma_table_info(?)', table)
@@ -79,14 +79,14 @@ const columnsIn = (connection: Connection, table: string): readonly (readonly [s
       `${type}${pk === 0n ? '' : ' PRIMARY KEY'}${notNull === 0n ? '' : ' NOT NULL'}`,
     ])
 
-/** The same for the expected table: SQLite itself parses the definition, in a database in memory. */
+/** Like `columnsIn`, for the expected table: SQLite itself parses the definition, in a database in memory. */
 const expectedColumns = ({ name, sql }: SchemaObject): readonly (readonly [string, string])[] =>
   inMemory(scratch => {
     scratch.db.run(sql)
     return columnsIn(scratch, name)
   })
 
-/** Throws 'conflict' when anything is otherwise than `create` would make it; names the first. */
+/** Throws 'conflict' when an object differs from the one that `create` would make; names the first. */
 export const refuseDifferent = (name: string, differences: readonly Difference[]): void => {
   const first = differences.find(({ problem }) => problem === 'different')
   if (first !== undefined)
@@ -95,7 +95,9 @@ export const refuseDifferent = (name: string, differences: readonly Difference[]
     })
 }
 
-/** Makes what is missing; within a transaction. Throws 'conflict' for what is different, or lost after a load. */
+/**
+ * Creates missing objects, in a transaction. Throws 'conflict' for differences, 'damaged' for lost tables.
+ */
 export const createMissing = (connection: Connection, name: string): void => {
   const state = inspect(connection, name)
   const differences = state === 'empty' ? everythingMissing() : differencesOf(connection)

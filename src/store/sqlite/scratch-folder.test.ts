@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { openScratchFolder } from './scratch-folder.ts'
 
-/** Opens a folder, says so, and stays. */
+/** Opens a folder, prints its path, and keeps running. */
 const program = (parent: string): string => `
   import { openScratchFolder } from ${JSON.stringify(join(import.meta.dir, 'scratch-folder.ts'))}
   const folder = openScratchFolder(${JSON.stringify(parent)}, 'audit-')

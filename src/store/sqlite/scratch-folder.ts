@@ -5,8 +5,8 @@ import { acquireLock } from './lock.ts'
 export type ScratchFolder = { readonly path: string; close(): void }
 
 /**
- * A folder in `parent` for a temporary store, which may be as large as the real one. Folders of killed processes are removed
- * first: the lock of a folder ends with its process.
+ * A folder in `parent` for a temporary store, which may be as large as the real one. Folders of killed
+ * processes are removed first: the lock of a folder ends with its process.
  */
 export const openScratchFolder = (parent: string, prefix: string): ScratchFolder => {
   mkdirSync(parent, { recursive: true })
@@ -15,7 +15,7 @@ export const openScratchFolder = (parent: string, prefix: string): ScratchFolder
   for (;;) {
     const path = mkdtempSync(join(parent, prefix))
     const unlock = lockIn(path)
-    // Another process may take it for abandoned before it is locked.
+    // Another process may consider the folder abandoned before it is locked.
     if (unlock === undefined) continue
     return {
       path,
@@ -34,11 +34,11 @@ const removeAbandoned = (path: string): void => {
   unlock()
 }
 
-/** undefined: somebody has it, or removed the folder. */
+/** undefined: another process has the lock, or removed the folder. */
 const lockIn = (path: string): (() => void) | undefined => {
   try {
     const unlock = acquireLock(join(path, 'folder'), path)
-    // It is removed under the lock, so that it stays from here on.
+    // Folders are removed only under the lock, so from here on the folder is safe.
     if (unlock === undefined || existsSync(path)) return unlock
     unlock()
   } catch (error) {

@@ -4,29 +4,29 @@ import { TX_PLACES } from '#indices/position.ts'
 import { type AnyIndex, historyIndices, stateIndices } from '#indices/registry.ts'
 import { type Follows, followsFrom } from './packed/values.ts'
 
-/** How an index is kept: one table. */
+/** The table of an index. */
 export type Table = {
   readonly name: string
-  /** The fields that are columns, in their order; the others follow from the key. */
+  /** The fields that are columns, in order; the others follow from the key. */
   readonly columns: readonly Column[]
-  /** Columns that name a row, ascending as ids do. */
+  /** Columns that identify a row, in the same order as ids. */
   readonly key: readonly string[]
-  /** Those of the key that are no fields: they are read and written before the fields. */
+  /** Columns of the key that are not fields; they come before the fields. */
   readonly head: readonly string[]
-  /** The fields that an id of history is made of. */
+  /** The fields that form an id of history. */
   readonly position: readonly string[]
-  /** The table itself first, then its indexes and side tables; text exactly as SQLite keeps it. */
+  /** The table itself first, then its indexes and side tables; text exactly as SQLite stores it. */
   readonly objects: readonly SchemaObject[]
-  /** Name of the side table from place to row, when the index has places. */
+  /** Name of the side table from place to row, if the index has places. */
   readonly places: string | undefined
 }
 export type Column = {
   readonly name: string
   readonly kind: FieldKind
   readonly optional: boolean
-  /** Whether the cell is the value. */
+  /** Whether the cell is the unconverted value. */
   readonly isPlain: boolean
-  /** What the field nearly always is, given the others: then it is NULL. */
+  /** Computes the usual value of the field from the others; if it matches, the cell is NULL. */
   readonly follows: Follows | undefined
 }
 export type SchemaObject = {
@@ -35,7 +35,7 @@ export type SchemaObject = {
   readonly sql: string
 }
 
-/** Row number of tables that have one. Begins with an underscore: no field does. */
+/** Row number of tables that have one. The name begins with an underscore, which no field's name does. */
 export const ROW = '_row'
 /** Row number that is the position in the chain: the height, or height · 100,000 + transaction. */
 export const POSITION = '_position'
@@ -45,7 +45,9 @@ export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"
 export const orderIndexName = (table: string, order: string): string => `${table}.${order}`
 export const fieldIndexName = (table: string, field: string): string => `${table}.${field}`
 
-/** Condition of an order, in the same words for its partial index and its queries: SQLite compares them as such. */
+/**
+ * Condition of an order, with the same text in its partial index and its queries: SQLite compares the text.
+ */
 export const conditionOf = ({ positive, where }: Order): string | undefined => {
   const above =
     positive === undefined ? [] : [`(${positive.map(field => `${quoted(field)} > 0`).join(' OR ')})`]
@@ -56,7 +58,7 @@ export const conditionOf = ({ positive, where }: Order): string | undefined => {
 const conditionFields = ({ positive = [], where }: Order): readonly string[] =>
   where === undefined ? positive : [...positive, where]
 
-/** `of`: the table's name in the query, where more than one has these columns. */
+/** `of`: the table's alias in the query, if several tables have these columns. */
 export const sortKeys = (order: Order, of?: string): string =>
   order.by
     .map(
@@ -68,7 +70,7 @@ export const sortKeys = (order: Order, of?: string): string =>
 const sqlTypes: Readonly<Record<FieldKind, string>> = {
   keyword: 'TEXT',
   text: 'TEXT',
-  // Bytes or a number, or the text itself where that is not possible.
+  // Bytes or a number, or the text itself if it cannot be converted.
   hash: 'ANY',
   hashes: 'ANY',
   word: 'ANY',
@@ -78,7 +80,7 @@ const sqlTypes: Readonly<Record<FieldKind, string>> = {
   int: 'INTEGER',
   bool: 'INTEGER',
   json: 'TEXT',
-  // As they stand in the document, 8 bytes each; found through the side table.
+  // Places in the order of the document, 8 bytes each; found through the side table.
   places: 'BLOB',
   hash8: 'INTEGER',
 }
@@ -118,7 +120,7 @@ export const tableFor = (index: Index): Table => {
   }
 }
 
-/** Whether the position in the chain is the row number: that of a row in a transaction would not fit in 64 bits. */
+/** Whether the position in the chain is the row number: a record's position would not fit in 64 bits. */
 const isPosition = ({ position }: Index): boolean => position.length === 1 || position.length === 2
 
 const tableSql = (index: Index, columns: readonly Column[]): string => {
@@ -140,7 +142,7 @@ const tableSql = (index: Index, columns: readonly Column[]): string => {
     : made(`"${ROW}" INTEGER PRIMARY KEY, "id" TEXT NOT NULL UNIQUE, ${fields}`)
 }
 
-/** The id, for people and their tools: it takes no space, and no program searches for it. */
+/** The id for human readers and their tools: it takes no space, and no program searches for it. */
 const idColumn = ({ position }: Index): string => {
   const digits = ['%012d', '%05d', '%05d'].slice(0, position.length).join('-')
   return `"id" TEXT AS (printf('${digits}', ${position.map(quoted).join(', ')})) VIRTUAL`
@@ -162,14 +164,14 @@ const positionColumns = (index: Index): string => {
 }
 
 /**
- * Rows inside the tree of their ids save a look-up and hold for rows below a twentieth of a page
- * (sqlite.org/withoutrowid.html): rankings and state without JSON of any length.
+ * Clustered tables save a look-up and suit rows below a twentieth of a page (sqlite.org/withoutrowid.html):
+ * rankings, and state without JSON of unbounded length.
  */
 const isClustered = ({ kind, orders, fields }: Index): boolean =>
   kind === 'state' &&
   (Object.keys(orders).length > 0 || !Object.values(fields).some(field => field.kind === 'json'))
 
-/** Place → row number. The place is the row id of the side table, so a page of a list is one run of it. */
+/** Maps a place to a row number. The place is the side table's row id, so a page of a list is one range. */
 const placesTable = (name: string): SchemaObject => ({
   name,
   type: 'table',
@@ -178,7 +180,7 @@ const placesTable = (name: string): SchemaObject => ({
 
 const orderIndex = (table: string, name: string, order: Order): SchemaObject => {
   const sorted = order.by.map(([field]) => field)
-  // Fields of the condition too: SQLite may test them again, and must not look up rows it passes over for that.
+  // With the condition's fields: SQLite may test them again and must not look up skipped rows for that.
   const tested = conditionFields(order).filter(field => !sorted.includes(field))
   const keys = [
     ...(order.group === undefined ? [] : [quoted(order.group)]),
@@ -195,7 +197,9 @@ const orderIndex = (table: string, name: string, order: Order): SchemaObject => 
   }
 }
 
-/** Fields that are found by value: `finds`, and searched ones that no order serves (`next_due`). */
+/**
+ * Indexes of fields that are found by value: `finds`, and searched fields that no order covers (`next_due`).
+ */
 const fieldIndexes = (index: Index): readonly SchemaObject[] => {
   const ordered = new Set(
     Object.values(index.orders).flatMap(order => [
@@ -219,7 +223,7 @@ const fieldIndexes = (index: Index): readonly SchemaObject[] => {
 const isSearchedAlone = (field: Field, isOrdered: boolean): boolean =>
   field.searched && field.kind !== 'places' && !isOrdered
 
-/** Column of the names of an index. A name that each document has is its id, which the table is found by as it is. */
+/** Column of an index's names. If every document has a name, it is the id, which the table's key covers. */
 export const namesColumn = ({ named, fields }: Index): string | undefined =>
   named !== undefined && fields[named]?.optional === true ? named : named && 'id'
 
@@ -244,17 +248,17 @@ const keys: SchemaObject = {
   sql: 'CREATE TABLE "keys" ("id" TEXT NOT NULL PRIMARY KEY, "hash" TEXT NOT NULL, "name" TEXT NOT NULL, "perSecond" INTEGER NOT NULL, "perDay" INTEGER NOT NULL, "created" INTEGER NOT NULL, "expires" INTEGER, "revoked" INTEGER) STRICT, WITHOUT ROWID',
 }
 
-/** Everything `create` makes, tables before what hangs on them. */
+/** All objects that `create` makes, each table before its indexes and side tables. */
 export const schema: readonly SchemaObject[] = [
   meta,
   keys,
   ...[...tables.values()].flatMap(({ objects }) => objects),
 ]
 
-/** Raised when cells are written that an earlier version cannot read: another dictionary, more words (`packed`). */
+/** Raised when new cells cannot be read by an earlier version: another dictionary, more words (`packed`). */
 const PACKING = 1
 
-/** Changes whenever any table or index would be made differently, or cells are written differently. */
+/** Changes whenever a definition of a table or index, or the encoding of cells, changes. */
 export const fingerprint: string = new Bun.CryptoHasher('sha256')
   .update([...schema.map(({ sql }) => sql), PACKING].join('\n'))
   .digest('hex')

@@ -28,7 +28,7 @@ type Taking = {
   readonly farBatches: FarBatchesOf | undefined
 }
 
-/** Opens the store for writing, alone. `Store.takeOver`. */
+/** Opens the store for exclusive writing, see `Store.takeOver`. */
 export const takeOver = async ({ path, name }: File, taking: Taking): Promise<Writer> => {
   const writing = openWriter(path, name)
   const release = { lock: () => {}, reader: () => {} }
@@ -54,7 +54,7 @@ export const takeOver = async ({ path, name }: File, taking: Taking): Promise<Wr
   }
 }
 
-/** Notes the new writer, within the caller's transaction; where the store ends. */
+/** Records the new writer, within the caller's transaction; returns the end of the store. */
 const begin = (
   writing: Connection,
   name: string,
@@ -74,7 +74,7 @@ const notCreated = (name: string): Failure =>
     help: 'Run `iostlens indices create` first.',
   })
 
-/** Throws 'conflict' with the process that writes to the store, as far as it is known. */
+/** Throws 'conflict' with the process that writes to the store, if it is known. */
 export const refuseSecond = (connection: Connection, name: string): never => {
   const owner = guarded(name, () => getOwner(connection))
   const who = owner === undefined ? '' : ` (process ${owner.pid}, since ${owner.since})`

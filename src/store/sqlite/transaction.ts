@@ -4,14 +4,14 @@ import type { Connection } from './connection.ts'
 import { isBusy, toFailure } from './failures.ts'
 import { getOwner, type Owner } from './meta.ts'
 
-/** A batch takes seconds at most; longer waits for the write lock fail as 'unavailable'. */
+/** Maximum wait for the write lock, milliseconds; then 'unavailable'. A batch takes seconds at most. */
 const TIMEOUT_MS = 30_000
 const FIRST_WAIT_MS = 1
 const LONGEST_WAIT_MS = 50
 
 /**
- * Runs `work` as one transaction that has the write lock, waiting for it without blocking the process.
- * Whatever fails, nothing of it is stored. Errors of SQLite leave as Failure.
+ * Runs `work` as one transaction with the write lock, and waits for the lock without blocking the process.
+ * After any failure nothing is stored. Errors of SQLite are thrown as Failure.
  */
 export const inTransaction = async <T>(
   connection: Connection,
@@ -25,13 +25,13 @@ export const inTransaction = async <T>(
     db.run('COMMIT')
     return result
   } catch (error) {
-    // SQLite may have rolled back by itself (disk full, I/O error).
+    // SQLite may already have rolled back (disk full, I/O error).
     if (db.inTransaction) db.run('ROLLBACK')
     throw toFailure(name, error)
   }
 }
 
-/** Runs `attempt` until it is not refused as busy. */
+/** Retries `attempt` while SQLite refuses it as busy. */
 export const whileBusy = async <T>(name: string, attempt: () => T): Promise<T> => {
   const until = performance.now() + TIMEOUT_MS
   for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
@@ -48,7 +48,7 @@ export const whileBusy = async <T>(name: string, attempt: () => T): Promise<T> =
 const stillBusy = (name: string, cause: unknown): Failure =>
   new Failure('unavailable', `${name}: another process has been writing for ${TIMEOUT_MS} ms.`, { cause })
 
-/** Begins a transaction that has the write lock, and waits for it: for a thread that has nothing else to do. */
+/** Begins a transaction with the write lock and blocks until then: for a thread with nothing else to do. */
 export const beginBlocking = ({ db }: Connection, name: string): void => {
   db.run(`PRAGMA busy_timeout = ${TIMEOUT_MS}`)
   try {
@@ -58,9 +58,9 @@ export const beginBlocking = ({ db }: Connection, name: string): void => {
   }
 }
 
-/** Throws 'conflict' unless the file is still this one, and `owner` its writer. */
+/** Throws 'conflict' unless the path still leads to this file and `owner` is its writer. */
 export const requireOwn = (writing: Connection, name: string, owner: Owner): void => {
-  // The lock is by path: another one may lead to the same file.
+  // The lock is by path, and another path may lead to the same file.
   const now = getOwner(writing)
   if (now?.token !== owner.token)
     throw new Failure(

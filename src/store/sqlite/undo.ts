@@ -11,8 +11,9 @@ import { toRow } from './rows.ts'
 import { tableOf } from './tables.ts'
 
 /**
- * Old documents of the last batches, by the height at which each batch ends, to take batches back. Not part of the schema: a
- * store without the table is complete, and the first loader of this version creates it.
+ * Previous documents of the last batches, by the height at which each batch ends, for reverting batches. The
+ * table is not part of the schema: a store without it is complete, and the first loader of this version
+ * creates it.
  */
 const SQL = {
   create:
@@ -29,16 +30,16 @@ const SQL = {
 
 export const createUndo = ({ db }: Connection): void => void db.run(SQL.create)
 
-/** Forgets all that was kept: no batch can be taken back any more. */
+/** Deletes all kept batches, so that no batch can be reverted. */
 export const clearUndo = ({ db }: Connection): void => void db.run(SQL.clear)
 
-/** End of the last batch, as far as it is kept. */
+/** End of the last batch, if it is kept. */
 export const lastKept = (connection: Connection): number | undefined => {
   const height = connection.row(SQL.last)?.[0]
   return typeof height === 'bigint' ? Number(height) : undefined
 }
 
-/** Keeps what a batch takes the place of, and forgets what is too old; within the batch's transaction. */
+/** Keeps the documents that a batch replaces, and deletes old ones, within the batch's transaction. */
 export const keepUndo = (connection: Connection, batch: Batch, before: Published | undefined): void => {
   const documents = isKept(batch) ? textOf(batch.changes) : undefined
   if (before === undefined || documents === undefined || documents.length > KEPT.batchBytes) {
@@ -51,7 +52,7 @@ export const keepUndo = (connection: Connection, batch: Batch, before: Published
   while (Number(connection.row(SQL.bytes)?.[0] ?? 0n) > KEPT.bytes) connection.db.run(SQL.removeFirst)
 }
 
-/** A document as it was: the index, its id, its cells; without cells there was none. */
+/** A previous document: the index, its id, its cells; without cells there was none. */
 type Kept = readonly [index: string, id: string, cells?: readonly (string | null)[]]
 
 const textOf = (changes: readonly Change[]): string =>
@@ -62,7 +63,7 @@ const textOf = (changes: readonly Change[]): string =>
     }),
   )
 
-/** Texts and bytes are marked. */
+/** Prefixes mark texts and bytes. */
 const writeCell = (cell: Cell): string | null => {
   if (cell === null) return null
   if (typeof cell === 'string') return `"${cell}`
@@ -77,8 +78,8 @@ const readCell = (text: string | null): Cell => {
 const byName = new Map<string, (typeof stateIndices)[number]>(stateIndices.map(index => [index.name, index]))
 
 /**
- * Takes batches back until the end is at `height` or below, within the caller's transaction. undefined: the stored batches
- * do not reach so far, and nothing was changed.
+ * Reverts batches until the end is at `height` or below, within the caller's transaction. undefined: the kept
+ * batches do not reach that far, and nothing was changed.
  */
 export const takeBack = (connection: Connection, height: number): Published | undefined => {
   let end = getPublished(connection)

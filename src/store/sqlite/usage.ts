@@ -4,24 +4,26 @@ import { type DayOfKey, USAGE_DAYS, type Usage } from '#store/keys-port.ts'
 import { type Connection, openOrCreate } from './connection.ts'
 import { guarded } from './failures.ts'
 
-/** Another process writes for a moment; a process that waits for it answers no requests meanwhile. */
+/** Maximum wait for another process's write, milliseconds; this process answers no requests meanwhile. */
 const BUSY_MS = 50
 
-/** Where the counts of a store's keys are kept: in a file of its own, so that no loader is waited for. */
+/**
+ * The file with the counts of a store's keys. It is a separate file, so that counting waits for no loader.
+ */
 export const usageFileOf = (store: string): string => {
   const name = basename(store)
   return join(dirname(store), name === 'iostlens.sqlite' ? 'usage.sqlite' : `${name}.usage`)
 }
 
 /**
- * The counts in a file, which is created when something is added. It is written a few times a second, so the death of the
- * process loses at most the last second.
+ * The counts in a file, which the first addition creates. They are written a few times a second, so the death
+ * of the process loses at most the last second.
  */
 export const usageIn = (path: string): Usage => {
   let opened: Connection | undefined
   const name = `sqlite:${path}`
   const open = (): Connection => {
-    // A file that was deleted or replaced is no place to count in.
+    // Counts must not go to a file that was deleted or replaced.
     if (opened !== undefined && !opened.isInPlace()) close()
     opened ??= openFile(path, name)
     return opened
@@ -56,12 +58,12 @@ const openFile = (path: string, name: string): Connection => {
   try {
     const { db } = connection
     db.run(`PRAGMA busy_timeout = ${BUSY_MS}`)
-    // A count that power loss takes is no loss.
+    // Counts lost to a power failure are acceptable.
     db.run('PRAGMA synchronous = OFF')
     db.run(
       'CREATE TABLE IF NOT EXISTS "usage" ("day" INTEGER, "key" TEXT, "count" INTEGER, "last" INTEGER NOT NULL DEFAULT 0, PRIMARY KEY ("day", "key")) WITHOUT ROWID',
     )
-    // Files of earlier versions have no such column.
+    // Files of earlier versions lack the column.
     if (!connection.rows(`SELECT name FROM pragma_table_info('usage')`).flat().includes('last'))
       db.run('ALTER TABLE "usage" ADD COLUMN "last" INTEGER NOT NULL DEFAULT 0')
     return connection
@@ -73,7 +75,7 @@ const openFile = (path: string, name: string): Connection => {
 
 type Added = { readonly day: number; readonly counts: ReadonlyMap<string, number>; readonly at: number }
 
-/** Within one transaction, so that what was added is either there and known, or not there. */
+/** Adds counts and returns the totals in one transaction, so that a failed addition stores nothing. */
 const addTo = (connection: Connection, { day, counts, at }: Added): ReadonlyMap<string, number> => {
   const all = () =>
     new Map(

@@ -11,20 +11,25 @@ import { namedRows } from './names.ts'
 import { rankedRows } from './rank.ts'
 import { findByField, getById, momentsOf, newRecordsOf, recordsOf } from './read.ts'
 
-/** What a connection has read of one version of the file. */
+/** The cached state of a connection for one version of the file. */
 export type ReadState = {
-  /** The `data_version` of SQLite, which is another one as soon as another connection has committed (sqlite.org/pragma.html). */
+  /** SQLite's `data_version`, which changes when another connection commits (sqlite.org/pragma.html). */
   readonly version: unknown
   readonly at: Published
   readonly isUnderRepair: boolean
-  /** State documents by index and id; undefined: there is none with that id. */
+  /** State documents by index and id; undefined: no document has that id. */
   readonly docs: BoundedCache<object | undefined>
 }
 
-/** Maximum characters of documents that one connection keeps, which take some 2 MB, or 15 MB where all are lists of short lists. */
+/**
+ * Maximum characters of cached documents per connection: some 2 MB, or 15 MB if all are lists of short lists.
+ */
 const MAX_CHARACTERS = 500_000
 
-/** The state of the transaction that the connection is in: `known`, unless somebody committed since. undefined: nothing is published. */
+/**
+ * The state in the current transaction: `known` unless another connection has committed since. undefined:
+ * nothing is published.
+ */
 export const readState = (connection: Connection, known: ReadState | undefined): ReadState | undefined => {
   const version = connection.row('PRAGMA data_version')?.[0]
   if (known !== undefined && known.version === version) return known
@@ -34,11 +39,14 @@ export const readState = (connection: Connection, known: ReadState | undefined):
 
 export type Viewing = {
   readonly view: View
-  /** After this every call on the view throws the first `reason`: it must not read another snapshot. */
+  /** Ends the view: every later call throws the first `reason`, because it must not read another snapshot. */
   readonly end: (reason: () => Failure) => void
 }
 
-/** Time for which reads go on before others get their turn: no read waits by itself, so nothing else would, deadlines included. */
+/**
+ * Time after which reads yield, milliseconds. Without this, nothing else would run, deadlines included,
+ * because reads never wait.
+ */
 const SLICE_MS = 10
 
 const readable = (connection: Connection, index: Index, id: string): object | undefined => {
@@ -68,7 +76,7 @@ const turns = () => {
   }
 }
 
-/** A document by its id; those of state are kept. */
+/** A document by its id; documents of state are cached. */
 const documentOf = (
   {
     connection,
@@ -81,7 +89,7 @@ const documentOf = (
   index: Index,
   id: string,
 ): object | undefined => {
-  // A damaged document counts as none for this reader alone; others share what is kept.
+  // A damaged document counts as absent for this reader alone, so it is not cached.
   if (isDamaged) return readable(connection, index, id)
   const key = index.kind === 'history' ? undefined : `${index.name}/${id}`
   const known = key === undefined ? undefined : docs.get(key)
@@ -92,13 +100,13 @@ const documentOf = (
 }
 
 /**
- * The view of a connection that is in a read transaction: one snapshot, whatever is committed meanwhile. `isDamaged`: a
- * document that cannot be read counts as none.
+ * The view of a connection in a read transaction: one snapshot, independent of later commits. `isDamaged`: a
+ * document that cannot be read counts as absent.
  */
 export const viewOf = (connection: Connection, { at, docs }: ReadState, isDamaged: boolean): Viewing => {
   const { turn, end } = turns()
   const from = { connection, docs, isDamaged }
-  // Rows of the table of an index are its documents: `as` of what `toDoc` made by the same definition.
+  // Rows of an index's table are its documents: the cast is safe, because `toDoc` uses the same definition.
   const find = <I extends Index>(index: I, field: string, value: bigint) =>
     findByField(connection, index, { field, value }) as readonly DocOf<I>[]
   const view: View = {

@@ -8,31 +8,34 @@ import { inTransaction, requireInPlace, requireOwn } from './transaction.ts'
 
 export type WriteLockParts = {
   readonly name: string
-  /** Writes batches; nothing is read here while one is open. */
+  /** Writes batches; never used for reading while a transaction is open. */
   readonly writing: Connection
-  /** Reads what was committed, also while a batch is being written. */
+  /** Reads committed data, also while a batch is being written. */
   readonly reader: Connection
   readonly owner: Owner
   readonly checkpoint: Published | undefined
   readonly unlock: () => void
-  /** Absent: no thread writes. */
+  /** Absent: no thread writes batches. */
   readonly far: FarBatches | undefined
 }
 
-/** The right to write to a file, which one writer has at a time, and its two connections. */
+/** The right to write to a file, which only one writer has at a time, and its two connections. */
 export type WriteLock = {
   /** End of the last committed batch; the caller of `write` sets it. */
   checkpoint: Published | undefined
   readonly isWriting: boolean
-  /** Throws 'conflict' once the lock was released. */
+  /** Throws 'conflict' after the lock was released. */
   check(): void
-  /** Reads what was committed. */
+  /** Reads committed data. */
   read<T>(work: (reader: Connection) => T): Promise<T>
-  /** As `read`, also after the lock was released. */
+  /** Like `read`, also after the lock was released. */
   readNow<T>(work: (reader: Connection) => T): T
-  /** Runs `work` in a transaction. Throws 'defect' while another one is open, 'conflict' when another writer took over. */
+  /**
+   * Runs `work` in a transaction. Throws 'defect' while another one is open, and 'conflict' when another
+   * writer took over.
+   */
   write(work: (writing: Connection) => void | Promise<void>): Promise<void>
-  /** Has a batch written by a thread, with the same errors. false: it is to be written by `write`. */
+  /** Lets a thread write a batch, with the same errors. false: the caller must use `write`. */
   writeFar(batch: Batch): Promise<boolean>
   release(): Promise<void>
 }
@@ -78,7 +81,7 @@ export const writeLockOf = (parts: WriteLockParts): WriteLock => {
       check()
       const end = commits.begin()
       try {
-        // The thread's own connection is of the same file, or it refuses.
+        // Makes sure that the file is in place; the thread's own connection must be of the same file.
         requireInPlace(writing, name)
         return await far.commit(batch)
       } finally {
@@ -97,12 +100,15 @@ export const writeLockOf = (parts: WriteLockParts): WriteLock => {
   }
 }
 
-/** Batches that are being written: one at any moment. */
+/** Admits one batch at a time. */
 const oneAtATime = () => {
   let running: Promise<unknown> | undefined
   return {
     running: () => running,
-    /** A batch begins to be written; what is returned ends it. Throws 'defect' while another one is. */
+    /**
+     * Marks a batch's start; the returned function marks its end. Throws 'defect' while another batch is
+     * open.
+     */
     begin: (): (() => void) => {
       if (running !== undefined) throw new Failure('defect', 'A batch is already being committed.')
       const { promise, resolve } = Promise.withResolvers<void>()

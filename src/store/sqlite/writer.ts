@@ -15,8 +15,8 @@ import { keepUndo } from './undo.ts'
 import type { WriteLock } from './write-lock.ts'
 
 /**
- * Big enough to be cheap, small enough to be held twice: one batch being written, one being derived. A block of an airdrop
- * changes three documents of state for each of its rows.
+ * Large enough to be cheap, small enough to be in memory twice: one batch being written, one being derived. A
+ * block of an airdrop changes three documents of state per row.
  */
 const BOUNDS: BatchBounds = { documents: 20_000, bytes: 8_000_000, changes: 15_000 }
 
@@ -60,7 +60,7 @@ export const writerOf = (lock: WriteLock): Writer => {
   }
 }
 
-/** Several statements, one state. */
+/** Runs several statements on the same snapshot. */
 const snapshot = <T>({ db }: Connection, work: () => T): T => {
   db.run('BEGIN')
   try {

@@ -126,8 +126,13 @@ test('client: an answer of something else than the service is told as such', asy
 })
 
 test('client: where a key asks too often it waits as long as Retry-After says, then the answer comes', async () => {
-  const slow = serviceOn(await loadedStore(), { plan: { perSecond: 1, perDay: 1_000 } })
   const statuses: number[] = []
+  const begun = Date.now()
+  const slow = serviceOn(await loadedStore(), {
+    plan: { perSecond: 1, perDay: 1_000 },
+    // However late the second one asks, it is too soon.
+    now: () => (statuses.includes(429) ? Date.now() : begun),
+  })
   const waiting = await clientOf(slow, {
     fetch: async (url, init) => {
       const response = await slow.ask(url.slice('http://inside'.length), init)

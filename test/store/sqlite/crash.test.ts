@@ -137,7 +137,7 @@ describe('crash', () => {
       await store.close()
       expect(await expectWhole(path, NEAR)).toBe(height + 3)
     },
-    300_000,
+    600_000,
   )
 
   test('takeOver: refused while another process loads, naming it; free as soon as that was killed', async () => {

@@ -9,6 +9,7 @@ import { createNode } from '#node/create-node.ts'
 import type { Node } from '#node/port.ts'
 import type { Replay } from '#test/replay/serve.ts'
 import { failureOf } from '#test/store/suite/harness.ts'
+import { patientClock } from '#test/support/clocks/patient-clock.ts'
 import { audited, repaired } from '#test/support/stores/audited.ts'
 import { type Dump, differences, dumpSqlite } from '#test/support/stores/dump.ts'
 import { fillFromRecording } from '#test/support/stores/loaded.ts'
@@ -24,7 +25,7 @@ let clean: Dump
 let sent: TransactionDoc
 beforeAll(async () => {
   replay = await replayed(HEIGHT)
-  node = createNode({ urls: [replay.url] })
+  node = createNode({ urls: [replay.url], clock: patientClock })
   target = await temporarySqlite()
   await fillFromRecording(target.store, { to: HEIGHT })
   clean = dumpSqlite(target.path)

@@ -1,6 +1,7 @@
-import { type Clock, systemClock } from '#time/clock.ts'
+import type { Clock } from '#time/clock.ts'
+import { patientClock } from './patient-clock.ts'
 
-/** Time that passes only by sleeping, without waiting; remembers how long was slept. Time-outs are the machine's. */
+/** Time that passes only by sleeping, without waiting; remembers how long was slept. Time-outs are patient. */
 export const idleClock = (): Clock & { readonly slept: readonly number[] } => {
   let now = 0
   const slept: number[] = []
@@ -12,7 +13,7 @@ export const idleClock = (): Clock & { readonly slept: readonly number[] } => {
       if (ms > 0) slept.push(ms)
       now += ms
     },
-    after: systemClock.after,
+    after: patientClock.after,
     random: () => 0.5,
   }
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll } from 'bun:test'
 import { createNode } from '#node/create-node.ts'
 import type { Node } from '#node/port.ts'
 import type { Replay } from '#test/replay/serve.ts'
+import { patientClock } from '#test/support/clocks/patient-clock.ts'
 import { replayed } from '../stores/loading.ts'
 
 /** A node that replays the recorded chain up to a block, from before the tests of a file until behind them. */
@@ -13,7 +14,7 @@ export const replayedNode = (to: number): ReplayedNode => {
   let node: Node
   beforeAll(async () => {
     replay = await replayed(to)
-    node = createNode({ urls: [replay.url] })
+    node = createNode({ urls: [replay.url], clock: patientClock })
   })
   afterAll(async () => {
     node.close()

@@ -30,7 +30,7 @@ export const askQuery = async (query: Query, { deps, ...options }: AskWith = {})
       rankingMs: deps?.rankingMs,
     },
     { query, options: chosen },
-    { signal: AbortSignal.timeout(60_000) },
+    { signal: AbortSignal.timeout(600_000) },
   )
   return writeJson(data, { numbers: chosen.numbers })
 }

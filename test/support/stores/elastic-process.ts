@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { freePort } from '../processes/free-port.ts'
 import { ROOT } from '../root.ts'
 import { elasticsearchUrl } from './elasticsearch.ts'
 
@@ -128,26 +128,5 @@ const usual = (own: string, name: string, { http, transport }: Ports): readonly 
   'action.auto_create_index: false',
 ]
 
-const FIRST_PORT = 20_000
-/** Below the ports that systems give to outgoing connections, so that none takes a port while its server is away. */
-const PORTS = 12_000
-
 /** Two ports that nobody listens on. */
 export const freePorts = async (): Promise<Ports> => ({ http: await freePort(), transport: await freePort() })
-
-const given = new Set<number>()
-const freePort = async (): Promise<number> => {
-  for (;;) {
-    const port = FIRST_PORT + Math.floor(Math.random() * PORTS)
-    if (given.has(port) || !(await canListen(port))) continue
-    given.add(port)
-    return port
-  }
-}
-
-const canListen = (port: number): Promise<boolean> =>
-  new Promise(resolve => {
-    const server = createServer()
-    server.once('error', () => resolve(false))
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
-  })

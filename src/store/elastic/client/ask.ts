@@ -3,19 +3,21 @@ import type { Connection } from './connection.ts'
 import { type Asked, failureOf } from './failures.ts'
 import type { Answer, Request } from './request.ts'
 
-/** Pauses before a read is sent again: the server may just have closed a kept connection, or a queue was full. */
+/**
+ * Pauses before a read is retried: the server may just have closed a kept connection, or a queue was full.
+ */
 const AGAIN_AFTER_MS = [30, 200]
 
 export type Question = Request & {
-  /** Names the request in messages, after "may not" and "refused to": `read balances`. */
+  /** Name of the request in messages, after "may not" and "refused to": `read balances`. */
   readonly what: string
-  /** Statuses that are answers and not failures, such as 404 for a document. */
+  /** Error statuses that count as answers, such as 404 for a document. */
   readonly also?: readonly number[]
 }
 
 /**
- * A search of indices, by their names with commas between; `more` may have a signal, a time limit and further parameters. A
- * search of which a part failed is no answer.
+ * A search of indices, given by comma-separated names. `more` may contain a signal, a time limit and further
+ * parameters. A search with a failed shard counts as a failure.
  */
 export const searchOf = (
   indices: string,
@@ -30,7 +32,7 @@ export const searchOf = (
   body: JSON.stringify({ track_total_hits: false, ...body }),
 })
 
-/** What `searchOf` asks of every search. */
+/** Query parameters that `searchOf` adds to every search. */
 export const WHOLE = { allow_partial_search_results: 'false' }
 
 /** Sends a request that is safe to repeat and returns the parsed answer; throws a Failure on anything but success. */
@@ -41,18 +43,18 @@ export const ask = <T>(connection: Connection, question: Question): Promise<T> =
   )
 }
 
-/** As `ask`, for a search: its hits, each with an id. */
+/** Like `ask`, for a search: its hits, each with an id. */
 export const askHits = <H extends { readonly _id: string }>(
   connection: Connection,
   question: Question,
 ): Promise<readonly H[]> =>
   askRead(connection, question, ({ text }) => hitsIn<H>({ connection, what: question.what }, text))
 
-/** As `ask`, with the answer as it is. */
+/** Like `ask`, with the unparsed answer. */
 export const askText = (connection: Connection, question: Question): Promise<Answer> =>
   askRead(connection, question, answer => answer)
 
-/** As `ask`, with what `read` makes of the answer; what it throws may be a reason to ask again. */
+/** Like `ask`, with the result of `read`, whose errors may also lead to a retry. */
 export const askRead = async <T>(
   connection: Connection,
   question: Question,
@@ -72,17 +74,19 @@ export const hitsIn = <H extends { readonly _id: string }>(asked: Asked, text: s
   return expected(asked, answer?.hits?.hits, areHits)
 }
 
-/** As `askText`, sent once: for callers that look for errors inside the answer and repeat the whole read. */
+/**
+ * Like `askText` without retries: for callers that look for errors in the answer and repeat the whole read.
+ */
 export const askOnce = async (connection: Connection, question: Question): Promise<Answer> =>
   answerTo(connection, question, await connection.send(question))
 
-/** The answer, if it is a success or one of those that are expected. */
+/** The answer, if its status is a success or expected. */
 const answerTo = (connection: Connection, { what, also }: Question, answer: Answer): Answer => {
   if (answer.status < 300 || also?.includes(answer.status)) return answer
   throw failureOf({ connection, what }, answer)
 }
 
-/** Pauses before a read that failed for a passing reason is repeated; throws the error where it is not. */
+/** Pauses before a failed read is retried; rethrows the error unless it is temporary. */
 export const beforeAgain = async (error: unknown, attempt: number): Promise<void> => {
   const again = AGAIN_AFTER_MS[attempt]
   const isPassing = error instanceof Failure && error.kind === 'unavailable' && error.retryable
@@ -95,8 +99,8 @@ const areHits = (hits: readonly { readonly _id?: unknown }[]): boolean =>
   Array.isArray(hits) && hits.every(hit => typeof hit?._id === 'string')
 
 /**
- * The body of an answer as JSON. Other text comes from a proxy or from a damaged server: a retryable failure, not our
- * bug.
+ * The body of an answer as JSON. Text that is not JSON comes from a proxy or a damaged server: a retryable
+ * failure, not our bug.
  */
 export const parseAnswer = <T>(
   asked: Asked,
@@ -110,7 +114,7 @@ export const parseAnswer = <T>(
   }
 }
 
-/** The value if it is as expected; throws 'unavailable' otherwise. */
+/** The value if it is valid; throws 'unavailable' otherwise. */
 export const expected = <T>(
   asked: Asked,
   value: T | undefined | null,

@@ -6,11 +6,11 @@ import type { Sender } from './sender.ts'
 import { tryAgain } from './try-again.ts'
 
 /**
- * Sends every item until each document has been acknowledged by a write. That a document exists proves only that one
- * copy has it: a try whose answer was lost may still be on its way to the other copies, and if the copy that has it
- * dies, the document is gone. So a document that exists is compared and then written again over exactly the version
- * that was read; an acknowledged write is in every copy. Throws 'conflict' on a document with other content. Returns
- * `Sent.searchable`.
+ * Sends every item until each document has been acknowledged by a write. An existing document proves only
+ * that one copy has it. An attempt whose answer was lost may still be on its way to the other copies, and if
+ * the only copy dies, the document is gone. So an existing document is compared and then rewritten, with
+ * compare-and-set on the version that was read; an acknowledged write is in every copy. Throws 'conflict' on
+ * a document with different content. Returns `Sent.searchable`.
  */
 export const sendAcknowledged = async (
   sender: Sender,
@@ -26,7 +26,7 @@ export const sendAcknowledged = async (
 const acknowledge = async (sender: Sender, existing: readonly BulkItem[]): Promise<void> => {
   let unclear = existing
   await tryAgain(sender, async () => {
-    // A loader that was replaced may be reading what the next loader wrote.
+    // A loader that was replaced may be reading the next loader's documents.
     sender.requireLease?.()
     const stored = await getMany(sender.connection, unclear, { realtime: true })
     const again = unclear.map((item, at) => againOf(item, stored[at]))
@@ -35,7 +35,7 @@ const acknowledge = async (sender: Sender, existing: readonly BulkItem[]): Promi
     if (first === undefined) return { done: undefined }
     const progress = left.length < unclear.length
     unclear = left
-    // A rewrite whose answer was lost, or a lagging copy: the version that was read is not the current one.
+    // The version that was read is out of date: a rewrite's answer was lost, or the copy lags.
     return {
       again: `${first.index} '${first.id}' is not acknowledged yet.`,
       anew: progress ? 'timeout' : undefined,
@@ -43,10 +43,10 @@ const acknowledge = async (sender: Sender, existing: readonly BulkItem[]): Promi
   })
 }
 
-/** The write to be acknowledged in place of one that found a document. */
+/** The write to be acknowledged, in place of a write that found an existing document. */
 const againOf = (item: BulkItem, got: Got | undefined): BulkItem => {
   const { index, id, source = '{}' } = item
-  // The only copy that had it is gone, or the copy that was asked does not have it yet.
+  // The only copy with the document is gone, or this copy does not have it yet.
   if (got === undefined) return createItem(index, id, source)
   // Both sides have the field order of the definitions.
   if (JSON.stringify(got.source) === JSON.stringify(JSON.parse(source))) return rewriteSeenItem(item, got)

@@ -17,7 +17,7 @@ const fates: readonly (readonly [BulkItem['action'] | 'index seen', ItemAnswer, 
   ['create', { status: 201 }, 'done'],
   ['index', { status: 200 }, 'done'],
   ['delete', { status: 200 }, 'done'],
-  // Something stands there already: for `create` it must be the same.
+  // The document exists already: for `create` it must have the same content.
   ['create', { status: 409, error: error('version_conflict_engine_exception') }, 'exists'],
   ['index', { status: 409, error: error('version_conflict_engine_exception') }, 'done'],
   ['index seen', { status: 409, error: error('version_conflict_engine_exception') }, 'exists'],

@@ -1,9 +1,9 @@
 import { BLOCKED, type ElasticError, isPassing, MISSING_INDEX } from './failures.ts'
 
-/** A document by its index, or an alias of that, and its id. */
+/** A document by its id and its index or an alias of the index. */
 export type Ref = { readonly index: string; readonly id: string }
 
-/** Which write of a document was seen, for compare-and-set. */
+/** The write that last changed a document, for compare-and-set. */
 export type SeqNo = { readonly seqNo: number; readonly primaryTerm: number }
 
 /** One action of a bulk request, ready to send. */
@@ -13,7 +13,7 @@ export type BulkItem = {
   readonly id: string
   /** Text of the document; undefined for `delete`. */
   readonly source?: string
-  /** Replaces only the version that was read. */
+  /** Whether the item replaces only the version that was read. */
   readonly seen?: true
   /** The lines of the action as they are sent, each ended by a line feed. */
   readonly lines: string
@@ -21,21 +21,21 @@ export type BulkItem = {
   readonly bytes: number
 }
 
-/** How Elasticsearch answers one item. */
+/** Elasticsearch's answer to one item. */
 export type ItemAnswer = {
   readonly status: number
   readonly error?: ElasticError
-  /** The write is searchable in every copy. */
+  /** Whether the write is searchable in every copy. */
   readonly forced_refresh?: boolean
 }
 
 const item = (
   action: BulkItem['action'],
   { index, id }: Ref,
-  /** `meta`: further members of the action, each behind a comma. */
+  /** `meta`: further members of the action, each after a comma. */
   { meta = '', source }: { readonly meta?: string; readonly source?: string | undefined } = {},
 ): BulkItem => {
-  // Concatenated by hand: there is one for every document.
+  // Concatenated instead of serialized, for speed: one item per document.
   const head = `{"${action}":{"_index":${JSON.stringify(index)},"_id":${JSON.stringify(id)}${meta}}}`
   const lines = source === undefined ? `${head}\n` : `${head}\n${source}\n`
   const bytes = Buffer.byteLength(lines)
@@ -50,7 +50,7 @@ export const createItem = (index: string, id: string, source: string): BulkItem 
 export const versionedItem = (ref: Ref, version: number, source: string): BulkItem =>
   item('index', ref, { meta: `,"version":${version},"version_type":"external_gte"`, source })
 
-/** Writes a document, whatever is stored. */
+/** Writes a document unconditionally. */
 export const indexItem = (index: string, id: string, source: string): BulkItem =>
   item('index', { index, id }, { source })
 
@@ -68,15 +68,15 @@ const ifSeen = ({ seqNo, primaryTerm }: SeqNo): string =>
 
 export const deleteItem = (index: string, id: string): BulkItem => item('delete', { index, id })
 
-/** What an answer means for an item. */
+/** The outcome of an item according to its answer. */
 export type ItemFate =
-  /** Stored or deleted, or made superfluous by what is stored. */
+  /** Stored or deleted, or superseded by the stored document. */
   | 'done'
-  /** The document already exists, or changed since it was read: the stored one must be equal. */
+  /** The document already exists, or changed since it was read: the stored document must be equal. */
   | 'exists'
-  /** Overload: send again later. */
+  /** Overload: the item is sent again later. */
   | 'again'
-  /** The index accepts no writes, usually because of a full disk: wait until an operator helps. */
+  /** The index accepts no writes, usually because of a full disk: the writer waits for an operator. */
   | 'blocked'
   /** Refused permanently. */
   | 'wrong'
@@ -94,7 +94,7 @@ export const fateOf = (
   return isPassing(status) ? 'again' : 'wrong'
 }
 
-/** Items of up to this number of bytes together are one request; bulk loading gets no faster with more. */
+/** Maximum bytes of a bulk request; bulk loading gets no faster with more. */
 export const ONE_REQUEST_BYTES = 2_000_000
 
 /** Cuts items lazily into runs of at most `maxBytes`; a larger item is a run of its own. */

@@ -10,24 +10,25 @@ import { tryAgain } from './try-again.ts'
 
 const IN_FLIGHT = 3
 
-/** What is read of an answer. */
+/** The members of an answer that are read. */
 const ANSWERED =
   'items.*.status,items.*.forced_refresh,items.*.error.type,items.*.error.reason,items.*.error.caused_by'
 
-/** What came of a bulk. */
+/** The result of a bulk. */
 export type Sent = {
   /** The items that conflicted: the document already exists, or changed since it was read. */
   readonly existing: readonly BulkItem[]
-  /** All that was written is searchable in every copy. */
+  /** Whether all written documents are searchable in every copy. */
   readonly searchable: boolean
 }
 
 /**
- * Sends every item, in any order. Retries item by item after overload or a cut connection, and waits while the index is
- * blocked. Throws 'defect' when an item is refused, 'unavailable' when the time is over. No item is skipped.
+ * Sends every item, in any order. Retries item by item after overload or a cut connection, and waits while
+ * the index is blocked. Throws 'defect' when an item is refused, and 'unavailable' when the time is over. No
+ * item is skipped.
  *
- * `searchable`: a refresh is wanted. What one request can hold is made searchable by that same request if nothing goes
- * wrong; if that was not so, `Sent.searchable` is false, and the caller refreshes the indices.
+ * `searchable`: a refresh is wanted. Items that fit one request are made searchable by that request, unless
+ * something goes wrong. Otherwise `Sent.searchable` is false, and the caller refreshes the indices.
  */
 export const sendBulk = async (
   sender: Sender,
@@ -50,7 +51,7 @@ export const sendBulk = async (
   return { existing, searchable }
 }
 
-/** The same runs, and whether there is no more than one. */
+/** The same runs, and whether there is at most one. */
 const counted = <T>(runs: Generator<T, void, void>) => {
   const [first, second] = [runs.next(), runs.next()]
   const all = function* (): Generator<T, void, void> {
@@ -78,9 +79,9 @@ const sendRun = async (sender: Sender, run: readonly BulkItem[], refreshes: bool
   let blocked = false
   let wasBlocked = false
   const attempt = async (): Promise<Try<Sent>> => {
-    // For a loader that was replaced the partition may be read-only by now.
+    // A replaced loader may find its partition read-only by now.
     if (!isFirst) sender.requireLease?.()
-    // Only a first try that does everything makes everything searchable.
+    // The refresh covers all items only if the first attempt writes them all.
     const tried = await namingDisk(sender, blocked, tryRun(sender, pending, refreshes && isFirst))
     const searchable = isFirst && tried.searchable
     isFirst = false
@@ -91,7 +92,7 @@ const sendRun = async (sender: Sender, run: readonly BulkItem[], refreshes: bool
     const progress = tried.again.length < pending.length
     pending = tried.again
     if (pending.length === 0) return { done: { existing, searchable } }
-    // Progress restarts the time, and so does a block, which an operator must clear.
+    // Progress restarts the time limit, and so does a block, which an operator must clear.
     return { again: tried.reason, anew: progress ? 'all' : blocked ? 'timeout' : undefined }
   }
   return tryAgain(sender, attempt, (reason, waitMs) => {
@@ -100,7 +101,7 @@ const sendRun = async (sender: Sender, run: readonly BulkItem[], refreshes: bool
   })
 }
 
-/** The usual reason of a block that begins is a full disk. */
+/** Adds the fullest disk to the reason of a new block, because a full disk is the usual cause. */
 const namingDisk = async (
   { connection }: Sender,
   wasBlocked: boolean,
@@ -138,7 +139,7 @@ const tryRun = async (sender: Sender, pending: readonly BulkItem[], refreshes: b
 
 type Answers = readonly Readonly<Record<string, ItemAnswer>>[]
 
-/** An unclear answer counts as none: the next try finds what was carried out. */
+/** An unclear answer counts as no answer: the next attempt finds out which items were carried out. */
 const answersOf = ({ connection }: Sender, pending: readonly BulkItem[], { text }: Answer): Answers => {
   const what = `write ${pending[0]?.index} in bulk`
   const { items } = parseAnswer<{ readonly items?: Answers }>({ connection, what }, text) ?? {}

@@ -2,7 +2,7 @@ import { afterEach, expect, test } from 'bun:test'
 import { failureOf } from '#test/store/suite/harness.ts'
 import { connect } from './connection.ts'
 
-/** Nothing of ours ends a wait: what hangs is gone round, or the test never ends. */
+/** No timeout of ours ends a wait: the connection avoids the hung host, or the test never ends. */
 const NEVER_MS = 3_600_000
 
 const ends: (() => unknown)[] = []
@@ -10,7 +10,7 @@ afterEach(async () => {
   for (const end of ends.splice(0)) await end()
 })
 
-/** A server that answers everything, or takes everything and never answers. */
+/** A server that answers every request, or accepts every request and never answers. */
 const serve = (hangs: boolean) => {
   const asked: string[] = []
   const server = Bun.serve({

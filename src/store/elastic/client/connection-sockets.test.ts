@@ -8,18 +8,18 @@ import type { Request } from './request.ts'
 const ANSWER =
   'HTTP/1.1 200 OK\r\nx-elastic-product: Elasticsearch\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}'
 
-/** Heads of the requests that came, and how many were open at once. */
+/** Heads of the received requests, and the maximum number of open requests. */
 const heads: string[] = []
 let open = 0
 let mostOpen = 0
-/** What becomes of the `n`th request of a socket (from 1). */
+/** The fate of a socket's `n`th request (from 1). */
 let fateOf: (n: number) => 'answer' | 'cut' | 'hold' = () => 'answer'
-/** Answers that are held back. */
+/** Functions that send the answers held back. */
 const held: (() => void)[] = []
 /** Called for each request that is held back. */
 let onHeld: () => void = () => {}
 
-/** Time for a request to come that must not. */
+/** Time within which a forbidden request would arrive. */
 const GRACE_MS = 20
 const answerHeld = (): void => {
   setTimeout(() => {

@@ -11,7 +11,10 @@ import { connect } from './connection.ts'
 import { Host } from './http-host.ts'
 import { clientOptions } from './official-client.ts'
 
-/** Answers by path: `/404/index_not_found_exception` is that status with that error; other paths do what they say. */
+/**
+ * Answers by path: `/404/index_not_found_exception` has that status and that error; other paths are
+ * self-explanatory.
+ */
 let server: Server
 let url: string
 let requests = 0
@@ -42,7 +45,7 @@ afterAll(() => {
 })
 
 const auth = { username: 'reader', password: 'hunter2' }
-/** Long enough for every answer that comes, short where none does. */
+/** Long enough for every answer, short for paths without one. */
 const timeOf = (path: string) => (['/hang', '/half'].includes(path) ? 100 : 60_000)
 const asked = async (path: string, options: object = {}): Promise<Failure> => {
   const connection = connect({ url, auth, requestTimeoutMs: timeOf(path) })
@@ -107,7 +110,7 @@ for (const [path, kind, retryable, message, help] of failures)
     if (help !== undefined) expect(failure.help).toMatch(help)
   })
 
-// A 404 of a proxy says nothing of a document.
+// A 404 of a proxy says nothing about a document.
 for (const path of ['/other', '/404/other-server', '/400/other-server'])
   test(`send: ${path}: waits for a server that was Elasticsearch and no longer answers as one`, async () => {
     const connection = connect({ url })

@@ -10,20 +10,20 @@ import type { Answer, ElasticAuth, Request } from './request.ts'
 
 export type ConnectionOptions = {
   /**
-   * `http(s)://host:port`, or several hosts of one cluster separated by commas; with a path where a proxy needs one;
-   * never with credentials.
+   * `http(s)://host:port`, or several hosts of one cluster separated by commas; with a path if a proxy needs
+   * one; never with credentials.
    */
   readonly url: string
   readonly auth?: ElasticAuth
-  /** PEM file of the authority that signed the server's certificate. */
+  /** PEM file of the CA that signed the server's certificate. */
   readonly caFile?: string
-  /** Longest time for one answer to a read, milliseconds. */
+  /** Maximum time for one answer to a read, milliseconds. */
   readonly requestTimeoutMs?: number
   /** Maximum number of sockets to one host; further requests wait. */
   readonly maxSockets?: number
 }
 
-/** The only way to the server. */
+/** The only way in which the program reaches the server. */
 export type Connection = {
   /** URL, for messages. */
   readonly url: string
@@ -31,28 +31,30 @@ export type Connection = {
   readonly user: string
   readonly requestTimeoutMs: number
   /**
-   * Sends once, but for reads, which skip the official client, because it costs more than the request itself. They are
-   * sent again over a kept connection that turns out to have ended, and to another
-   * host of the cluster when they are late. The hosts take turns; one that does not answer is left out until it answers
-   * a probe. Every HTTP status is an answer. Throws 'unavailable' when there is no answer (the request may or may not
-   * have been carried out), 'deadline' when `signal` aborts.
+   * Sends a request once, unless it is a read. Reads skip the official client, which costs more than the
+   * request itself. They are retried if a kept connection turns out to have ended, and are sent to another
+   * host of the cluster when they are late. The hosts take turns; a host that does not answer is left out
+   * until it answers a probe. Every HTTP status is an answer. Throws 'unavailable' when there is no answer
+   * (the request may or may not have been carried out), and 'deadline' when `signal` aborts.
    */
   send(request: Request): Promise<Answer>
-  /** Requests that are under way and later ones fail with 'unavailable'. */
+  /** Requests under way and later requests fail with 'unavailable'. */
   close(): Promise<void>
 }
 
 const REQUEST_TIMEOUT_MS = 30_000
 const MAX_SOCKETS = 32
 
-/** After this time it is looked whether the host of a write still answers, milliseconds. */
+/** Time after which a write is late and the hosts are probed, milliseconds. */
 const WRITE_LATE_MS = 1_000
 const NEVER_MS = Number.POSITIVE_INFINITY
 
 /** Nothing is sent before the first request. */
 export const connect = (options: ConnectionOptions): Connection => new ClusterConnection(options)
 
-/** The hosts of a cluster as one: each request goes to one that answers, and a late read to another one, too. */
+/**
+ * The hosts of a cluster as one server: each request goes to a responsive host, a late read also to another.
+ */
 class ClusterConnection implements Connection {
   readonly url: string
   readonly user: string
@@ -88,7 +90,7 @@ class ClusterConnection implements Connection {
     const isRead = isReading(request)
     const job = this.begin(request, isRead)
     const { host, first } = job
-    // Only where there are other hosts it is said which nodes' copies a read may use.
+    // A read is restricted to certain nodes' copies only if there are other hosts.
     const among = isRead && this.hosts.length > 1 ? this.choice.usable() : this.hosts
     const sent = !isRead
       ? host.write(request, first)
@@ -99,7 +101,7 @@ class ClusterConnection implements Connection {
     try {
       const answer = await job.over.promise
       if (isRead && this.hosts.length > 1) this.late.answered(job)
-      // The node is starting or has lost its cluster; after 429 another host would be no better.
+      // The node is starting or has lost its cluster. After 429 another host would be no better.
       if (answer.status >= 502 && answer.status <= 504) this.health.failed(host)
       return answer
     } catch (error) {
@@ -107,12 +109,12 @@ class ClusterConnection implements Connection {
     }
   }
 
-  /** A job at the host that is next in turn. */
+  /** A job at the next host in turn. */
   private begin(request: Request, isRead: boolean): Job {
     const { hosts, choice, late } = this
     const { signal, timeoutMs: ms = this.requestTimeoutMs } = request
     const [only] = hosts
-    // There is nobody to keep a late read company.
+    // With a single host, a late read cannot be sent to another one.
     if (hosts.length === 1 && only !== undefined)
       return this.jobs.begin(only, request, { ms, lateMs: NEVER_MS, signal })
     const lateMs = isRead ? late.sent() : WRITE_LATE_MS

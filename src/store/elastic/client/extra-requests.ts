@@ -1,19 +1,19 @@
-/** One extra request for this number of usual ones, and a number a second where all usual ones wait. */
+/** Extra requests allowed per usual request, and per second when all usual requests are waiting. */
 const SHARE = 1 / 20
 const A_SECOND = 5
-/** Extra requests at once, after a time without. */
+/** Maximum number of extra requests at once, after a time without any. */
 const MOST = 20
 
-/** A budget of extra requests, so that an overload is not doubled by them. */
+/** A budget of extra requests, so that they do not double an overload. */
 export const extraRequests = (now: () => number) => {
   let left = MOST
   let last = now()
   return {
-    /** A usual request was sent. */
+    /** Called for each usual request. */
     earn: (): void => {
       if (left < MOST) left += SHARE
     },
-    /** Whether an extra one may be sent; it counts then. */
+    /** Whether an extra request may be sent; if so, it is charged to the budget. */
     spend: (): boolean => {
       const at = now()
       left = Math.min(MOST, left + ((at - last) / 1_000) * A_SECOND)

@@ -2,7 +2,7 @@ import { Failure, type FailureKind } from '#failure/failure.ts'
 import type { Connection } from './connection.ts'
 import type { Answer } from './request.ts'
 
-/** An error of Elasticsearch, of a request or of one item of a bulk request. */
+/** An error of Elasticsearch, for a request or for one item of a bulk request. */
 export type ElasticError = {
   readonly type?: string
   readonly reason?: string
@@ -11,7 +11,7 @@ export type ElasticError = {
   readonly root_cause?: readonly { readonly type?: string; readonly reason?: string }[]
 }
 
-/** The error in an answer's body; {} when it has none. */
+/** The error in an answer's body; {} if it has none. */
 export const errorOf = (answer: Answer): ElasticError => {
   try {
     const body = JSON.parse(answer.text) as { error?: unknown }
@@ -22,7 +22,7 @@ export const errorOf = (answer: Answer): ElasticError => {
   }
 }
 
-/** A later try may succeed: overload, a node that starts or leaves. */
+/** Whether a later attempt may succeed: overload, or a node that starts or leaves. */
 export const isPassing = (status: number): boolean =>
   status === 429 || status === 502 || status === 503 || status === 504
 
@@ -50,14 +50,14 @@ export const reasonOf = (error: ElasticError): string => {
   return parts.join(': ').replace(/\s+/g, ' ')
 }
 
-/** Where a request went, and what it was for; completes "may not" and "refused to": `read balances`. */
+/** The server and the purpose of a request; `what` completes "may not" and "refused to": `read balances`. */
 export type Asked = { readonly connection: Pick<Connection, 'url' | 'user'>; readonly what: string }
 
-/** As `toFailure`, of a whole answer. */
+/** Like `toFailure`, for a whole answer. */
 export const failureOf = (asked: Asked, answer: Answer): Failure =>
   toFailure(asked, { status: answer.status, error: errorOf(answer) })
 
-/** The Failure for an error; `otherwise` is the kind of an error that is not known here. */
+/** The Failure for an error; `otherwise` is the kind of an unrecognized error. */
 export const toFailure = (
   { connection, what }: Asked,
   { status, error }: { readonly status: number; readonly error: ElasticError },
@@ -107,7 +107,7 @@ export const toFailure = (
     return new Failure('unavailable', `Elasticsearch cannot ${what} now (${status}): ${reason}.`, {
       details,
     })
-  // Our reads are valid for the indices we create, so an index that refuses them is another one, or damaged.
+  // Our reads are valid for our indices, so an index that refuses one is foreign or damaged.
   return new Failure(
     otherwise,
     `Elasticsearch at ${connection.url} refused to ${what} (${status}): ${reason}.`,

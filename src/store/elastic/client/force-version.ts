@@ -6,13 +6,14 @@ import { getMany } from './get-many.ts'
 import { refresh } from './refresh.ts'
 import type { Sender } from './sender.ts'
 
-/** Elasticsearch remembers the version of a deleted document for a minute (`index.gc_deletes`). */
+/** Elasticsearch keeps the version of a deleted document for a minute (`index.gc_deletes`). */
 const TIMEOUT_MS = 90_000
 const WAIT_MS = 300
 
 /**
- * Makes sure that versioned writes were carried out. Elasticsearch ignores a write if a higher version is stored, or
- * was deleted a moment ago. That document is then deleted, and the write is sent again once the deletion is forgotten.
+ * Makes sure that versioned writes were carried out. Elasticsearch ignores a write if a higher version is
+ * stored or was deleted a moment ago. The document with the higher version is then deleted, and the write is
+ * sent again once the deletion is forgotten.
  */
 export const forceVersion = async (
   sender: Sender,
@@ -52,7 +53,7 @@ export const forceVersion = async (
 
 type Unwritten = {
   readonly item: BulkItem
-  /** Deletes the document in the way; undefined: only the memory of a deleted one is. */
+  /** Deletes the conflicting document; undefined: only the version of a deleted document conflicts. */
   readonly seen: BulkItem | undefined
 }
 
@@ -71,7 +72,7 @@ const unwritten = async (
   })
 }
 
-/** If we may not change the setting, forgetting just takes longer. */
+/** If the user lacks the privilege to change the setting, forgetting takes longer. */
 const forgetDeletes = async (
   sender: Sender,
   indices: readonly string[],

@@ -12,12 +12,12 @@ type Stats = {
   >
 }
 
-/** A server that hangs has no say. */
+/** A hung server is left out of the answer. */
 const TIMEOUT_MS = 5_000
 
 /**
- * Names the disk with the smallest share of free room and its server, as a sentence for a message about refused writes;
- * undefined where the user may not ask or nobody answers.
+ * Names the disk with the smallest share of free space and its server, as a sentence for a message about
+ * refused writes. undefined: the user lacks the privilege, or no server answers.
  */
 export const fullestDisk = async (connection: Connection): Promise<string | undefined> => {
   const what = 'read the state of the disks'

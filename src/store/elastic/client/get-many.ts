@@ -16,15 +16,15 @@ type Doc = {
   readonly error?: ElasticError
 }
 
-/** Documents per request; transactions of a few KB each make an answer of a few MB. */
+/** Documents per request: transactions of a few KB each make an answer of a few MB. */
 export const AT_ONCE = 1000
 
 type Reading = { readonly realtime: boolean; readonly signal?: AbortSignal | undefined }
 
 /**
- * Documents by id, in that order; undefined for a missing one. With `realtime` false it sees what search sees (as of
- * the last refresh), with true the latest write. Ids come from what signers wrote, and Elasticsearch refuses to look for one
- * that no document can have: such a document is missing.
+ * Documents by id, in the order of the ids; undefined for a missing one. With `realtime` false the read sees
+ * the same as a search (as of the last refresh), with true the latest write. Ids come from data of signers,
+ * and Elasticsearch refuses to look for an id that no document can have: such a document counts as missing.
  */
 export const getMany = async (
   connection: Connection,
@@ -81,7 +81,7 @@ const gotIn = (
 
 const gotOf = (connection: Connection, doc: Doc): Got | undefined => {
   if (doc.error !== undefined) {
-    // An error inside an answer has no status: it is either a missing index or a shard that is out of reach.
+    // An error inside an answer has no status: the index is missing or a shard is unreachable.
     const status = doc.error.type === MISSING_INDEX ? 404 : 503
     throw toFailure({ connection, what: `read '${doc._id}'` }, { status, error: doc.error })
   }

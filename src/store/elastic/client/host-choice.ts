@@ -1,35 +1,36 @@
-/** Which hosts of a cluster are asked. */
+/** The choice between the hosts of a cluster. */
 export type HostChoice<T> = {
-  /** The next host in turn, of those that `usable` gives. */
+  /** The next host in turn among those of `usable`. */
   next(without?: T): T
   /**
-   * The hosts to be asked, and whose nodes' copies are to be read: all but the silent ones and `without`, by default the
-   * one that is doubted. If none is left, all but the silent ones; if there is none either, all.
+   * The hosts that may get requests, and whose nodes' copies may be read: all but the silent ones and
+   * `without`, which defaults to the doubted host. If none is left, all but the silent ones; if all are
+   * silent, all.
    */
   usable(without?: T): readonly T[]
-  /** It did not answer a request or a probe. */
+  /** Reports that the host did not answer a request or a probe. */
   silence(host: T): void
-  /** It answered a probe in time. */
+  /** Reports that the host answered a probe in time. */
   heard(host: T): void
-  /** A read that was late was answered as soon as nothing of it went by this host. */
+  /** Reports that a late read was answered as soon as it was sent without this host. */
   helpedWithout(host: T): void
-  /** Our own reads by way of the doubted host were answered in time. */
+  /** Reports that our own reads through the doubted host were answered in time. */
   trust(): void
   readonly silent: ReadonlySet<T>
   readonly doubted: T | undefined
-  /** Grows when other hosts are usable. */
+  /** Grows whenever the set of usable hosts changes. */
   readonly changes: number
 }
 
-/** Late reads that a host is blamed for before it is left out. */
+/** Number of late reads blamed on a host before it is left out. */
 const BLAMED_AT = 2
-/** Blame is forgotten after this time, milliseconds. */
+/** Time after which blame is forgotten, milliseconds. */
 const BLAME_MS = 10_000
 
 /**
- * Two reasons to leave a host out. It is silent: it does not answer probes, so it hangs, was killed or is cut off, and
- * any number of hosts may be. Or it is doubted, one at a time: it answers probes, but reads are only answered without it,
- * because a link or its disk fails.
+ * A host is left out for one of two reasons. A silent host does not answer probes: it hangs, was killed or is
+ * cut off. Any number of hosts may be silent. A doubted host, at most one at a time, answers probes, but
+ * reads are only answered without it, because a link or its disk fails.
  */
 export const hostChoice = <T>(hosts: readonly T[], now: () => number): HostChoice<T> => {
   const silent = new Set<T>()

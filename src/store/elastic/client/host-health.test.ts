@@ -29,7 +29,7 @@ test('hostHealth: a host that answers the next round is not silenced by the grac
   }))
   health.round()
   await clock.settle()
-  // Its grace is four times as long.
+  // The grace period is four times as long.
   await clock.pass(600)
   expect([...choice.silent]).toEqual(['b'])
   isBusy = false

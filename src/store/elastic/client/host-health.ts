@@ -1,32 +1,36 @@
 import type { Clock } from '#time/clock.ts'
 import type { HostChoice } from './host-choice.ts'
 
-/** What the health of hosts is found out by. */
+/** The means to examine hosts. */
 export type Examined<T> = {
-  /** Asks a host for something that costs it nothing; whether it answered, however. Never rejects. */
+  /**
+   * Sends a request that costs the host nothing. Whether the host answered, with any status. Never rejects.
+   */
   readonly probe: (host: T, limitMs: number) => Promise<boolean>
-  /** Whether a read that was late is answered in time by way of a host, as coordinator and from its copies. */
+  /**
+   * Whether a read like the late one is answered in time through a host, as coordinator and from its copies.
+   */
   readonly readBy: (host: T) => Promise<boolean>
-  /** It has not answered a probe for seconds while another host has: what it holds is not waited for. */
+  /** Called when a host has not answered a probe for seconds while another has: its requests are given up. */
   readonly onDead: (host: T) => void
 }
 
-/** A probe that takes longer is not answered, milliseconds. */
+/** Maximum time for the answer to a probe, milliseconds. */
 const PROBE_MS = 2_500
-/** Hosts are late when they take this much longer than the first to answer, and four times as long. */
+/** A host is late if it answers after the first one by more than this time and four times the first one's. */
 const GRACE_MS = 200
 const GRACE_TIMES = 4
-/** Least time between the beginnings of two rounds. */
+/** Minimum time between the starts of two rounds, milliseconds. */
 const ROUND_MS = 500
-/** Time between two rounds while a host is left out. */
+/** Time between two rounds while a host is left out, milliseconds. */
 const AGAIN_MS = 1_000
-/** The first and the longest pause before a doubted host is tried again. */
+/** The first and the longest pause before a doubted host is tried again, milliseconds. */
 const TRUST_MS = 1_000
 const LONGEST_TRUST_MS = 30_000
-/** A timer that comes later than this was held up by our own process, and answers may be waiting to be read. */
+/** A timer that fires later than this, in ms, was delayed by our own process: answers may be waiting. */
 const STALL_MS = 50
 
-/** What hosts are examined for, and with what. */
+/** The hosts to examine and the means to do it. */
 type Examining<T> = {
   readonly hosts: readonly T[]
   readonly choice: HostChoice<T>
@@ -35,9 +39,9 @@ type Examining<T> = {
 }
 
 /**
- * Finds out which hosts answer, by rounds of probes to all of them at once: hosts are compared with each other, so that a
- * slow machine makes none of them silent. Rounds begin when a request is late or fails, and go on while a host is left
- * out; with one host there are none.
+ * Finds responsive hosts by rounds of probes to all hosts at once. The hosts are compared with each other, so
+ * that a slow machine makes none of them silent. Rounds begin when a request is late or fails, and continue
+ * while a host is left out; a single host is never probed.
  */
 export const hostHealth = <T>(examining: Examining<T>) => {
   const { hosts, choice, clock } = examining
@@ -67,9 +71,9 @@ export const hostHealth = <T>(examining: Examining<T>) => {
     })
   }
   return {
-    /** A request is late: whose fault is it? */
+    /** Called when a request is late: the probes show which host is at fault. */
     round,
-    /** A request failed there. */
+    /** Called when a request to the host failed. */
     failed: (host: T): void => {
       if (hosts.length < 2 || isClosed) return
       choice.silence(host)
@@ -103,9 +107,9 @@ const probeAll = async <T>({ hosts, choice, examined, clock }: Examining<T>): Pr
       if (await examined.probe(host, PROBE_MS)) answered(host)
     }),
   )
-  // If none answers, none is worse than another.
+  // If no host answers, none is worse than another.
   if (endGrace === undefined) return
-  // The grace may be longer than the round, and would silence who answers the next one.
+  // The grace period may outlast the round; it would then silence a host that answers the next round.
   endGrace()
   for (const dead of waiting) {
     choice.silence(dead)
@@ -113,7 +117,9 @@ const probeAll = async <T>({ hosts, choice, examined, clock }: Examining<T>): Pr
   }
 }
 
-/** Runs after the time, and once what came meanwhile is read, unless the returned function is called before. */
+/**
+ * Runs `work` after the time, once pending answers are read, unless the returned function is called before.
+ */
 const afterReading = (
   clock: Pick<Clock, 'elapsed' | 'after'>,
   ms: number,
@@ -127,7 +133,7 @@ const afterReading = (
   return () => cancel()
 }
 
-/** Tries the doubted host now and then, less often the more often that fails. */
+/** Tries the doubted host now and then; each attempt doubles the pause before the next. */
 const trials = <T>({ choice, examined, clock }: Examining<T>) => {
   let tried: T | undefined
   let pauseMs = TRUST_MS
@@ -136,7 +142,7 @@ const trials = <T>({ choice, examined, clock }: Examining<T>) => {
     const { doubted } = choice
     const now = clock.elapsed()
     if (doubted === undefined || choice.silent.has(doubted)) return
-    // It has just become so: again, where it failed soon after it was trusted.
+    // The host has just become doubted. If it failed soon after it was trusted, the longer pause applies.
     if (tried !== doubted) {
       pauseMs = now - nextAt > LONGEST_TRUST_MS ? TRUST_MS : pauseMs
       nextAt = now + pauseMs
@@ -146,7 +152,7 @@ const trials = <T>({ choice, examined, clock }: Examining<T>) => {
     pauseMs = Math.min(LONGEST_TRUST_MS, pauseMs * 2)
     nextAt = now + pauseMs
     const isHelpful = await examined.readBy(doubted)
-    // Another host may have become the doubted one meanwhile, and nothing is known of that one.
+    // Another host may have become doubted meanwhile; this trial says nothing about that host.
     if (!isHelpful || choice.doubted !== doubted) return
     tried = undefined
     choice.trust()

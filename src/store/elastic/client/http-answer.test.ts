@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { AnswerReader, BadAnswer, type HttpAnswer } from './http-answer.ts'
 
-/** Reads bytes as they come in pieces that end at `cuts`; undefined: they end before the answer does. */
+/** Reads bytes in pieces that end at `cuts`; undefined: the bytes end before the answer does. */
 const readIn = (bytes: Uint8Array, cuts: readonly number[] = []): HttpAnswer | undefined => {
   const reader = new AnswerReader()
   const ends = [...new Set(cuts.map(cut => cut % (bytes.length + 1)))].toSorted((a, b) => a - b)
@@ -102,7 +102,7 @@ const keeping: readonly (readonly [string, boolean])[] = [
   ['HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: Close\r\n\r\n', false],
   ['HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n', false],
   ['HTTP/1.0 200 OK\r\nContent-Length: 0\r\nConnection: Keep-Alive\r\n\r\n', true],
-  // What follows belongs to no request.
+  // The bytes after the answer belong to no request.
   ['HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\nHTTP/1.1 200 OK\r\n', false],
   ['HTTP/1.1 204 No Content\r\n\r\n', true],
 ]

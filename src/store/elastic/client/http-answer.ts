@@ -1,20 +1,20 @@
-/** What came is no HTTP/1.1 answer, or more than anybody here asks for. */
+/** The received bytes are not an HTTP/1.1 answer, or the answer is too large. */
 export class BadAnswer extends Error {}
 
-/** An HTTP/1.1 answer, as far as a caller looks at it. */
+/** An HTTP/1.1 answer with the members that callers need. */
 export type HttpAnswer = Omit<Head, 'framing'> & { readonly text: string }
 
 const MOST_HEAD_BYTES = 64 * 1024
-/** Pages and parts of scans have some MB. */
+/** Maximum size of an answer; pages and parts of scans have some MB. */
 const MOST_BYTES = 512 * 1024 * 1024
 
-/** Reads answers, one after the other, from the bytes of a connection. */
+/** Reads consecutive answers from the bytes of a connection. */
 export class AnswerReader {
   private received = new Received()
   private head: Head | undefined
   private chunks: Uint8Array[] = []
 
-  /** The answer, as soon as its last byte is there. Throws `BadAnswer`. */
+  /** The answer, as soon as its last byte has arrived. Throws `BadAnswer`. */
   push(bytes: Uint8Array): HttpAnswer | undefined {
     const { received, chunks } = this
     received.add(bytes)
@@ -28,7 +28,7 @@ export class AnswerReader {
     return readChunks(received, chunks) ? this.answered(head, textOf(chunks)) : undefined
   }
 
-  /** The connection was closed: the answer whose end that is. Throws `BadAnswer` where it is none. */
+  /** Called when the connection is closed: returns the answer that ends there, or throws `BadAnswer`. */
   end(): HttpAnswer {
     if (this.head?.framing.by !== 'close')
       throw new BadAnswer('The connection was closed before the answer ended')
@@ -36,7 +36,7 @@ export class AnswerReader {
   }
 
   private answered({ status, headers, keepsAlive }: Head, text: string): HttpAnswer {
-    // Bytes after the end answer no request of ours: nothing more is read from there.
+    // Bytes after the end belong to no request of ours, so the connection is not reused.
     const answer = { status, headers, text, keepsAlive: keepsAlive && this.received.isAtEnd() }
     this.received = new Received()
     this.head = undefined
@@ -47,7 +47,7 @@ export class AnswerReader {
 
 const NONE = Buffer.alloc(0)
 
-/** The bytes that came, and how far they are understood. */
+/** The received bytes, and the position up to which they are parsed. */
 class Received {
   #bytes: Buffer = NONE
   #filled = 0
@@ -57,7 +57,7 @@ class Received {
     const filled = this.#filled + bytes.length
     if (filled > MOST_BYTES) throw new BadAnswer(`The answer has more than ${MOST_BYTES} bytes`)
     if (this.#filled === 0) {
-      // Most answers come in one piece.
+      // Most answers arrive in one piece.
       this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
     } else {
       if (filled > this.#bytes.length) {
@@ -72,11 +72,11 @@ class Received {
   isAtEnd(): boolean {
     return this.at === this.#filled
   }
-  /** Bytes that are not understood yet. */
+  /** Number of bytes that are not parsed yet. */
   left(from = this.at): number {
     return this.#filled - from
   }
-  /** Where a text begins, from a place on; -1: it has not come. */
+  /** Position of a text at or after `from`; -1: not received yet. */
   find(text: string, from = this.at): number {
     return this.#bytes.subarray(0, this.#filled).indexOf(text, from)
   }
@@ -106,7 +106,7 @@ const readHead = (received: Received): Head | undefined => {
     if (end === -1) return undefined
     const head = headOf(received.latin1(received.at, end))
     received.at = end + HEAD_END.length
-    // 100 to 199 announce the answer.
+    // Status 100 to 199 announces the actual answer.
     if (head.status >= 200) return head
   }
 }
@@ -120,7 +120,7 @@ const readLength = (received: Received, length: number): string | undefined => {
 
 const CRLF = '\r\n'
 
-/** Takes the chunks that are whole; true: the last one was among them. */
+/** Takes the complete chunks; true: the last chunk was among them. */
 const readChunks = (received: Received, chunks: Uint8Array[]): boolean => {
   for (;;) {
     const line = received.find(CRLF)
@@ -139,7 +139,7 @@ const readChunks = (received: Received, chunks: Uint8Array[]): boolean => {
   }
 }
 
-/** What stands after the last chunk is read over; there may be nothing. */
+/** Skips the optional trailers after the last chunk. */
 const readTrailers = (received: Received, from: number): boolean => {
   for (let line = from; ; ) {
     const end = received.find(CRLF, line)
@@ -152,7 +152,7 @@ const readTrailers = (received: Received, from: number): boolean => {
   }
 }
 
-/** Bytes of a chunk; extensions after `;` are read over. */
+/** Bytes of a chunk; extensions after `;` are ignored. */
 const sizeOf = (line: string): number => {
   const [, digits] = /^([0-9a-fA-F]{1,8})[ \t]*(?:;|$)/.exec(line) ?? []
   if (digits === undefined) throw new BadAnswer('A chunk of the answer has no length')
@@ -165,22 +165,22 @@ const textOf = (chunks: readonly Uint8Array[]): string => {
   return Buffer.from(whole.buffer, whole.byteOffset, whole.length).toString('utf8')
 }
 
-/** How the end of a body is known (RFC 9112, section 6.3). */
+/** The way in which the end of a body is determined (RFC 9112, section 6.3). */
 type Framing = { readonly by: 'length'; readonly length: number } | { readonly by: 'chunks' | 'close' }
 
 /** The status line and the headers of an answer. */
 type Head = {
   readonly status: number
-  /** Lower-case names; of a repeated header the last. */
+  /** Names in lower case; the last value of a repeated header. */
   readonly headers: ReadonlyMap<string, string>
-  /** The server goes on to read requests from this connection. */
+  /** Whether the server reads further requests from this connection. */
   readonly keepsAlive: boolean
   readonly framing: Framing
 }
 
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: |$)/
 
-/** Answers of one kind begin with the same bytes again and again, and reading them costs as much as a small body. */
+/** Consecutive answers often have the same head, and parsing it costs as much as parsing a small body. */
 let last: { readonly text: string; readonly head: Head } | undefined
 
 /** Reads a head, without the empty line that ends it. Throws `BadAnswer`. */

@@ -10,7 +10,7 @@ const FAR_MS = 60_000
 const asked = { method: 'GET', path: '/a' } as const
 const never = Number.POSITIVE_INFINITY
 
-/** What the server does with the `n`th request of a connection (from 1). */
+/** The server's reaction to the `n`th request of a connection (from 1). */
 let answer: (socket: Socket, n: number, text: string) => void
 let requests: string[]
 let connections: Socket[]
@@ -18,7 +18,7 @@ let server: Server
 let reads: ReturnType<typeof open>
 let url: URL
 
-/** Requests of one host within limits, as a connection sends them. */
+/** Sends requests to one host within limits, like a connection. */
 const open = (options: ConstructorParameters<typeof Host>[0]) => {
   const host = new Host(options)
   const jobs = new Jobs(() => {})

@@ -8,65 +8,72 @@ import type { Answer, ElasticAuth, Request } from './request.ts'
 
 export type HostOptions = LineOptions & {
   readonly auth: ElasticAuth | undefined
-  /** Requests that are under way at once; further ones wait. */
+  /** Maximum number of concurrent requests; further ones wait. */
   readonly maxSockets: number
 }
 
-/** A request as it goes over a connection. */
+/** A request in the form in which a connection sends it. */
 export type HttpRequest = {
   readonly method: string
-  /** With its query. */
+  /** Path with the query. */
   readonly path: string
   readonly body?: string | undefined
   /** Media type of the body. */
   readonly type?: string
-  /** Headers of this request beside those of all; they replace `Accept` and `type`. */
+  /** Additional headers of this request; they replace `Accept` and `type`. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Nothing is different if the server carries it out twice. */
+  /** Whether the request may be carried out twice without harm. */
   readonly isRepeatable: boolean
-  /** It waits for no socket: for a look at the server itself, also while all sockets wait for it. */
+  /**
+   * The request does not wait for a socket: for a probe, which must be sent even while all sockets are busy.
+   */
   readonly isUrgent?: true
 }
 
 /** A request on its way to one host. */
 export type Sending = {
   readonly host: Host
-  /** The connection that it is on, until it is answered. */
+  /** The connection that carries the request until it is answered. */
   line: HttpLine | undefined
-  /** Nobody waits for it any more. */
+  /** Whether the request is answered or given up. */
   isOver: boolean
 }
 
-/** Beyond this a router on the way may have forgotten the connection, and a request would vanish. */
+/** Maximum idle milliseconds: after a longer time a router may have forgotten the connection. */
 const IDLE_MS = 55_000
-/** Probes that may wait at once for a connection that never comes. */
+/** Maximum number of probes that wait at once for a connection. */
 const PROBES = 8
 /**
- * Answers of a server that does not know the path, also of a proxy that has no way to Elasticsearch for a moment: to a
- * reader such a 404 would be a document that is not there. Other ones, as 503, say of themselves that they pass.
+ * Statuses of servers that do not know the path, such as a proxy that cannot reach Elasticsearch for a
+ * moment: a reader would take such a 404 for a missing document. Other statuses, such as 503, are known to be
+ * temporary.
  */
 const ANSWERS_OF_OTHERS: ReadonlySet<number> = new Set([400, 404, 405, 406, 410, 415, 501])
 
-/** A host of a cluster, and its connections, which are kept from request to request. Nothing is sent before the first. */
+/**
+ * A host of a cluster and its connections, which are reused. The first request opens the first connection.
+ */
 export class Host {
   /** For messages. */
   readonly url: string
-  /** Id of its node, which probes find out; not behind an address of several servers, nor without the privilege. */
+  /**
+   * Id of its node, found by probes; absent behind an address of several servers, or without the privilege.
+   */
   node: string | undefined
   private readonly options: HostOptions
   private readonly client: Client
-  /** The path before all others. */
+  /** Path prefix of all requests. */
   private readonly prefix: string
   /** Headers of every request. */
   private readonly head: string
   private readonly idle: HttpLine[] = []
   private readonly lines = new Set<HttpLine>()
-  /** Requests that have a socket, and those that wait for one. */
+  /** Requests that have a socket; `waiting` are those without one. */
   private busy = 0
   private readonly waiting: (() => void)[] = []
   private connecting = 0
   private isClosed = false
-  /** It has sent a successful answer. */
+  /** Whether the host has sent a successful answer. */
   private isKnown = false
 
   constructor(options: HostOptions) {
@@ -79,8 +86,8 @@ export class Host {
   }
 
   /**
-   * Any status is an answer. Where a kept connection turns out to have ended, a repeatable request is sent once more, on
-   * a new one. Throws `NoAnswer`.
+   * Any status is an answer. If a kept connection turns out to have ended, a repeatable request is sent once
+   * more, on a new connection. Throws `NoAnswer`.
    */
   async send(request: HttpRequest, sending: Sending): Promise<HttpAnswer> {
     if (request.isUrgent !== true) await this.take()
@@ -104,7 +111,9 @@ export class Host {
     }
   }
 
-  /** Has the official client build a request, which comes back to `send`. Throws as that, and what `checked` throws. */
+  /**
+   * Makes the official client build the request and send it with `send`. Throws as `send` and `checked` do.
+   */
   async write(request: Request, sending: Sending): Promise<HttpAnswer> {
     try {
       return await sendByClient(this.client, request, sending)
@@ -113,7 +122,7 @@ export class Host {
     }
   }
 
-  /** The answer, if it is one of Elasticsearch. Throws 'usage', or 'unavailable' where it was Elasticsearch before. */
+  /** The answer of Elasticsearch. Throws 'usage', or 'unavailable' if the host was Elasticsearch before. */
   checked({ status, text, headers }: HttpAnswer): Answer {
     const isOther = status < 300 || ANSWERS_OF_OTHERS.has(status)
     if (isOther && headers.get('x-elastic-product') !== 'Elasticsearch') throw this.notElastic()
@@ -126,14 +135,14 @@ export class Host {
     return this.connecting < this.options.maxSockets + PROBES
   }
 
-  /** Requests under way fail; nothing is sent afterwards. */
+  /** Requests under way fail; no request is sent afterwards. */
   close(): void {
     this.isClosed = true
     for (const line of this.lines) line.close()
     this.lines.clear()
   }
 
-  /** A socket for a request; whoever leaves one hands it on. */
+  /** Takes a socket for a request; a request that ends passes its socket to the next. */
   private take(): Promise<void> | undefined {
     if (this.busy >= this.options.maxSockets) return new Promise(go => this.waiting.push(go))
     this.busy += 1
@@ -146,7 +155,7 @@ export class Host {
     else next()
   }
 
-  /** The line may carry another request from here on. */
+  /** Returns the line to the idle ones, which may carry another request. */
   private keep(line: HttpLine, sending: Sending): void {
     sending.line = undefined
     if (line.isClosed) this.lines.delete(line)
@@ -165,7 +174,7 @@ export class Host {
   private async connect(sending: Sending): Promise<HttpLine> {
     const line = new HttpLine()
     this.connecting += 1
-    // Whoever gives the request up ends the connection, however far it has come.
+    // Giving up the request also ends a connection that is not established yet.
     sending.line = line
     try {
       await line.connect(this.options)
@@ -178,7 +187,7 @@ export class Host {
     return line
   }
 
-  /** As HTTP/1.1. */
+  /** The request as HTTP/1.1 text. */
   private textOf({ method, path, body, type = 'application/json', headers }: HttpRequest): string {
     const target = /[^!-~]/.test(path) ? encodeURI(path) : path
     const own = headers === undefined ? 'Accept: application/json\r\n' : headText(headers)
@@ -188,7 +197,7 @@ export class Host {
     return `${start}${typed}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
   }
 
-  /** If it was Elasticsearch before, a proxy in front of it is answering now. */
+  /** If the host was Elasticsearch before, a proxy in front of it is answering now. */
   private notElastic(): Failure {
     const kind = this.isKnown ? 'unavailable' : 'usage'
     return new Failure(kind, `The server at ${this.url} is not Elasticsearch.`, {
@@ -202,14 +211,14 @@ const headText = (headers: Readonly<Record<string, string>>): string =>
     .map(([name, value]) => `${name}: ${value}\r\n`)
     .join('')
 
-/** POSTs that change nothing. */
+/** POST requests that change nothing. */
 const READS = /(?:^|\/)_(?:search|msearch|mget|count|terms_enum)$/
 
-/** Whether a request changes nothing, so that it may be sent to several servers at once. */
+/** Whether a request changes nothing, so that it may be sent to several hosts at once. */
 export const isReading = ({ method, path }: { readonly method: string; readonly path: string }): boolean =>
   method === 'GET' || (method === 'POST' && READS.test(path))
 
-/** A request that changes nothing, as it is sent. */
+/** A read in the form in which a connection sends it. */
 export const readOf = ({ path, query, lines, body = lines }: Request): HttpRequest => ({
   method: body === undefined ? 'GET' : 'POST',
   path: query === undefined ? path : `${path}?${queryText(query)}`,

@@ -3,9 +3,11 @@ import type { Socket } from 'bun'
 import { systemClock } from '#time/clock.ts'
 import { AnswerReader, BadAnswer, type HttpAnswer } from './http-answer.ts'
 
-/** Why there is no answer. */
+/** The error of a request without an answer. */
 export class NoAnswer extends Error {
-  /** The connection had answered before and ended before a byte of this answer came: the request may be sent anew. */
+  /**
+   * Whether a reused connection ended before the first byte of this answer: the request may be sent again.
+   */
   readonly wasKept: boolean
   constructor(message: string, wasKept = false) {
     super(message)
@@ -15,7 +17,7 @@ export class NoAnswer extends Error {
 
 export type LineOptions = {
   readonly url: URL
-  /** PEM text of the authority that signed the server's certificate; default: those of the system. */
+  /** PEM text of the CA that signed the server's certificate; default: the CAs of the system. */
   readonly ca?: string | undefined
 }
 
@@ -23,24 +25,27 @@ const CLOSED = 'The connection was closed'
 
 /** One connection to an HTTP server, for one request at a time. */
 export class HttpLine {
-  /** Milliseconds of `Clock.elapsed` since which no request is under way. */
+  /** Start of the idle time, in milliseconds of `Clock.elapsed`. */
   idleSince = systemClock.elapsed()
   isClosed = false
   private readonly reader = new AnswerReader()
   private socket: Socket<undefined> | undefined
   private underWay: PromiseWithResolvers<HttpAnswer> | undefined
-  /** A byte of the answer has come. */
+  /** Whether a byte of the answer has arrived. */
   private hasBegun = false
-  /** Bytes of the request that the system has not taken yet. */
+  /** Bytes of the request that the system has not accepted yet. */
   private unsent: Uint8Array | undefined
   private answers = 0
 
-  /** For https the server has shown whose it is. Throws `NoAnswer`, also where `close` is called meanwhile. */
+  /**
+   * Connects; for https the server's certificate is verified then. Throws `NoAnswer`, also if `close` is
+   * called meanwhile.
+   */
   async connect(options: LineOptions): Promise<void> {
     await connected(options, this)
   }
 
-  /** There is a socket; for https the server has yet to show whose it is, which one that hangs never does. */
+  /** Called when there is a socket; for https the TLS handshake follows, which a hung server never ends. */
   opened(socket: Socket<undefined>): void {
     this.socket = socket
     if (this.isClosed) socket.terminate()
@@ -59,7 +64,7 @@ export class HttpLine {
     return underWay.promise
   }
 
-  /** Ends the connection; a request under way fails. */
+  /** Closes the connection; a request under way fails. */
   close(reason = CLOSED): void {
     this.isClosed = true
     this.socket?.terminate()
@@ -69,7 +74,7 @@ export class HttpLine {
   }
 
   received(bytes: Uint8Array): void {
-    // Nobody asked for them.
+    // The bytes belong to no request.
     if (this.underWay === undefined) {
       this.close()
     } else {
@@ -78,7 +83,7 @@ export class HttpLine {
     }
   }
 
-  /** The system takes more bytes. */
+  /** Called when the system accepts more bytes. */
   hasRoom(): void {
     if (this.unsent !== undefined) this.write(this.unsent)
   }
@@ -94,7 +99,7 @@ export class HttpLine {
     else this.unsent = written < bytes.length ? bytes.subarray(written) : undefined
   }
 
-  /** Reads on, undefined: to the end; what is no answer ends the connection. */
+  /** Parses further bytes (undefined: the end of the connection); an invalid answer closes the connection. */
   private take(bytes: Uint8Array | undefined): void {
     let answer: HttpAnswer | undefined
     try {

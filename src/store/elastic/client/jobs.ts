@@ -6,42 +6,44 @@ import type { Answer, Request } from './request.ts'
 
 export type JobLimits = {
   readonly ms: number
-  /** When the job is late for the first time. */
+  /** Time after which the job is late for the first time. */
   readonly lateMs: number
   readonly signal?: AbortSignal | undefined
 }
 
-/** A request that is under way, on one host or on several at once. Times are milliseconds of `Clock.elapsed`. */
+/** A request under way, on one or several hosts. Times are milliseconds of `Clock.elapsed`. */
 export type Job = {
-  /** Where it went first. */
+  /** The host of the first attempt. */
   readonly host: Host
-  /** undefined: a probe, whose answer may be of anybody. */
+  /** undefined: a probe, whose answer may come from any server. */
   readonly request: Request | undefined
   readonly since: number
   readonly until: number
   readonly signal: AbortSignal | undefined
-  /** When it is late. */
+  /** Time at which the job is late. */
   lateAt: number
-  /** The request on its way to `host`. */
+  /** The attempt at `host`. */
   readonly first: Sending
-  /** The same request on its way, to others, too. */
+  /** All attempts, including those at other hosts. */
   readonly sendings: Sending[]
   readonly over: PromiseWithResolvers<Answer>
-  /** `HostChoice.changes` when it was last sent. */
+  /** `HostChoice.changes` at the last attempt. */
   changes: number
-  /** Hosts that it was sent without, beginning with its own. */
+  /** Number of hosts that were avoided in further attempts, beginning with its own. */
   triedWithout: number
 }
 
-/** The answer did not come within its limits. */
+/** The answer did not arrive within the limits. */
 export class TooLate extends Error {}
 
-/** Milliseconds between two looks at all jobs: a timer and a listener for each request would cost a tenth of it. */
+/**
+ * Milliseconds between two checks of all jobs: a timer and a listener per request would cost a tenth more.
+ */
 const TICK_MS = 20
-/** After a longer pause this process was busy itself, and answers may be waiting to be read. */
+/** After a longer pause this process itself was busy, and answers may be waiting to be read. Milliseconds. */
 const STALL_MS = 100
 
-/** All requests of a connection, looked over by one timer. */
+/** All requests of a connection, supervised by one timer. */
 export class Jobs {
   private readonly all = new Set<Job>()
   private readonly onLate: (job: Job, now: number) => void
@@ -77,8 +79,8 @@ export class Jobs {
   }
 
   /**
-   * The job is answered by what the work gives, or fails with it where that was the last way to an answer. Resolves with
-   * whether it was answered so; never rejects.
+   * Resolves the job with the answer of `work`, or rejects it with the error if no other attempt is under
+   * way. Returns whether this attempt answered the job; never rejects.
    */
   async follow(job: Job, sending: Sending, work: Promise<HttpAnswer>): Promise<boolean> {
     let failure: unknown
@@ -86,7 +88,7 @@ export class Jobs {
       const received = await work
       if (sending.isOver) return false
       const answer = job.request === undefined ? received : sending.host.checked(received)
-      // Others' answers stand for the job unless they tell of overload, or of the trouble of one server.
+      // Another host's answer counts unless it reports overload or a failure of that server.
       if (sending === job.first || answer.status < 429) {
         sending.isOver = true
         job.over.resolve(answer)
@@ -103,7 +105,7 @@ export class Jobs {
     return false
   }
 
-  /** Gives up what a host has not answered; its jobs fail with `NoAnswer`, but for those that are elsewhere, too. */
+  /** Gives up the attempts at a host. A job fails with `NoAnswer` if it has no attempt at another host. */
   abandon(host: Host): void {
     for (const job of this.all) {
       for (const sending of job.sendings) if (sending.host === host) cancel(sending)

@@ -7,14 +7,14 @@ import type { Job, Jobs } from './jobs.ts'
 import { hasNoCopy, onNodes } from './read-copies.ts'
 import type { Request } from './request.ts'
 
-/** A read is late after four times the usual time, within these bounds, milliseconds. */
+/** A read is late after four times the usual time, within these bounds in milliseconds. */
 const LATE_TIMES = 4
 const LATE_MS = 200
 const LATEST_MS = 2_000
-/** How much a read counts in the usual time. */
+/** Weight of one read in the moving average of the usual time. */
 const WEIGHT = 1 / 16
 const NEVER_MS = Number.POSITIVE_INFINITY
-/** Answered by any server by itself; a role that may not know it says so, which is an answer, too. */
+/** Any server answers this by itself. If the role lacks the privilege, the refusal is an answer too. */
 const WHO: HttpRequest = {
   method: 'GET',
   path: '/_nodes/_local?filter_path=nodes.*.name',
@@ -22,10 +22,12 @@ const WHO: HttpRequest = {
   isUrgent: true,
 }
 
-/** By way of a host, from copies on the nodes of `among`. */
+/** A read through `host`, from copies on the nodes of `among`. */
 type Way = { readonly host: Host; readonly among: readonly Host[] }
 
-/** What is done about reads that are late: they get company, and hosts are examined by reads of our own. */
+/**
+ * The handling of late reads: they are also sent to other hosts, and hosts are examined by reads of our own.
+ */
 export class LateReads {
   private readonly hosts: readonly Host[]
   private readonly choice: HostChoice<Host>
@@ -42,27 +44,28 @@ export class LateReads {
     this.jobs = jobs
   }
 
-  /** When a read is late, milliseconds. */
+  /** Time after which a read is late, milliseconds. */
   get lateMs(): number {
     return Math.min(LATEST_MS, Math.max(LATE_MS, LATE_TIMES * this.usualMs))
   }
 
-  /** A usual read is sent; when it is late, milliseconds. */
+  /** Counts a usual read; returns the time after which it is late, milliseconds. */
   sent(): number {
     this.extra.earn()
     return this.lateMs
   }
 
-  /** How long its own host took counts in the usual time. */
+  /** Includes the answer time of the job's own host in the usual time. */
   answered({ request, since, sendings }: Job): void {
     if (request === undefined || sendings.length > 1) return
     this.usualMs += (systemClock.elapsed() - since - this.usualMs) * WEIGHT
   }
 
   /**
-   * Sends a late read anew. If other hosts are left out by now than when it was sent, that is the reason to hope; else
-   * each host in turn, its own first, is suspected to hold it up, as coordinator or with its copies, and gone round.
-   * Resolves once that was sent in vain, or with the host without which it was answered first.
+   * Sends a late read again. If the usable hosts have changed since the last attempt, these are used.
+   * Otherwise each host in turn, the job's own first, is suspected of delaying the read as coordinator or
+   * with its copies, and avoided. Resolves when this attempt has ended: with the avoided host if this attempt
+   * answered the job, otherwise with undefined.
    */
   async accompany(job: Job): Promise<Host | undefined> {
     const { hosts, choice } = this
@@ -81,7 +84,7 @@ export class LateReads {
     return suspect
   }
 
-  /** Sends a read to a host, for copies on certain nodes, and again for others where those have none. */
+  /** Sends a read to a host, for copies on certain nodes, and again for other nodes if those have no copy. */
   async read({ host, among }: Way, request: Request, sending: Sending): Promise<HttpAnswer> {
     const nodes = among.flatMap(({ node }) => node ?? [])
     const [first = request, ...others] =
@@ -94,7 +97,7 @@ export class LateReads {
     return answer
   }
 
-  /** Whether a host answered in time who it is. Never rejects. */
+  /** Whether a host answered in time with its node. Never rejects. */
   async probe(host: Host, ms: number): Promise<boolean> {
     if (!host.mayProbe()) return false
     try {
@@ -102,14 +105,14 @@ export class LateReads {
       void this.jobs.follow(job, job.first, host.send(WHO, job.first))
       const { status, text } = await job.over.promise
       host.node = nodeIn(text) ?? host.node
-      // A proxy says that the server is away, or the server that it has no cluster.
+      // A proxy reports that the server is down, or the server reports that it has no cluster.
       return status < 502 || status > 504
     } catch {
       return false
     }
   }
 
-  /** Whether the telling read is answered in time by way of a host, as coordinator and from its copies. */
+  /** Whether `telling` is answered in time through a host, as coordinator and from its copies. */
   async isHelpful(host: Host): Promise<boolean> {
     const { telling, choice } = this
     if (telling === undefined) return true
@@ -130,5 +133,5 @@ export class LateReads {
   }
 }
 
-/** The id of the one node in the answer to `WHO`. */
+/** The id of the only node in the answer to `WHO`. */
 const nodeIn = (text: string): string | undefined => /^\{"nodes":\{"([\w-]+)":/.exec(text)?.[1]

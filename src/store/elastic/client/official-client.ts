@@ -14,7 +14,9 @@ type Options = ConstructorParameters<typeof HttpConnection>[0]
 type Params = Parameters<HttpConnection['request']>[0]
 type RequestOptions = Parameters<HttpConnection['request']>[1]
 
-/** What carries a request that the client has built; `sending` is what the client was given with it. */
+/**
+ * Sends a request that the client has built; `sending` is the object passed to the client with the request.
+ */
 type Carrier = {
   send(
     request: Pick<Request, 'path' | 'body'> & {
@@ -26,10 +28,10 @@ type Carrier = {
   ): Promise<HttpAnswer>
 }
 
-/** No status is an error to the client: the caller decides what it means. */
+/** The client must not treat any status as an error: the caller interprets it. */
 const EVERY_STATUS = Array.from({ length: 200 }, (_, at) => 400 + at)
 
-/** Headers that are written with the request itself, or say what is the same on every connection of ours. */
+/** Headers that are sent with the request itself, or that are the same on every connection of ours. */
 const OWN_HEADERS: ReadonlySet<string> = new Set([
   'accept-encoding',
   'authorization',
@@ -46,8 +48,8 @@ class TextSerializer extends Serializer {
 }
 
 /**
- * Options of the client of one host. CloudConnectionPool: one address, never marked dead, never asked `HEAD /`, which
- * small distributions lack.
+ * Options of the client of one host. CloudConnectionPool: one address, never marked dead, and no `HEAD /`
+ * requests, which small distributions lack.
  */
 export const clientOptions = (url: URL, carrier: Carrier): ClientOptions => ({
   node: { url },
@@ -58,13 +60,14 @@ export const clientOptions = (url: URL, carrier: Carrier): ClientOptions => ({
 })
 
 /**
- * Makes the official client send what it has built over our own sockets, so that there is one HTTP stack: the client's
- * connection on undici fails on Bun with every request, and the one on node:http takes three times the processor time.
+ * Makes the official client send its requests over our own sockets, so that there is one HTTP stack. The
+ * client's connection on undici fails on Bun with every request, and the one on node:http takes three times
+ * the CPU time.
  */
 const socketConnection = (carrier: Carrier) =>
   class SocketConnection extends HttpConnection {
     constructor(options: Options) {
-      // No agent of node:http is made.
+      // Prevents the creation of a node:http agent.
       super({ ...options, agent: false })
     }
 
@@ -78,7 +81,7 @@ const socketConnection = (carrier: Carrier) =>
         isRepeatable: false as const,
       }
       const answer = await carrier.send(request, context as object)
-      // The client never asks for streams; its types have two results for one implementation.
+      // The client never requests streams; its types have two results for one implementation.
       return {
         statusCode: answer.status,
         headers: Object.fromEntries(answer.headers),
@@ -98,7 +101,7 @@ const textHeaders = (headers: Params['headers']): Readonly<Record<string, string
     ),
   )
 
-/** The text of the file that --store-ca names. */
+/** The content of the file in --store-ca. */
 export const readCa = (file: string): string => {
   try {
     return readFileSync(file, 'utf8')
@@ -110,14 +113,14 @@ export const readCa = (file: string): string => {
   }
 }
 
-/** The headers by which the server knows the user. */
+/** The headers that authenticate the user. */
 export const authHeaders = (auth: ElasticAuth | undefined): Readonly<Record<string, string>> => {
   if (auth === undefined) return {}
   if ('apiKey' in auth) return { Authorization: `ApiKey ${auth.apiKey}` }
   return { Authorization: `Basic ${Buffer.from(`${auth.username}:${auth.password}`).toString('base64')}` }
 }
 
-/** Has the client build a request and send it, once. */
+/** Makes the client build a request and send it, once. */
 export const sendByClient = async (
   client: Client,
   { method, path, query, body, lines }: Request,
@@ -135,7 +138,7 @@ export const sendByClient = async (
       meta: true,
       ignore: EVERY_STATUS,
       context: sending,
-      // The client takes a body that is text for plain text.
+      // The client would send a text body as plain text.
       ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' } }),
     },
   )

@@ -1,13 +1,13 @@
 import { ask } from './ask.ts'
 import type { Connection } from './connection.ts'
 
-/** A point in time of some indices: searches with it see the same documents, whatever is written meanwhile. */
+/** A point in time of some indices: all its searches see the same documents, regardless of later writes. */
 export type Pit = {
   readonly search: <T>(body: object, query?: Readonly<Record<string, string>>) => Promise<T>
   readonly close: () => Promise<void>
 }
 
-/** How long it is kept after each search; an auditor works less than this between two searches. */
+/** Keep-alive after each search; an auditor pauses less than this between two searches. */
 const KEEP = '30m'
 
 export const openPit = async (

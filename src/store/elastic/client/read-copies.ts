@@ -1,4 +1,4 @@
-/** A read as far as the choice of copies goes. */
+/** The members of a read that matter for the choice of copies. */
 export type CopiedRead = {
   readonly path: string
   readonly query?: Readonly<Record<string, string>> | undefined
@@ -6,25 +6,25 @@ export type CopiedRead = {
   readonly isOfNamedCopies?: true
 }
 
-/** What reads of documents end in; other requests choose no copies and refuse the parameter. */
+/** Path endings of document reads; other requests choose no copies and refuse the parameter. */
 const OF_COPIES = /.\/(?:_search|_count|_doc\/[^/]+)$|^\/_mget$/
 
-/** Searches of one request that must see the same copy have the same preference, of whichever kind. */
+/** Searches of one request that must see the same copy have the same preference, of any kind. */
 const OWN_PREFERENCE = /^(\{.*"preference":)("[^"]*")/
 
 /**
- * The read from copies on certain nodes, as the variants to be tried one after the other. Most reads take any of these
- * nodes, and others if none of them has a copy. What must see one copy throughout is tried on each node by itself; what
- * is asked of certain copies stays.
- * Requests that choose no copies, such as searches at a point in time, stay as they are.
+ * Variants of a read that prefer or require copies on certain nodes, to be tried in order. Most reads take
+ * any of these nodes, and others if none of them has a copy. Searches that must all see the same copy are
+ * tried on each node separately. A read of specific copies is unchanged, and so are requests that choose no
+ * copies, such as searches at a point in time.
  *
- * @param nodes ids; none: copies on the node that is asked are preferred
+ * @param nodes ids; if empty, copies on the node that gets the request are preferred
  */
 export const onNodes = <R extends CopiedRead>(read: R, nodes: readonly string[]): readonly R[] => {
   const { path, query, lines, isOfNamedCopies } = read
   const preference = nodes.length === 0 ? '_local' : `_prefer_nodes:${nodes.join(',')}`
   if (path === '/_msearch' && lines !== undefined) {
-    // All of them have a preference, or none.
+    // Either all searches have a preference, or none.
     if (!OWN_PREFERENCE.test(lines)) return [{ ...read, lines: linesWith(lines, preference) }]
     if (isOfNamedCopies) return [read]
     return [...nodes.map(node => ({ ...read, lines: linesWith(lines, `_only_nodes:${node}`) })), read]
@@ -32,10 +32,10 @@ export const onNodes = <R extends CopiedRead>(read: R, nodes: readonly string[])
   return [OF_COPIES.test(path) ? { ...read, query: { ...query, preference } } : read]
 }
 
-/** Whether an answer says that the only node that was allowed has no copy. */
+/** Whether an answer says that the only allowed node has no copy. */
 export const hasNoCopy = (text: string): boolean => text.includes('no data nodes with criteria [')
 
-/** Each search is two lines, and the first says where it looks. */
+/** Each search has two lines, the first of which contains the preference. */
 const linesWith = (lines: string, preference: string): string =>
   lines
     .split('\n')

@@ -19,7 +19,7 @@ export const refresh = async (
   })
 }
 
-/** undefined: done; otherwise the reason why not yet. */
+/** undefined: done; otherwise the reason for the next attempt. */
 const tryRefresh = async (
   sender: Sender,
   indices: readonly string[],

@@ -1,9 +1,9 @@
-/** How the server knows the user. */
+/** Credentials of the user. */
 export type ElasticAuth =
   | { readonly username: string; readonly password: string }
   | { readonly apiKey: string }
 
-/** What is asked of the server. */
+/** A request to the server. */
 export type Request = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly path: string
@@ -12,11 +12,13 @@ export type Request = {
   readonly body?: string
   /** Lines of JSON text, each ended by a line feed. */
   readonly lines?: string
-  /** The copies that its searches name are those it is about, so no others are asked, also while their host is left out. */
+  /**
+   * The request is about the copies that its searches name: no others are read, even if the host is left out.
+   */
   readonly isOfNamedCopies?: true
   readonly signal?: AbortSignal | undefined
   readonly timeoutMs?: number
 }
 
-/** What it answers. */
+/** The server's answer. */
 export type Answer = { readonly status: number; readonly text: string }

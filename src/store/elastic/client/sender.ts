@@ -1,23 +1,23 @@
 import type { Clock } from '#time/clock.ts'
 import type { Connection } from './connection.ts'
 
-/** What a writer reports to its caller. */
+/** An event that a writer reports to its caller. */
 export type WriteEvent =
-  /** Elasticsearch accepts no writes; the writer waits and tries again. */
+  /** Elasticsearch accepts no writes; the writer waits and retries. */
   | { readonly type: 'blocked'; readonly reason: string }
   | { readonly type: 'unblocked' }
-  /** Elasticsearch is overloaded or out of reach; the writer tries again after `waitMs`. */
+  /** Elasticsearch is overloaded or unreachable; the writer retries after `waitMs`. */
   | { readonly type: 'retry'; readonly reason: string; readonly waitMs: number }
 
-/** The connection, and how long writes are tried again. */
+/** The connection and the limits for retries of writes. */
 export type Sender = {
   readonly connection: Connection
   readonly clock: Clock
   readonly onEvent: (event: WriteEvent) => void
-  /** Longest time for one answer to a write, milliseconds. */
+  /** Maximum time for one answer to a write, milliseconds. */
   readonly writeTimeoutMs: number
-  /** How long a write may fail without progress before it is given up, milliseconds. */
+  /** Maximum time that a write may fail without progress, milliseconds. */
   readonly retryTimeoutMs: number
-  /** Throws when this loader has lost its lease; called before each new try. */
+  /** Throws when this loader has lost its lease; called before each retry. */
   readonly requireLease?: () => void
 }

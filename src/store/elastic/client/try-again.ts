@@ -7,8 +7,8 @@ import type { Sender } from './sender.ts'
 const PAUSE: Backoff = { firstMs: 100, longestMs: 10_000 }
 
 /**
- * Retries until a try is done and returns its value; each pause is a 'retry' event unless `onWait` reports it. Throws
- * 'unavailable' with the last reason after `sender.retryTimeoutMs` without progress.
+ * Retries an attempt until it is done and returns its value. Each pause is a 'retry' event unless `onWait`
+ * reports it. Throws 'unavailable' with the last reason after `sender.retryTimeoutMs` without progress.
  */
 export const tryAgain = <T>(
   { clock, retryTimeoutMs, onEvent }: Sender,

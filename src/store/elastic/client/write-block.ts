@@ -19,7 +19,7 @@ export const isReadOnly = async (
   return settings[name]?.settings?.['index.blocks.write'] === 'true'
 }
 
-/** Makes an index read-only once the writes under way have ended. */
+/** Makes an index read-only after the writes under way have ended. */
 export const addWriteBlock = async (
   connection: Connection,
   name: string,

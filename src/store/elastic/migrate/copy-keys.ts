@@ -14,8 +14,8 @@ type Hit = { readonly _id: string; readonly _source: object; readonly sort: read
 const PAGE = 1_000
 
 /**
- * Copies the API keys to their next index. Keys are added and revoked without a lease, so the old index is made
- * read-only first: until the alias is moved, adding a key fails with advice to try again.
+ * Copies the API keys to their next index. Keys are added and revoked without a lease, so the old index is
+ * made read-only first. Until the alias is moved, adding a key fails with the advice to try again.
  */
 export const copyKeys = async (target: Cluster): Promise<void> => {
   const { connection, names } = target
@@ -24,7 +24,7 @@ export const copyKeys = async (target: Cluster): Promise<void> => {
   await addWriteBlock(connection, from)
   await refresh(target, [from])
   await deleteIndices(connection, [to])
-  // Callers find it under the alias of API keys once that is moved.
+  // Callers find it under the alias of API keys once the alias is moved.
   const into = names.own('keys')
   const made = { name: to, shape: keysShape, aliases: [into] }
   await createIndex(target, made)
@@ -40,7 +40,7 @@ export const copyKeys = async (target: Cluster): Promise<void> => {
     throw new Failure('conflict', `${to} has ${copies.size} API keys, ${from} has ${keys.size}.`)
 }
 
-/** Allows adding keys again after a migration that was stopped right before its end. */
+/** Allows adding keys again after a migration was interrupted right before its end. */
 export const allowKeyWrites = ({ connection, names }: Cluster): Promise<void> =>
   removeWriteBlock(connection, names.keys)
 

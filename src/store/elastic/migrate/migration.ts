@@ -28,7 +28,7 @@ type Parts = {
   readonly open: (building: Generations) => Store
 }
 
-/** Builds the next generation beside the served one and puts it in its place. */
+/** Builds the next generation beside the served one and replaces the served one by it. */
 export const migratingOf = (parts: Parts): Migrating<Store> => {
   const { cluster, source, open } = parts
   const see = () => planMigration(cluster)
@@ -69,8 +69,9 @@ export const migratingOf = (parts: Parts): Migrating<Store> => {
 }
 
 /**
- * New indices for all documents; API keys stay where they are unless their index differs. The checkpoint that is built has
- * the generation of their next one from its beginning: by that the next loader knows which index of keys is served.
+ * New indices for all documents; API keys stay in their index unless its mapping differs. The new checkpoint
+ * contains the generation of the keys from the start, so that the next loader knows which index of keys is
+ * served.
  */
 const wholeTarget = ({ names, next, keysDiffer }: MigrationState): Names => {
   const keys = keysDiffer ? next : (names.generations['keys'] ?? 0)
@@ -80,9 +81,9 @@ const wholeTarget = ({ names, next, keysDiffer }: MigrationState): Names => {
 }
 
 /**
- * Takes the lease of the served store as a loader does, whatever its version, and brings it to its checkpoint: from now
- * on no other process writes it. Throws 'conflict' while a loader is alive. Opens again what a migration had closed that
- * was stopped right before its end.
+ * Takes the lease of the served store like a loader, whatever the store's version, and brings the store to
+ * its checkpoint. From now on no other process writes it. Throws 'conflict' while a loader is alive. If an
+ * interrupted migration had closed the store right before its end, the store is reopened.
  */
 const takeLease = async (cluster: Cluster, { checkpoint, names }: MigrationState): Promise<Lease> => {
   const lease = keepLease(
@@ -135,7 +136,7 @@ const removeUnusable = async (
   )
 }
 
-/** Partitions of the new data; throws 'conflict' unless it has at least every block up to `height`. */
+/** Partitions of the new data; throws 'conflict' unless it has every block up to `height`. */
 const requireWhole = async (target: Cluster, height: number) => {
   const { connection, names } = target
   const built = (await readCheckpoint(target))?.checkpoint

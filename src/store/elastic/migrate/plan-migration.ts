@@ -17,9 +17,9 @@ export type MigrationState = {
   readonly names: Names
   readonly existing: readonly Existing[]
   readonly plan: MigrationPlan
-  /** Whether the index of API keys differs from the one of this version. */
+  /** Whether the mapping of the API keys' index differs from this version's. */
   readonly keysDiffer: boolean
-  /** A generation that was never served. */
+  /** Number of a generation that was never served. */
   readonly next: number
 }
 
@@ -86,7 +86,7 @@ const differencesOf = (
     const found = existing.find(each =>
       each.of === 'keys' ? of === 'keys' && each.aliases.includes(alias) : each.name === name,
     )
-    // The others have no documents of the chain: creating them is enough.
+    // The other indices have no documents of the chain, so creating them is enough.
     if (found === undefined) return DERIVED.has(of) ? [{ of, reason: `${name}: does not exist` }] : []
     const detail = mappingDifference(found.mapping, shape.mappings)
     return detail === undefined ? [] : [{ of, reason: `${found.name}: ${detail}` }]

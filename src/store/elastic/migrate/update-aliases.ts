@@ -7,8 +7,8 @@ import type { Lease } from '../write/keep-lease.ts'
 import { allowKeyWrites, copyKeys } from './copy-keys.ts'
 
 /**
- * Serves the new indices instead of the old ones, for all readers at the same moment. First the old checkpoint is
- * closed for good: no loader continues there, however long it slept.
+ * Serves the new indices instead of the old ones, for all readers at once. First the old checkpoint is closed
+ * for good, so that no loader continues there, however long it was suspended.
  */
 export const swap = async (
   lease: Lease,
@@ -33,7 +33,7 @@ export const swap = async (
   const actions = [
     ...old.map(({ of, name }) => ({ remove: { index: name, alias: names.served(of), must_exist: false } })),
     ...built.map(({ of, name }) => ({
-      // Documents are written under the alias of their generation, never under the served one.
+      // Documents are written under the alias of their generation, never under the served alias.
       add: { index: name, alias: names.served(of), is_write_index: false },
     })),
     ...(moveKeys

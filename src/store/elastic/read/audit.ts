@@ -18,11 +18,11 @@ import { OutOfDate } from './out-of-date.ts'
 import { heightOf } from './view.ts'
 import { type MissingDocument, openWholePits } from './whole-pit.ts'
 
-/** Documents per page: transactions of a few KB each make a few MB. */
+/** Documents per page: transactions of a few KB each make a page of a few MB. */
 const PAGE = 1_000
 /** Maximum hits of a search (`index.max_result_window`). */
 const WINDOW = 10_000
-/** A loader publishes every few seconds, some milliseconds after its refresh. */
+/** Maximum attempts. A loader publishes every few seconds, some milliseconds after its refresh. */
 const TRIES = 200
 const WAIT_MS = 50
 
@@ -37,8 +37,8 @@ type Hits = { readonly hits: { readonly hits: readonly Hit[] } }
 type Reading = ReadCluster & { readonly pits: ReadonlyMap<string, Pit>; readonly at: PublishedMeta }
 
 /**
- * All stored documents of one published height: one point in time of each index, taken while nothing newer was visible,
- * from copies that are not out of date. What such copies lack was lost.
+ * All stored documents of one published height: one point in time per index, taken while nothing newer was
+ * visible, from copies that are not out of date. Documents that such copies lack were lost.
  */
 export const openAudit = async (cluster: Cluster): Promise<Audit> => {
   const { connection, names, clock } = cluster
@@ -71,7 +71,7 @@ export const openAudit = async (cluster: Cluster): Promise<Audit> => {
   }
 }
 
-/** The indices of documents of each kind, by its name. */
+/** The indices of each kind of document, by name of the kind. */
 const wantedOf = (names: Names, { partitions }: PublishedMeta) =>
   new Map(
     [...historyIndices, ...stateIndices].map(index => [
@@ -94,8 +94,8 @@ const pitOf = ({ pits }: Reading, index: AnyIndex): Pit => {
 }
 
 /**
- * No batch is committed beyond the published one, so no loader wrote the newer documents: state is written only after
- * its batch is committed.
+ * Whether no batch is committed beyond the published one. Then no loader wrote the newer documents, because
+ * state is written only after its batch is committed.
  */
 const isQuiet = async (reading: Reading): Promise<boolean> =>
   (await readCheckpoint(reading))?.checkpoint.batch === reading.at.batch
@@ -117,7 +117,7 @@ const auditOf = (reading: Reading, close: () => Promise<void>): Audit => ({
   close,
 })
 
-/** Documents in the index where readers look for them. */
+/** Documents from the index where readers look for them. */
 const hitsOf = async (
   reading: Reading,
   { index, ids }: { readonly index: AnyIndex; readonly ids: readonly string[] },
@@ -147,7 +147,7 @@ const scan = async function* <I extends AnyIndex>(
       query: { bool: { filter: [query] } },
       search_after: after,
     })
-    // It may fail before anybody waits for it.
+    // The search may fail before the caller awaits it.
     page.catch(() => undefined)
     return page
   }
@@ -155,7 +155,7 @@ const scan = async function* <I extends AnyIndex>(
     const { hits } = await page
     const last = hits.hits.at(-1)
     if (last === undefined) return
-    // The server finds the next ones while the caller works on these.
+    // The server finds the next page while the caller works on this one.
     page = next(last.sort)
     yield hits.hits.map(hit => foundOf(reading, index, hit))
   }
@@ -165,7 +165,7 @@ const foundOf = <I extends AnyIndex>(reading: Reading, index: I, hit: Hit): Foun
   const stray = strayOf(reading, index, hit)
   return {
     id: hit._id,
-    // Readers refuse a version that is newer than the published one, so it counts as unreadable.
+    // Readers refuse a version newer than the published one, so it counts as unreadable.
     doc:
       index.kind === 'state' && hit._version > versionAt(stampOf(reading.at))
         ? undefined

@@ -13,9 +13,9 @@ const metaAt = (height: number): PublishedMeta => ({
   partitions: [0],
 })
 
-/** Views are told apart by their height alone. */
+/** The height alone distinguishes the views. */
 const open = ({ end }: PublishedMeta) => ({ view: { at: end } as View, foundNothing: false })
-/** A store that is whole, where no time passes. */
+/** Options of an undamaged store in which no time passes. */
 const STILL = {
   open,
   whole: { require: async () => {}, requireNow: async () => {} },
@@ -26,7 +26,7 @@ const STILL = {
   underRepair: () => new Failure('unavailable', 'under repair'),
 }
 
-/** Sessions over a script of published heights: each look takes the next one, the last one stays. */
+/** Sessions over a script of published heights: each read takes the next one; the last one repeats. */
 const scripted = (heights: readonly number[]) => {
   let looks = 0
   const waits: number[] = []
@@ -154,7 +154,7 @@ test('read: work done at a height that is no longer published does not count', a
   const worked: number[] = []
   const work = async ({ at }: View) => {
     worked.push(at.height)
-    // Such as "not found", said of a height that has passed.
+    // An answer such as "not found" applies to a height that has passed.
     if (at.height === 4) throw new Failure('not_found', 'not yet')
     return at.height
   }

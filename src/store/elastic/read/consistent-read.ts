@@ -7,45 +7,46 @@ import { type HeightOptions, knownHeight, waitMs } from './known-height.ts'
 import { COPIES_TRIED, OutOfDate } from './out-of-date.ts'
 
 /**
- * Thrown inside a view that could see something newer than its height: a loader has refreshed the state and is about to
- * publish it. The read begins again.
+ * Thrown inside a view that could see data newer than its height: a loader has refreshed the state and is
+ * about to publish it. The read begins again.
  */
 export class Newer extends Error {}
 
-/** A view of a height, and whether it found nothing where a lost document may have been. */
+/** A view of a height, and whether it missed a document that may have been lost. */
 export type Opened = { readonly view: View; foundNothing: boolean }
 
 export type OpenOptions = {
   readonly signal?: AbortSignal | undefined
-  /** Reads what is there, as damaged or out of date as it may be. */
+  /** Reads the stored data even if it is damaged or out of date. */
   readonly damaged?: boolean
 }
 
 export type ReadOptions = HeightOptions & {
   readonly open: (at: PublishedMeta, how: OpenOptions) => Opened
   readonly whole: Pick<ReturnType<typeof wholeness>, 'require' | 'requireNow'>
-  /** How long a read without a signal is tried. */
+  /** Maximum time that a read without a signal is retried, milliseconds. */
   readonly timeoutMs: number
   /** Called when a read has ended. */
   readonly onRead?: ((end: ReadEnd) => void) | undefined
 }
 
 /**
- * Runs work on views of one height. State documents carry the height they were written at, and every read of a view
- * refuses newer ones; a copy that lacks what was written last is refused as well, and the read begins again, on another
- * copy by chance. So work that ends is true at the view's height, however long it took and however long that height was
- * known before.
+ * Runs work on views of one height. State documents have the stamp of the batch that wrote them, and every
+ * read of a view refuses newer ones. A copy that lacks the last written document is refused as well, and the
+ * read begins again, possibly on another copy. So work that succeeds is true at the view's height, however
+ * long it took and however long that height was known before.
  *
- * The height known from the last call saves a round trip: work begins with it while the published one is read, and
- * counts only if both are the same. A height that was published `READ_SERVES_MS` before a call is always seen by it.
+ * The height known from the last call saves a round trip: work begins with it while the published height is
+ * read, and counts only if both are the same. A call always sees a height that was published `READ_SERVES_MS`
+ * before it.
  *
- * What fails or finds nothing counts only if the store has lost no data.
+ * Failures and empty results count only if the store has lost no data.
  */
 export const consistentReads = (options: ReadOptions) => {
   const { open, whole, now, onRead } = options
   const height = knownHeight(options)
   const { failureOf, waitToRepeat } = repeating(options)
-  /** The height that a read begins with, and the published one, which may still be read. */
+  /** The height that a read begins with, and the published height, which may still be loading. */
   const begin = async ({ signal, damaged }: OpenOptions) => {
     const what = 'the store was checked'
     if (signal?.aborted) throw passed(what)
@@ -91,9 +92,9 @@ export const consistentReads = (options: ReadOptions) => {
   return { read, expire, fresh, readUnrepaired }
 }
 
-/** What becomes of a try that failed or found nothing. */
+/** Handles attempts that failed or found nothing. */
 const repeating = ({ whole, now, sleep, readPublished, timeoutMs }: ReadOptions) => ({
-  /** Why an attempt failed, or found nothing; undefined: what it gave is right. */
+  /** The error of an attempt that failed or found nothing; undefined: its result is right. */
   failureOf: async (failure: unknown, tried: Attempt): Promise<unknown> => {
     const { at, damaged, foundNothing, signal } = tried
     if (isMissingIndex(failure) && (await readPublished(undefined))?.batch !== at.batch) return new Newer()
@@ -101,7 +102,7 @@ const repeating = ({ whole, now, sleep, readPublished, timeoutMs }: ReadOptions)
       await untilAborted(whole.requireNow(), signal, STORE_SEEN)
     return failure
   },
-  /** Returns when a read that failed may begin again; throws where it will not go well then. */
+  /** Resolves when a failed read may begin again; throws if the read must not be retried. */
   waitToRepeat: async (failure: unknown, tried: Attempt): Promise<void> => {
     const { at, attempt, since, signal } = tried
     const isNewer = failure instanceof Newer
@@ -109,14 +110,14 @@ const repeating = ({ whole, now, sleep, readPublished, timeoutMs }: ReadOptions)
     const isAborted = signal?.aborted === true
     const mayGoWell = isNewer || (isOld && attempt + 1 < COPIES_TRIED)
     if (mayGoWell && !isAborted && now() - since <= timeoutMs) return sleep(waitMs(attempt))
-    // No copy was whole: servers are cut off, unless the store turns out to have lost data.
+    // All copies were out of date: servers are cut off, unless the store turns out to have lost data.
     if (isOld) await untilAborted(whole.requireNow(), signal, STORE_SEEN)
     if (!isNewer) throw failure
     throw isAborted ? replaced(at) : unpublished(at)
   },
 })
 
-/** One try of a read. */
+/** One attempt of a read. */
 type Attempt = {
   readonly at: PublishedMeta
   readonly attempt: number
@@ -129,14 +130,17 @@ type Attempt = {
 const STORE_SEEN = 'the store was looked at'
 const HEIGHT_READ = 'the published height was read'
 
-/** The published height, which may still be read for another caller. */
+/** The published height, which another caller may still be reading. */
 const seen = (
   published: PublishedMeta | Promise<PublishedMeta>,
   signal: AbortSignal | undefined,
 ): PublishedMeta | Promise<PublishedMeta> =>
   published instanceof Promise ? untilAborted(published, signal, HEIGHT_READ) : published
 
-/** What work gave; `failure` undefined: its value. It may wait for more than its own requests, so it is left when the signal aborts. */
+/**
+ * The outcome of work: its value if `failure` is undefined. Work may wait for more than its own requests, so
+ * it is abandoned when the signal aborts.
+ */
 const settled = async <T>(
   work: Promise<T>,
   signal: AbortSignal | undefined,
@@ -149,7 +153,9 @@ const settled = async <T>(
   }
 }
 
-/** The promise, or a 'deadline' as soon as the signal aborts; `what` completes "The deadline passed before …". */
+/**
+ * The promise, or a 'deadline' failure when the signal aborts; `what` completes "The deadline passed before".
+ */
 export const untilAborted = async <T>(
   promise: Promise<T>,
   signal: AbortSignal | undefined,

@@ -5,7 +5,7 @@ import { OutOfDate } from './out-of-date.ts'
 
 const INDEX = 'iost-transactions-000000'
 
-/** What `work` comes to at a copy that has some hits and lacks the last document of its index. */
+/** The outcome of `work` at a copy that has some hits and lacks the last document of its index. */
 const atOldCopy = async <T>(
   hits: readonly object[],
   work: (proving: Parameters<typeof searchHistory>[0]) => Promise<T>,

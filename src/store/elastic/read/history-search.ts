@@ -8,7 +8,9 @@ import type { Proving } from './proved-docs.ts'
 export type Hit = { readonly _id: string; readonly _source: Source }
 
 type Search = {
-  /** Not inside a `bool`, nor the answer filtered: `bool` costs some per cent of a page's time, `filter_path` a sixth. */
+  /**
+   * Without a `bool` around it, which costs some per cent of a page's time. `filter_path` would cost a sixth.
+   */
   readonly query: object
   readonly size: number
   /** Absent: all fields. */
@@ -16,10 +18,11 @@ type Search = {
 }
 
 /**
- * Hits in indices of history, whose documents never change: what is found is right. Where fewer than `wanted` are found,
- * a second search tells whether there are no more, or a copy is out of date, which throws `OutOfDate`. With `by` not hits
- * are counted, but values of that field: hits that share one do not stand for another value. Nor is it known that there are
- * no more where the hits are not enough (`isEnough`).
+ * Hits in indices of history. Its documents never change, so every hit is right. If there are fewer than
+ * `wanted`, a second search shows whether there are no more or a copy is out of date, which throws
+ * `OutOfDate`. With `by`, distinct values of that field are counted instead of hits, because hits with the
+ * same value do not stand for another value. If `isEnough` rejects the hits, the second search is needed as
+ * well.
  */
 export const searchHistory = async (
   proving: Proving,
@@ -45,8 +48,8 @@ type NamedHit = Hit & { readonly _index?: string; readonly matched_queries?: rea
 const [OWN, LAST] = ['own', 'last']
 
 /**
- * As `searchHistory`, with the proof that nothing is missing: the last documents of the indices are among the hits, so
- * they were seen by the same search of the same copies.
+ * Like `searchHistory`, with the proof that nothing is missing: the last documents of the indices are among
+ * the hits, so the same search of the same copies saw them.
  */
 export const provedHistory = (
   proving: Proving,
@@ -80,7 +83,7 @@ export const provedHistory = (
     return hits.filter(({ matched_queries }) => matched_queries?.includes(OWN))
   })
 
-/** In requests of as many indices as fit. */
+/** Searches the indices in requests of as many indices as fit. */
 const inParts = async (
   indices: readonly string[],
   search: (part: readonly string[]) => Promise<readonly Hit[]>,

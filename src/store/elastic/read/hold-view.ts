@@ -14,16 +14,16 @@ import { OutOfDate } from './out-of-date.ts'
 import { queryOf } from './ranking.ts'
 import { openWholePits } from './whole-pit.ts'
 
-/** How long Elasticsearch keeps what nobody closes: longer than a reader may stall, and than a plan makes it wait. */
+/** Keep-alive of points in time that nobody closes: longer than a reader stalls or its plan makes it wait. */
 const KEEP = '5m'
-/** Documents of one search: each search passes over all that were read before. */
+/** Documents per search: each search skips all documents that were read before. */
 const AT_ONCE = 5_000
 
 type Options = {
   readonly indices: readonly StateIndex[]
   readonly signal: AbortSignal | undefined
   readonly timeoutMs: number
-  /** The published height as it is now, never below one that was seen. */
+  /** The current published height, never below one seen before. */
   readonly published: () => Promise<PublishedMeta>
   readonly viewOf: (at: PublishedMeta) => View
 }
@@ -37,16 +37,16 @@ type Hit = {
 type Hits = { readonly hits: { readonly hits: readonly Hit[] } }
 
 /**
- * A point in time of each index that is exactly the state of a published height. Why it is:
+ * A point in time of each index that is exactly the state of a published height. The reasons:
  *
- * - All of a height is searchable before the height is published, and the point in time is taken after the height was
- *   read, from a copy that shows the last document of the index, so nothing of it is missing.
- * - Every document carries the stamp of the batch that wrote it, and none is deleted but by a repair. The point in time
- *   is used only if it has no document with a later stamp, so nothing of it is newer.
- * - A repair closes the published record before it takes anything back, so the record that is still the same after the
- *   points in time were taken says that none of them was taken during a repair.
+ * - All data of a height is searchable before the height is published. The point in time is taken after the
+ *   height was read, from a copy that shows the index's last document, so nothing of the height is missing.
+ * - Every document has the stamp of the batch that wrote it, and only a repair deletes documents. The point
+ *   in time is used only if it has no document with a later stamp, so nothing is newer than the height.
+ * - A repair closes the published record before it reverts anything. If the record is unchanged after the
+ *   points in time were taken, none of them was taken during a repair.
  *
- * Between the refresh of a batch and its publication there is something newer: it is tried again.
+ * Between the refresh of a batch and its publication there are newer documents: the attempt is repeated.
  */
 export const holdView = async (
   cluster: ReadCluster & { readonly clock: { now(): number; sleep(ms: number): Promise<void> } },
@@ -128,8 +128,8 @@ const heldView = ({ hold: _, ...view }: View, { at, pits, signal }: Taken): View
 }
 
 /**
- * Documents of a ranking from one end to the other, for one caller after the other; a step back begins anew. What comes
- * next is read while the documents before are used.
+ * Documents of a ranking from one end to the other, for sequential callers; a step back starts from the top.
+ * The next documents are read while the previous ones are used.
  */
 const cursorOf = (pit: Pit, at: PublishedMeta, { index, order, group }: Ranking<StateIndex>) => {
   const { query, sort } = queryOf(order, group)
@@ -145,15 +145,15 @@ const cursorOf = (pit: Pit, at: PublishedMeta, { index, order, group }: Ranking<
     return exactly(at, answer)
   }
   const begin = (): Walk => ({ position: 0, ready: [], next: search(undefined) })
-  /** Takes what was read ahead; while it is used, the next is read. */
+  /** Takes the documents that were read ahead, and begins to read the next ones. */
   const more = async (walk: Walk): Promise<void> => {
     const hits = (await walk.next) ?? []
     const last = hits.at(-1)
     walk.next = undefined
-    // A double does not hold every amount among the sort values; the document has it as text.
+    // A double among the sort values cannot represent every amount; the document has the amount as text.
     if (last !== undefined && hits.length === AT_ONCE)
       walk.next = search([...keysOf(last, { order, group }), last.sort.at(-1)])
-    // It fails when its turn comes.
+    // The failure is thrown when these documents are needed.
     walk.next?.catch(() => undefined)
     walk.ready = walk.ready.length === 0 ? hits : [...walk.ready, ...hits]
   }
@@ -179,10 +179,13 @@ const cursorOf = (pit: Pit, at: PublishedMeta, { index, order, group }: Ranking<
   }
 }
 
-/** How far a ranking was passed over, what was read beyond that, and the search for what follows; undefined: nothing does. */
+/**
+ * Number of documents passed, the documents read beyond that, and the search for the following ones;
+ * undefined: none.
+ */
 type Walk = { position: number; ready: readonly Hit[]; next: Promise<readonly Hit[]> | undefined }
 
-/** The values of a hit that its ranking is sorted by. */
+/** The values by which the ranking sorts a hit. */
 const keysOf = (
   { _id, _source }: Hit,
   { order, group }: Pick<Ranking<StateIndex>, 'order' | 'group'>,
@@ -196,7 +199,7 @@ const keysOf = (
   return group === undefined ? own : [group, ...own]
 }
 
-/** The hits, which are all of the held height or below. */
+/** The hits, none of which is newer than the held height. */
 const exactly = (at: PublishedMeta, { hits }: Hits): readonly Hit[] => {
   for (const { _id, _version } of hits.hits)
     if (_version > versionAt(stampOf(at)))

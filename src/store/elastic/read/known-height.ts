@@ -8,18 +8,18 @@ export type HeightOptions = {
   readonly sleep: (ms: number) => Promise<void>
   readonly now: () => number
   readonly nothing: () => Failure
-  /** What is thrown for a height that is under repair. */
+  /** The failure for a height under repair. */
   readonly underRepair: () => Failure
 }
 
-/** Waits between tries, milliseconds; from a refresh to its publication it is a few. */
+/** Pauses between attempts, milliseconds; publication follows a refresh within a few milliseconds. */
 const WAITS_MS = [2, 4, 8, 16, 32, 50]
 export const waitMs = (attempt: number): number => WAITS_MS[Math.min(attempt, WAITS_MS.length - 1)] ?? 0
-/** Reads, a second of waiting in all, after which a height below the last one is believed. */
+/** Number of reads, over about a second, after which a height below the last known one is believed. */
 const LAG_TRIES = 24
 /**
- * The published height is read once for all callers that come within these milliseconds: a busy service reads it a
- * hundred times a second, not once for each request.
+ * The published height is read once for all callers within this time, in milliseconds. A busy service reads
+ * it a hundred times a second, not once per request.
  */
 export const READ_SERVES_MS = 10
 
@@ -27,7 +27,7 @@ export const READ_SERVES_MS = 10
 const stampOrNone = (published: PublishedMeta | undefined): number =>
   published === undefined ? -1 : stampOf(published)
 
-/** The published height as this process knows it: the last one, and reading it again. */
+/** The published height as this process knows it: the last known height, and ways to read it again. */
 export const knownHeight = ({ readPublished, sleep, now, nothing, underRepair }: HeightOptions) => {
   let known: PublishedMeta | undefined
   let shared: Shared | undefined
@@ -36,16 +36,16 @@ export const knownHeight = ({ readPublished, sleep, now, nothing, underRepair }:
   const fresh = async (signal: AbortSignal | undefined): Promise<PublishedMeta> => {
     const before = known
     let read = await readPublished(signal)
-    // Nearly always it is the one that is known already.
+    // Nearly always the read height is the known one.
     if (read === undefined || read !== before || known !== before) read = await taken(read, before, signal)
     return requireRepaired(read)
   }
-  /** The height, if it may be read. */
+  /** The height, unless it is under repair. */
   const requireRepaired = (published: PublishedMeta): PublishedMeta => {
     if (published.mending && !mayReadUnrepaired) throw underRepair()
     return published
   }
-  /** The height that is known once one was read; `before`: the one that was known before that. */
+  /** The known height after a read that found `found`; `before`: the known height when that read began. */
   const taken = async (
     found: PublishedMeta | undefined,
     before: PublishedMeta | undefined,
@@ -53,15 +53,15 @@ export const knownHeight = ({ readPublished, sleep, now, nothing, underRepair }:
   ): Promise<PublishedMeta> => {
     const least = stampOrNone(before)
     const read = await notBelow(least, found, { sleep, again: () => readPublished(signal) })
-    // A read that began later and ended sooner may have brought a newer height meanwhile.
+    // A read that began later and ended sooner may have found a newer height meanwhile.
     if (known !== undefined && read !== undefined && stampOf(known) > least && stampOf(read) < stampOf(known))
       return known
-    // What is the same keeps its value, and with it what is cached by it. A batch is published again with its inventory.
+    // An equal record keeps its object and thus its cache. A batch is published again with its inventory.
     if (read === undefined || !Bun.deepEquals(read, known)) known = read
     if (known === undefined) throw nothing()
     return known
   }
-  /** As `fresh`, or as another caller read it just now: by then `known` may be newer than that read, never older. */
+  /** Like `fresh`, or another caller's recent read; `known` may be newer than that read, never older. */
   const current = (signal: AbortSignal | undefined): PublishedMeta | Promise<PublishedMeta> => {
     const at = now()
     if (shared !== undefined && Math.abs(at - shared.at) < READ_SERVES_MS)
@@ -69,7 +69,7 @@ export const knownHeight = ({ readPublished, sleep, now, nothing, underRepair }:
     shared = sharedRead(at, fresh(signal))
     return shared.reading
   }
-  /** A read that failed, or whose caller gave up, counts for nobody else. */
+  /** A read that failed, or whose caller gave up, is not used for other callers. */
   const afterThat = async ({ reading }: Shared, signal: AbortSignal | undefined): Promise<PublishedMeta> => {
     return (await isFulfilled(reading)) && known !== undefined ? requireRepaired(known) : fresh(signal)
   }
@@ -77,11 +77,11 @@ export const knownHeight = ({ readPublished, sleep, now, nothing, underRepair }:
     known: () => known,
     fresh,
     current,
-    /** After a publication: the next caller reads for itself. */
+    /** Called after a publication: the next caller reads the height itself. */
     expire: (): void => {
       shared = undefined
     },
-    /** From here on what a repair has not finished is read, too. */
+    /** From now on the state of an unfinished repair is read, too. */
     readUnrepaired: (): void => {
       mayReadUnrepaired = true
     },
@@ -94,7 +94,9 @@ const isFulfilled = (reading: Promise<unknown>): Promise<boolean> =>
     () => false,
   )
 
-/** Replicas lag: a read may return an older height, and we never go back. If it stays lower, the store was recreated. */
+/**
+ * Replicas lag: a read may return an older height, which is ignored. If it stays, the store was recreated.
+ */
 const notBelow = async (
   least: number,
   found: PublishedMeta | undefined,
@@ -108,7 +110,7 @@ const notBelow = async (
   return read
 }
 
-/** A read of the height that several callers wait for. */
+/** A read of the height that several callers share. */
 type Shared = { readonly at: number; isDone: boolean; readonly reading: Promise<PublishedMeta> }
 const sharedRead = (at: number, reading: Promise<PublishedMeta>): Shared => {
   const made: Shared = { at, isDone: false, reading }
@@ -124,9 +126,9 @@ const sharedRead = (at: number, reading: Promise<PublishedMeta>): Shared => {
 type ReadPublished = HeightOptions['readPublished']
 
 /**
- * Reads the published height, and keeps the last readable one when the migration of a newer program publishes documents
- * of another edition. The old indices stay complete until an operator deletes them, so a running program answers from
- * them until it is restarted.
+ * Reads the published height. When the migration of a newer program publishes documents of another edition,
+ * returns the last readable height instead. The old indices stay complete until an operator deletes them, so
+ * a running program answers from them until it is restarted.
  */
 export const readableFrom = (read: ReadPublished): ReadPublished => {
   let last: PublishedMeta | undefined
@@ -138,7 +140,7 @@ export const readableFrom = (read: ReadPublished): ReadPublished => {
     const found = await read(signal)
     const isOther = found?.edition !== undefined && found.edition !== EDITION
     if (last !== undefined && isOther && found.edition !== last.edition) return last
-    // What a read that began earlier found may be older.
+    // A read that began earlier may have found an older record.
     if (own > lastBegun) {
       lastBegun = own
       last = found

@@ -11,7 +11,7 @@ import type { Reader } from './proved-docs.ts'
 /** Rows per request; a page has at most some hundred, only exports have more. */
 const ROWS_AT_ONCE = 5000
 
-/** Rows `first` … `last` of a list, as `View.records`. */
+/** Rows `first` … `last` of a list, see `View.records`. */
 export const recordsOf = async (
   reader: Reader,
   list: ListDoc,
@@ -32,7 +32,7 @@ export const recordsOf = async (
       : await askRead(reader.connection, question, ({ text }) => {
           return docsInHits(listedRecords, text) ?? hitsIn<Hit>(what, text).map(rowOf)
         })
-  // In several requests, or asked whether a copy is out of date.
+  // Reads in several requests, or finds out whether a copy is out of date.
   if (rows.length !== size) rows = await provedRows(reader, indices, { places, size })
   if (rows.length !== size)
     throw missingData(
@@ -54,7 +54,7 @@ const inRuns = async (
 
 type Wanted = { readonly places: readonly [first: bigint, last: bigint]; readonly size: number }
 
-/** The text is put together from its numbers: writing it as JSON takes as long as a row. */
+/** The text is concatenated from its numbers: serializing it as JSON takes as long as reading a row. */
 const questionOf = (
   { signal }: Reader,
   indices: readonly string[],
@@ -80,7 +80,7 @@ const provedRows = async (
 
 const rowOf = ({ _id, _source }: Hit): ListedRecord => decode(listedRecords, _id, _source)
 
-/** The indices that rows of a list are in. */
+/** The indices that contain rows of a list. */
 const indicesOf = (
   reader: Reader,
   list: ListDoc,
@@ -88,7 +88,7 @@ const indicesOf = (
 ): readonly string[] =>
   partitionsOf(list.starts, first, last).map(partition => reader.recordIndices[partition] as string)
 
-/** The partitions of a list with rows `first` … `last`; `starts` as in its document, ascending. */
+/** The partitions of a list with rows `first` … `last`; `starts` is ascending, as in the list's document. */
 export const partitionsOf = (
   starts: readonly (readonly [partition: number, ordinal: number])[],
   first: number,
@@ -98,7 +98,7 @@ export const partitionsOf = (
     .filter(([, ordinal], at) => ordinal <= last && (starts[at + 1]?.[1] ?? Number.MAX_SAFE_INTEGER) > first)
     .map(([partition]) => partition)
 
-/** Ids have the order of ordinals. */
+/** Ids have the same order as ordinals. */
 const inOrder = (rows: readonly ListedRecord[]): readonly ListedRecord[] =>
   rows.every(({ id }, at) => at === 0 || id > (rows[at - 1] as ListedRecord).id)
     ? rows

@@ -20,24 +20,25 @@ type Terms = {
   readonly _shards?: { readonly failed?: number }
 }
 
-/** Longest that the server looks for terms; a list of terms takes it some milliseconds. */
+/** Time limit of the server's search for terms; a list of terms takes it some milliseconds. */
 const TIMEOUT = '10s'
 
-/** Names asked for where some of the first ones are of no document any more. */
+/** Names per further request, when documents of some of the first names no longer exist. */
 const MORE = 1_000
 
 /**
- * Documents whose names begin with a text, by name. The names come from the list of terms itself, which is sorted: a
- * search would visit all that match. Terms of documents that were removed or changed stay in it for a while, so the
- * documents decide. Throws `Newer` when something newer than the view could be seen, for a name may be gone with it, and
- * `OutOfDate` when the list lacks a name, since it may be that of any copy.
+ * Documents whose names begin with a text, by name. The names come from the sorted list of terms itself,
+ * because a search would visit all matches. Terms of removed or changed documents stay in the list for a
+ * while, so the documents decide. Throws `Newer` when data newer than the view could be seen, because a name
+ * may have disappeared with it. Throws `OutOfDate` when the list lacks a name, because it may be from any
+ * copy.
  */
 export const docsStartingWith = async <I extends NamedIndex>(
   { reader, getMany }: Reading<I>,
   index: I,
   { text, limit }: { readonly text: string; readonly limit: number },
 ): Promise<readonly DocOf<I>[]> => {
-  // Names are ids; a query for a longer text may be refused.
+  // Names are ids; Elasticsearch may refuse a query for a longer text.
   if (Buffer.byteLength(text) > MAX_ID_BYTES) return []
   const field: string = index.named
   const found: DocOf<I>[] = []
@@ -98,7 +99,7 @@ const termsOf = async (
   return expected({ connection, what }, answer.terms, Array.isArray)
 }
 
-/** Names from a text to the end of all that begin with it, or to one of them, inclusive. */
+/** Names from `text` to the last name with that prefix, or to `until`, inclusive. */
 type Span = {
   readonly field: string
   readonly text: string

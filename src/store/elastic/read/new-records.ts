@@ -1,19 +1,19 @@
 import { placeOf } from '#indices/list.ts'
 import type { RecordDoc } from '#indices/record.ts'
 
-/** Places asked for in one search: an index gives at most 10,000 hits, and the documents that prove it are among them. */
+/** Places per search: an index returns at most 10,000 hits, some of which prove that the copy is current. */
 const MOST_PLACES = 9_000
-/** Rows of one list that are looked for at once; a list has a few new ones as a rule. */
+/** Maximum rows of one list per search; a list usually has a few new ones. */
 const MOST_OF_LIST = 64
-/** So that a row that is missing shows by the one behind it. */
+/** Two, so that the row after a missing one reveals it. */
 const LEAST_OF_LIST = 2
 
-/** The rows that have one of some places, each row once; places that no row of the height has are left out. */
+/** The rows with one of the places, each row once; places without a row at this height are omitted. */
 type RowsAt = (places: readonly bigint[]) => Promise<readonly RecordDoc[]>
 
 /**
- * `View.newRecords` by places alone, which are all that rows are found by: the places that come next in each list are
- * looked up, and further ones of those lists that had all of them.
+ * `View.newRecords` by places alone, the only field by which rows are found: looks up the next places of each
+ * list, and further places of the lists that had all of them.
  */
 export const newRecordsOf = async (
   lists: ReadonlyMap<number, number>,

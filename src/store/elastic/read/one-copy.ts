@@ -8,7 +8,7 @@ import { untilAborted } from './consistent-read.ts'
 import { OutOfDate } from './out-of-date.ts'
 import type { Proving } from './proved-docs.ts'
 
-/** The answer to one of several searches; `H`: a hit. */
+/** The answer to one of several searches; `H`: type of a hit. */
 export type Searched<H> = {
   readonly hits?: { readonly total?: { readonly value: number }; readonly hits?: readonly H[] }
 }
@@ -17,10 +17,10 @@ type Part<H> = Searched<H & { readonly _version?: number }> & {
   readonly error?: ElasticError
 }
 
-/** Searches after which it is asked again which servers have a copy. */
+/** Searches after which the servers with a copy are looked up again. */
 const USES = 1_000
 
-/** Servers with a copy of an index, as they were last asked for. */
+/** Servers with a copy of an index, as of the last lookup. */
 type Servers = { readonly nodes: Promise<readonly string[]>; uses: number }
 const known = new WeakMap<Connection, Map<string, Servers>>()
 
@@ -30,7 +30,7 @@ const serversOf = (connection: Connection): Map<string, Servers> => {
   return servers
 }
 
-/** Shared by all callers, so none of them may abort it. */
+/** All callers share the lookup, so none of them may abort it. */
 const askFor = (connection: Connection, index: string): Servers => {
   const nodes = shardCopies(connection, [index]).then(all => all.get(index) ?? [])
   nodes.catch(() => undefined)
@@ -47,7 +47,7 @@ const copyOf = async ({ connection, signal }: Proving, index: string): Promise<s
   return nodes[Math.floor(Math.random() * nodes.length)] ?? ''
 }
 
-/** The master says which servers these are. No search waits for it, since a hung one does not answer. */
+/** Looks up the servers at the master. No search waits for this, because a hung master does not answer. */
 const renew = (connection: Connection, index: string, found: Servers): void => {
   const next = askFor(connection, index)
   next.nodes.then(
@@ -59,9 +59,10 @@ const renew = (connection: Connection, index: string, found: Servers): void => {
 }
 
 /**
- * Searches of one index, one after the other on the same copy, which shows the last document of the index before the
- * first of them. Elasticsearch passes a search that fails on to another copy, so they are bound to one server; after a
- * failure the next try takes a server anew. Throws `OutOfDate` if the copy lacks that document.
+ * Searches of one index, sequentially on the same copy, which shows the last document of the index before the
+ * first search. Elasticsearch retries a failed search on another copy, so all searches are bound to one
+ * server; after a failure the next attempt chooses a server again. Throws `OutOfDate` if the copy lacks that
+ * document.
  */
 export const searchOneCopy = async <H>(
   proving: Proving,
@@ -93,7 +94,7 @@ const searchOnce = async <H>(
     what,
     method: 'POST',
     path: '/_msearch',
-    // In this order.
+    // Makes the server run the searches in this order.
     query: { max_concurrent_searches: '1' },
     lines: all
       .map(body => `${writeJson(head)}\n${writeJson({ track_total_hits: false, ...body })}\n`)

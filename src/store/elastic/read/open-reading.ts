@@ -12,7 +12,7 @@ import { holdView } from './hold-view.ts'
 import { readableFrom } from './known-height.ts'
 import { viewsOf } from './open-views.ts'
 
-/** A read without a deadline of its own is tried again for this time. */
+/** Time that a read without its own deadline is retried, milliseconds. */
 const TIMEOUT_MS = 10_000
 
 export type Reading = ReturnType<typeof openReading>
@@ -55,14 +55,14 @@ export const openReading = (cluster: Cluster) => {
     },
     partitions: async () => (await published())?.partitions ?? FIRST_PARTITION,
     whole: requireWhole,
-    /** The published height was written by this process: the next read asks for it. */
+    /** Called when this process has published a height: the next read requests it. */
     expire: (): void => {
       forget()
       expire()
     },
-    /** Indices were created or repaired: the next read checks them again. */
+    /** Called when indices were created or repaired: the next read checks them again. */
     checkAgain: whole.expire,
-    /** From here on this process also reads what a repair has not finished. */
+    /** From now on this process also reads the state of an unfinished repair. */
     beginRepair: readUnrepaired,
   }
 }

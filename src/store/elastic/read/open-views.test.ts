@@ -42,7 +42,7 @@ test('rememberState: a document that several views read at the same time takes r
   expect(docs.get(lists, 'b')).toBeDefined()
 })
 
-/** Views of a store at which nobody answers: they are told apart by what they share, their edition. */
+/** Views of a store without a server; their edition, the cache they share, distinguishes them. */
 const opener = () => {
   let now = 0
   const views = viewsOf({

@@ -9,12 +9,15 @@ import type { Opened, OpenOptions } from './consistent-read.ts'
 import type { Remembered } from './proved-docs.ts'
 import { openView } from './view.ts'
 
-/** Only a repair changes documents of a published batch; its changes are seen after this time at the latest. */
+/**
+ * Only a repair changes documents of a published batch; its changes are visible after this time at the
+ * latest. Milliseconds.
+ */
 const KEPT_MS = 1_000
-/** Maximum characters that are kept; 8,000,000 take at most 20 MB of memory. */
+/** Maximum characters in the cache; 8,000,000 take at most 20 MB of memory. */
 const MAX_CHARACTERS = 8_000_000
 
-/** What all views of a published height have in common. */
+/** The data that all views of a published height share. */
 type Height = {
   readonly of: PublishedMeta
   readonly since: number
@@ -25,9 +28,9 @@ type Height = {
 }
 
 /**
- * Opens views of published heights. They share what they have read of a height's state: its documents do not change until
- * the next height is published, and each was checked when it was read. A view keeps the cache that it was opened with; a
- * view of another height gets a new one.
+ * Opens views of published heights. Views of a height share a cache of its state: the documents do not change
+ * until the next height is published, and each was checked when it was read. A view keeps the cache with
+ * which it was opened; a view of another height gets a new one.
  */
 export const viewsOf = ({ connection, names, clock, onCacheRead, hold }: ViewsOptions) => {
   const hints: Hints = new Map()
@@ -65,7 +68,7 @@ export const viewsOf = ({ connection, names, clock, onCacheRead, hold }: ViewsOp
       )
       return Object.assign(opened, { view })
     },
-    /** Views from here on remember nothing of those before. */
+    /** Later views share no cache with earlier ones. */
     forget: (): void => {
       height = undefined
     },
@@ -77,10 +80,10 @@ type ViewsOptions = Pick<Cluster, 'connection' | 'names' | 'onCacheRead'> & {
   readonly hold: ReadPort['hold']
 }
 
-/** For a view that does not tell whether what it reads is of its height. */
+/** For a view that does not report whether its reads are of its height. */
 const NOTHING: Remembered = { get: () => undefined, put: () => undefined }
 
-/** Once it is full it takes no more: a second later it is given up anyway. */
+/** When full, the cache accepts no more entries: a second later it is dropped anyway. */
 export const rememberState = (onRead: (isHit: boolean) => void = () => undefined): Remembered => {
   const docs = new Map<string, NonNullable<ReturnType<Remembered['get']>>>()
   let kept = 0
@@ -93,7 +96,7 @@ export const rememberState = (onRead: (isHit: boolean) => void = () => undefined
     put: (index, id, { doc: value, characters }) => {
       const key = `${index.name}/${id}`
       const size = ENTRY_CHARACTERS + characters
-      // Views that miss a document at the same time each read it; it takes room once.
+      // Views that miss a document at the same time each read it; the cache stores it once.
       if (docs.has(key) || kept + size > MAX_CHARACTERS) return
       kept += size
       docs.set(key, { value })

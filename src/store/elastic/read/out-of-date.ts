@@ -1,10 +1,13 @@
 import { Failure } from '#failure/failure.ts'
 import type { Connection } from '../client/connection.ts'
 
-/** Tries of a read after which a copy that is out of date is an answer: with two copies 1 of 256 meets the same one each time. */
+/**
+ * Attempts before a read fails with `OutOfDate`. With two copies, 1 of 256 reads meets the same one each
+ * time.
+ */
 export const COPIES_TRIED = 8
 
-/** A copy lacks what was written to its index last: its server was cut off. Another copy may answer. */
+/** A copy lacks the last write to its index, because its server was cut off. Another copy may answer. */
 export class OutOfDate extends Failure {
   constructor({ url }: Pick<Connection, 'url'>, index: string) {
     super('unavailable', `The copy of ${index} at ${url} that answered is out of date.`, {

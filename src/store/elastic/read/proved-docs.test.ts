@@ -4,7 +4,7 @@ import { provedDocs } from './proved-docs.ts'
 
 type Wanted = { readonly _index: string; readonly _id: string }
 
-/** What was asked for, request by request. */
+/** The documents of each request. */
 const requests: (readonly Wanted[])[] = []
 let server: ReturnType<typeof Bun.serve>
 let connection: Connection

@@ -7,45 +7,45 @@ import type { LastDocuments, PublishedMeta } from '../schema/checkpoint-record.t
 import type { Names } from '../schema/names.ts'
 import { OutOfDate } from './out-of-date.ts'
 
-/** Where documents are read, and what a copy of each index must show. */
+/** The source of documents, and the documents that a copy of each index must show. */
 export type Proving = {
   readonly connection: Connection
   readonly last: LastDocuments
   readonly signal?: AbortSignal | undefined
 }
 
-/** A state document of the index that it was asked for in. */
+/** A state document of the requested index. */
 type Doc = { readonly id: string }
 
 type Named = Pick<AnyIndex, 'name'>
 
-/** State documents as they were read; `value` undefined: there is none with that id. */
+/** Cached state documents; `value` undefined: no document has that id. */
 export type Remembered = {
   get(index: Named, id: string): { readonly value: Doc | undefined } | undefined
-  /** `characters`: the size of its text. */
+  /** `characters`: the size of the document's text. */
   put(index: Named, id: string, read: { readonly doc: Doc | undefined; readonly characters: number }): void
 }
 
-/** What a view reads with. */
+/** The means of a view to read. */
 export type Reader = Proving & {
   readonly names: Names
   /** The index of records of each partition. */
   readonly recordIndices: readonly string[]
   readonly published: PublishedMeta
-  /** Shared by all views. */
+  /** Hints for rankings, shared by all views. */
   readonly hints: Hints
   /** Cached state of the published batch. */
   readonly remembered: Remembered
-  /** Called when nothing is found where a lost document may have been. */
+  /** Called when a read misses a document that may have been lost. */
   readonly onNothing: () => void
-  /** Reads by id of this turn of the event loop, which are one request. */
+  /** Reads by id in this turn of the event loop, which share one request. */
   readonly asked: Asked[]
 }
 
-/** A read by id that waits for the request it becomes part of. */
+/** A read by id that waits for the request it is part of. */
 export type Asked = PromiseWithResolvers<readonly (Got | undefined)[]> & { readonly refs: readonly Ref[] }
 
-/** As `provedDocs`; all that is asked for in one turn of the event loop is one request. */
+/** Like `provedDocs`; all reads in one turn of the event loop share one request. */
 export const docsTogether = (
   reader: Proving & Pick<Reader, 'asked'>,
   refs: readonly Ref[],
@@ -73,8 +73,9 @@ const send = async (reader: Proving & Pick<Reader, 'asked'>): Promise<void> => {
 }
 
 /**
- * Documents by id as search sees them, each from a copy that has all of its index: the last document of an index is
- * read before the others in the same request, which one copy carries out in order. Throws `OutOfDate` otherwise.
+ * Documents by id in the version that a search sees, each from a copy that is complete for its index. The
+ * last document of an index is read before the others in the same request, which one copy carries out in
+ * order. Throws `OutOfDate` otherwise.
  */
 export const provedDocs = async (
   { connection, last, signal }: Proving,
@@ -93,7 +94,10 @@ export const provedDocs = async (
 
 type Proof = Ref & { readonly version: number }
 
-/** The documents from `from` on that are one request together with those that prove their indices. */
+/**
+ * The documents from `from` on that fit one request, together with the documents that prove their indices'
+ * copies current.
+ */
 const nextPart = (
   refs: readonly Ref[],
   from: number,

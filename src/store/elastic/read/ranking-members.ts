@@ -11,7 +11,7 @@ import { queryOf } from './ranking.ts'
 
 type Hit = { readonly _id: string; readonly _source: Source }
 
-/** Documents of a counted order in a range, as search sees them now. */
+/** Documents of a counted order in a range, in the version that a search sees now. */
 export const membersOf = (
   cluster: ReadCluster & Proving,
   range: StandingRange,

@@ -26,7 +26,7 @@ type Step = {
   readonly _source?: false
   readonly stored_fields?: '_none_'
 }
-/** Values of a hit's sort. */
+/** The sort values of a hit. */
 type Keys = readonly unknown[]
 type Search = (step: Step) => Promise<readonly Hit[]>
 
@@ -45,7 +45,7 @@ export const rankedRows = async <I extends StateIndex>(
   const search = rankingSearch(reader, reader.names.state(index), queryOf(order, group, range))
   const after = walksTie(range) ? keysOf(group, range.after) : undefined
   if (after !== undefined && skip > 0 && skip + limit <= WINDOW) {
-    // The names say which documents are the page's, so the tie is walked once.
+    // The names identify the page's documents, so the tie is walked once.
     const keys = await search({ size: skip + limit, search_after: after, ...KEYS_ONLY })
     const ids = keys.slice(skip).map(({ sort }) => memberId(group, String(sort.at(-1))))
     return (await getMany(ids)).map((doc, at) => doc ?? lost(index, ids[at]))
@@ -61,10 +61,10 @@ const lost = (index: StateIndex, id: string | undefined): never => {
   throw missingData(`A ranking of ${index.name} has '${id}', which is not there.`)
 }
 
-/** Hits without their documents, which cost ten times as much. */
+/** Options for hits without their documents, which cost ten times as much. */
 const KEYS_ONLY = { _source: false, stored_fields: '_none_' } as const
 
-/** Hits after others, or more than the window allows: read in steps of at most 10,000. */
+/** Hits after certain sort values, or more hits than the window allows, in steps of at most 10,000. */
 const deepHits = async (
   search: Search,
   {
@@ -113,7 +113,9 @@ export const queryOf = (order: Order, group: string | undefined, range?: RankRan
 
 const anyOf = (should: readonly object[]) => ({ bool: { should, minimum_should_match: 1 } })
 
-/** Members of a tie that are skipped one by one, at some 40 ns each; excluding them by name costs a tie this long no more. */
+/**
+ * Longest tie whose members are skipped one by one, at some 40 ns each; excluding them by name costs as much.
+ */
 const WALKED = 32_768
 
 /** Whether a range begins within a tie that is short enough to be skipped from its start. */
@@ -127,9 +129,9 @@ const keysOf = (group: string | undefined, { amount, name }: Standing): Keys => 
 ]
 
 /**
- * Amounts are bounded on both sides, so the search visits only the few documents between, at any depth. If the range
- * begins within a tie, the names before are skipped by `search_after`, which compares every document of the tie; in a
- * long tie a range of names excludes them, which costs as much as there are names in it.
+ * Amounts are bounded on both sides, so the search visits only the few documents between, at any depth. If
+ * the range begins within a tie, `search_after` skips the names before, comparing every document of the tie.
+ * In a long tie a range of names excludes them, at a cost proportional to the number of names.
  */
 const within = (order: Order, range: RankRange): readonly object[] => {
   const { after, until } = range
@@ -151,9 +153,9 @@ const within = (order: Order, range: RankRange): readonly object[] => {
 const leastOf = ({ positive }: Order): object => (positive === undefined ? {} : { gt: '0' })
 
 /**
- * Searches of one ranking. Each request also has, after it and on the same copy, a search for anything newer than the
- * view: a document that has left the ranking is in no hit, so the versions of the hits would not be enough. Throws
- * `Newer` if there is one.
+ * Searches of one ranking. Each request contains a second search, on the same copy, for any document newer
+ * than the view. The versions of the hits alone would not be enough, because a document that has left the
+ * ranking is in no hit. Throws `Newer` if there is one.
  */
 const rankingSearch = (reader: Reader, index: string, ranking: object): Search => {
   const stamp = stampOf(reader.published)

@@ -3,9 +3,9 @@ import type { Disk, ServerReport } from '#store/server-report.ts'
 import { ask } from '../client/ask.ts'
 import type { ReadCluster } from '../schema/cluster.ts'
 
-/** What the role of a loader has on all indices (`indices/roles.yml`). */
+/** Privileges of a loader's role on all indices (`indices/roles.yml`). */
 const LOADER = ['read', 'view_index_metadata', 'write', 'maintenance'] as const
-/** Answers that say: not allowed, or this server has no such API. */
+/** Statuses of servers that refuse the request or lack the API. */
 const UNTOLD = [400, 401, 403, 404, 405, 500]
 
 export const serverReportOf = async (cluster: ReadCluster): Promise<ServerReport> => {
@@ -78,7 +78,7 @@ const disksOf = async (
   })
 }
 
-/** Free bytes below which the low watermark is reached: a used share at most, or free bytes at least. */
+/** Free bytes below which the low watermark is reached: a maximum used share, or a minimum of free bytes. */
 export const leastFree = (
   totalBytes: number,
   { watermark, headroom }: { readonly watermark: string; readonly headroom: string | undefined },
@@ -92,7 +92,7 @@ export const leastFree = (
 
 const UNITS = ['b', 'kb', 'mb', 'gb', 'tb', 'pb']
 
-/** `200gb`; undefined: no number of bytes, such as a share or −1. */
+/** Parses a size such as `200gb`; undefined: not a number of bytes, such as a share or −1. */
 const bytesIn = (text: string): number | undefined => {
   const [, digits, unit] = /^([\d.]+)([kmgtp]?b)$/i.exec(text) ?? []
   return digits === undefined || unit === undefined

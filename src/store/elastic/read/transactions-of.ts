@@ -7,12 +7,12 @@ import { hashTerm } from '../schema/hash-term.ts'
 import { provedHistory } from './history-search.ts'
 import type { Proving } from './proved-docs.ts'
 
-/** Hashes of one search. */
+/** Hashes per search. */
 const AT_ONCE = 100
-/** More documents than share the first 8 bytes of a hash. */
+/** More documents than ever share the first 8 bytes of a hash. */
 const MOST_FOUND = 16
 
-/** Transactions up to the checkpoint that have one of these hashes. */
+/** Transactions up to the checkpoint with one of these hashes. */
 export const transactionsOf = async (
   cluster: ReadCluster & Proving,
   { partitions, end }: Pick<Checkpoint, 'partitions' | 'end'>,

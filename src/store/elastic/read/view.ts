@@ -21,7 +21,9 @@ import { newRecordsOf } from './new-records.ts'
 import { docsTogether, type Reader } from './proved-docs.ts'
 import { rankedRows } from './ranking.ts'
 
-/** A view of the published height; a read throws `Newer` if it could see anything newer, unless its state is held. */
+/**
+ * A view of the published height. A read throws `Newer` if it could see newer data, unless the state is held.
+ */
 export const openView = (reader: Reader, hold: NonNullable<View['hold']>): View => ({
   at: reader.published.end,
   hold,
@@ -74,7 +76,7 @@ const getDocs = async <I extends AnyIndex>(
   const found = asked.length === 0 ? [] : await docsTogether(reader, asked)
   let next = 0
   return refs.map((ref, at) => {
-    // What is kept by the name of an index is of that index.
+    // Cache entries are stored by name of index, so the document is of that index.
     if (ref === undefined) return known[at]?.value as DocOf<I> | undefined
     const got = found[next++]
     return index.kind === 'history'
@@ -85,7 +87,7 @@ const getDocs = async <I extends AnyIndex>(
 
 type Answered = { readonly id: string; readonly got: Got | undefined }
 
-/** A document of the view's height, which is cached; throws `Newer` otherwise. */
+/** The document in a version of the view's height, which is cached; throws `Newer` if it is newer. */
 const ofState = <I extends AnyIndex>(
   { published, remembered }: Reader,
   index: I,
@@ -107,7 +109,7 @@ const ofHistory = <I extends AnyIndex>(
   return undefined
 }
 
-/** undefined: no document with that id can be published. */
+/** undefined: no published document can have that id. */
 const refOf = (reader: Reader, index: AnyIndex, id: string): Ref | undefined => {
   if (index.kind === 'state') return { index: reader.names.state(index), id }
   const height = heightOf(id)
@@ -120,7 +122,7 @@ const partitionOf = (reader: Reader, index: HistoryIndex, height: number): strin
   return reader.names.partition(index, partitionAt(partitions, height))
 }
 
-/** More documents than share the first 8 bytes of a hash. */
+/** More documents than ever share the first 8 bytes of a hash. */
 const MOST_FOUND = 16
 
 type Found<I extends HistoryIndex> = {
@@ -134,7 +136,7 @@ const find = async <I extends HistoryIndex>(
   index: I,
   { field, values, isEnough }: Found<I>,
 ): Promise<readonly DocOf<I>[]> => {
-  // By name of index: an alias may lead to another generation by now.
+  // By name of index, because an alias may point to another generation by now.
   const indices = reader.published.partitions.map((_, partition) => reader.names.partition(index, partition))
   const terms = values.map(hashTerm)
   const query = terms.length === 1 ? { term: { [field]: terms[0] } } : { terms: { [field]: terms } }
@@ -157,7 +159,7 @@ const find = async <I extends HistoryIndex>(
   return docs
 }
 
-/** Rows of the height with one of some places, in the partitions that blocks above `height` are in. */
+/** Rows at the view's height with one of the places, in the partitions of blocks above `height`. */
 const placedDocs = async (reader: Reader, places: readonly bigint[], height: number) => {
   const { partitions, end } = reader.published
   const first = partitionAt(partitions, height + 1)
@@ -165,7 +167,7 @@ const placedDocs = async (reader: Reader, places: readonly bigint[], height: num
     .map((_, partition) => reader.names.partition(records, partition))
     .filter((_, partition) => partition >= first)
   const query = { terms: { places: places.map(String) } }
-  // A row that is not there yet is no sign of a copy that lacks it.
+  // A place without a row does not mean that the copy lacks one.
   const found = await provedHistory(reader, indices, { query, size: places.length })
   return found
     .map(({ _id, _source }) => decode(records, _id, _source))
@@ -196,7 +198,7 @@ const momentsOf = async (
   }))
 }
 
-/** By id. */
+/** Sorts hits by id. */
 const inOrder = (hits: readonly Hit[]): readonly Hit[] =>
   hits.every(({ _id }, at) => at === 0 || _id > (hits[at - 1] as Hit)._id)
     ? hits

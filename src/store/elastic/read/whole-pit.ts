@@ -6,30 +6,31 @@ import { AT } from '../schema/mappings.ts'
 import { waitMs } from './known-height.ts'
 import { COPIES_TRIED } from './out-of-date.ts'
 
-/** What a point in time is taken of. */
+/** The indices of a point in time. */
 type Wanted = {
   readonly at: PublishedMeta
   /** Indices with one shard each. */
   readonly indices: readonly string[]
-  /** Their alias; absent: they are named. */
+  /** Alias of the indices; absent: they are listed by name. */
   readonly alias?: string
-  /** How long it is kept after each search; absent: as long as an audit needs. */
+  /** Keep-alive after each search; absent: as long as an audit needs. */
   readonly keep?: string
 }
 
-/** What it shows of the published height. */
+/** The documents of the published height that a point in time shows. */
 type Shown = {
-  /** Something that was written after it. */
+  /** Whether it shows a document written after the published height. */
   readonly isNewer: boolean
-  /** The first index without its last document, and that document; undefined: each index has it. */
+  /** The first index without its last document, and that document; undefined: each index has its own. */
   readonly lacks: MissingDocument | undefined
 }
 export type MissingDocument = { readonly index: string; readonly last: LastDocument }
 
 /**
- * A point in time that shows the last document of each index, so that nothing of the published height is missing. The
- * copy of a server that was cut off lacks it: another point in time is taken, which other copies may answer. Where none
- * of several shows the document, it is lost, or no other copy can be asked: `lacks` names it.
+ * A point in time that shows the last document of each index, so that nothing of the published height is
+ * missing. The copy of a server that was cut off lacks it; then another point in time is taken, which other
+ * copies may answer. If none of several shows the document, it is lost, or no other copy can be reached:
+ * `lacks` names it.
  */
 const openWholePit = async (
   {
@@ -54,7 +55,9 @@ const openWholePit = async (
   }
 }
 
-/** Points in time of several indices of a published height, by the names they are asked for under; closed together. */
+/**
+ * Points in time of several groups of indices at a published height, by key of `wanted`; `close` closes all.
+ */
 export const openWholePits = async (
   cluster: Parameters<typeof openWholePit>[0],
   at: PublishedMeta,
@@ -93,7 +96,7 @@ const shownBy = async (pit: Pit, at: PublishedMeta, indices: readonly string[]):
     return last === undefined ? [] : [{ index, last }]
   })
   const { hits } = await pit.search<Hits>({
-    // The last documents come first, then one that is newer.
+    // The last documents sort first, then any newer one.
     size: lasts.length + 1,
     version: true,
     _source: false,

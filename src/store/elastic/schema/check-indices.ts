@@ -16,7 +16,7 @@ type Existing = Readonly<
   Record<string, { readonly aliases: Readonly<Record<string, unknown>>; readonly mappings: Partial<Mapping> }>
 >
 
-/** What differs from what `createIndices` would make; names without prefix and generation. */
+/** The differences from the indices that `createIndices` would make; names without prefix and generation. */
 export const checkIndices = async (cluster: ReadCluster): Promise<readonly Difference[]> => {
   const { connection, names } = cluster
   const stored = (await readCheckpoint(cluster))?.checkpoint
@@ -30,7 +30,7 @@ export const checkIndices = async (cluster: ReadCluster): Promise<readonly Diffe
   return wanted.flatMap(each => differenceOf(names, each, existing))
 }
 
-/** Its name in messages: that of the partition, or of the alias. */
+/** Name of an index in messages: that of the partition, or of the alias. */
 export const labelOf = (names: Names, { of, name, from }: Wanted): string =>
   from === undefined ? of : name.slice(names.prefix.length + 1)
 
@@ -84,7 +84,7 @@ export const refuseDifferent = (connection: Connection, differences: readonly Di
   })
 }
 
-/** Throws 'conflict' unless every index is there as `createIndices` makes it. */
+/** Throws 'conflict' unless every index exists as `createIndices` makes it. */
 export const requireIndices = async (cluster: ReadCluster): Promise<void> => {
   const { connection, names } = cluster
   const differences = await checkIndices(cluster)
@@ -100,7 +100,7 @@ export const requireIndices = async (cluster: ReadCluster): Promise<void> => {
 export const checkShape = (cluster: Cluster): Promise<readonly Difference[]> =>
   onceStarted(() => checkIndices(cluster), cluster.clock)
 
-/** As `checkIndices`, with the loaded data that is lost or was derived by the rules of another version. */
+/** Like `checkIndices`, plus loaded data that is lost or was derived by another version's rules. */
 export const checkStore = async (cluster: Cluster): Promise<readonly Difference[]> => {
   await onceStarted(() => requireEmptyStore(cluster), cluster.clock)
   const lost = await lostOf(cluster)

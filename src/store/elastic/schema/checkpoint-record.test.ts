@@ -48,7 +48,7 @@ const NO_OBJECT = [null, 1, 'x', true, []]
 
 type Wrong = readonly (readonly [path: string, values: readonly unknown[]])[]
 
-/** What may not stand there, by member; with `ABSENT` it may not be missing either. */
+/** Invalid values, by member; `ABSENT` means that the member is required. */
 const both: Wrong = [
   ['end', NO_OBJECT],
   ['end.height', [...NO_COUNT, 1e12, ABSENT]],
@@ -122,7 +122,7 @@ test.each([
         const given = changed(whole, path.split('.'), value)
         expect([path, value, read(source(given))]).toEqual([path, value, undefined])
       }
-    // The table leaves no member out.
+    // The table covers every member.
     const named = new Set(wrong.map(([path]) => path.split('.')[0]))
     expect(Object.keys(whole).filter(name => !named.has(name))).toEqual([])
   },

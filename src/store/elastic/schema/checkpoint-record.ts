@@ -3,10 +3,12 @@ import { isCount, isHeight, type Members, membersOf, publishedFrom } from '#stor
 import type { Generations } from './names.ts'
 import type { Partitions } from './partitions.ts'
 
-/** The document of an index that was written after all others, and its version; a document of history has version 1. */
+/** The last document that was written to an index, and its version; a document of history has version 1. */
 export type LastDocument = readonly [id: string, version: number]
 
-/** By name of index; absent: nothing was written to it yet, or by a version that did not record it. */
+/**
+ * By name of index; absent: nothing was written to the index yet, or only by a version without this record.
+ */
 export type LastDocuments = Readonly<Record<string, LastDocument>>
 
 /** The UUID of an index and the number of documents that belong in it; absent: not counted. */
@@ -14,26 +16,28 @@ export type Holding = readonly [uuid: string, documents?: number]
 
 /** All indices of a store after a batch. */
 export type Inventory = {
-  /** Name of the batch. If it is not the last batch, a version without inventories wrote that one. */
+  /** Name of the batch. If it is not the last batch, a version without inventories wrote the last one. */
   readonly batch: string
   /** By name of index. */
   readonly indices: Readonly<Record<string, Holding>>
-  /** What a copy of each index must show to be used; absent in data of older versions. */
+  /** The documents that a copy of each index must show to be used; absent in data of older versions. */
   readonly last?: LastDocuments | undefined
 }
 
-/** A stamp from which on batches can be taken back, and the bytes of their records until the next mark. */
+/** A stamp from which batches can be reverted, and the bytes of their undo records up to the next mark. */
 export type Mark = readonly [stamp: number, bytes: number]
 
-/** Where the journal has the undo record of the last batch; each record names the one before. */
+/** Location of the last batch's undo record in the journal; each record names the previous one. */
 export type Undo = {
-  /** Name of its parts: the first has the checkpoint before, the others the documents as they were. */
+  /** Name of the record's parts: the first has the previous checkpoint, the others the previous documents. */
   readonly name: string
   readonly parts: number
   readonly marks: readonly Mark[]
 }
 
-/** How far the chain is stored, and the loader that holds the lease; one document, changed only by compare-and-set. */
+/**
+ * The end of the stored chain, and the loader with the lease; one document, changed only by compare-and-set.
+ */
 export type Checkpoint = {
   readonly schema: number
   readonly chainId: number
@@ -41,38 +45,40 @@ export type Checkpoint = {
   readonly derivation: number
   /** Random name of the loader that has the lease; `""`: none. */
   readonly owner: string
-  /** When the lease was last renewed, milliseconds since 1970. */
+  /** Time of the last renewal of the lease, milliseconds since 1970. */
   readonly renewed: number
   /** Random name of this write: after an unclear answer it shows whether the write was carried out. */
   readonly write: string
   readonly partitions: Partitions
-  /** The indices it describes; absent in data of older versions: the first of each. */
+  /** The generations of the store's indices; absent in data of older versions: the first of each. */
   readonly generations?: Generations | undefined
-  /** A migration is replacing these indices by that generation: they must not be written any more. */
+  /** The generation by which a migration is replacing these indices; no process may write them any more. */
   readonly retired?: number | undefined
   readonly filling: Filling
   /** End of the last committed batch. */
   readonly end?: Published
-  /** Its random name, which is that of its journal, and the number of parts of the journal. */
+  /** Random name of the last committed batch and of its journal, which has `parts` parts. */
   readonly batch: string
   readonly parts: number
-  /** By how much stamps are ahead of heights. Raised when heights go back, so that versions never do. Absent: 0. */
+  /**
+   * Difference between stamps and heights; raised when heights go back, so that versions never do. Absent: 0.
+   */
   readonly lift?: number | undefined
   /** A repair is unfinished: the store must not be read or loaded. */
   readonly mending?: true | undefined
-  /** How to take the last batch back; absent: not possible. */
+  /** The last batch's undo record; absent: the batch cannot be reverted. */
   readonly undo?: Undo | undefined
   /** All indices of the store; absent in data of older versions. */
   readonly inventory?: Inventory | undefined
 }
 
-/** What readers use. */
+/** The record that readers use. */
 export type PublishedMeta = {
   readonly end: Published
   readonly batch: string
   readonly partitions: Partitions
   readonly generations?: Generations | undefined
-  /** As in the checkpoint. */
+  /** See `Checkpoint.lift`. */
   readonly lift?: number | undefined
   readonly mending?: true | undefined
   readonly inventory?: Inventory | undefined
@@ -81,8 +87,8 @@ export type PublishedMeta = {
 }
 
 /**
- * Place of a height in the order of writing. State documents carry the stamp of the batch that wrote them; stamps only
- * grow, even when a repair goes back to a smaller height.
+ * Position of a height in the order of writing. State documents have the stamp of the batch that wrote them.
+ * Stamps only grow, even when a repair goes back to a smaller height.
  */
 export const stampOf = ({
   end,
@@ -98,8 +104,8 @@ export const versionAt = (stamp: number): number => stamp + 1
 const NONE: LastDocuments = {}
 
 /**
- * What every copy of an index must show to be used at a published height. A copy that shows the last document has all
- * that was acknowledged before it (`write/in-order.ts`).
+ * The documents that every copy of an index must show to be used at a published height. A copy that shows the
+ * last document has all documents that were acknowledged before it (`write/in-order.ts`).
  */
 export const lastDocuments = ({
   batch,
@@ -175,7 +181,7 @@ const isLift = (value: unknown): boolean => value === undefined || (isCount(valu
 /** Present only while it is true; any other value is invalid. */
 const isUnderRepair = (value: unknown): boolean => value === undefined || value === true
 
-/** Each part has a few MB. */
+/** Maximum number of parts, each of a few MB. */
 const MOST_PARTS = 1_000_000
 const areParts = (value: unknown): boolean => isCount(value) && value < MOST_PARTS
 
@@ -186,7 +192,7 @@ const isUndo = (value: unknown): boolean => {
   )
 }
 
-/** Whether these are stored marks: at least one, with ascending stamps. */
+/** Whether the value is a valid list of marks: at least one, with ascending stamps. */
 const areMarks = (value: unknown): boolean =>
   Array.isArray(value) &&
   value.length > 0 &&

@@ -17,7 +17,10 @@ const write = (value: object): string =>
     body: JSON.stringify(value, (_key, item) => (typeof item === 'bigint' ? String(item) : item)),
   })
 
-/** The last published record of a connection and its text: it is read a hundred times a second, and rarely changes. */
+/**
+ * The last published record of a connection and its text, cached: it is read a hundred times a second and
+ * rarely changes.
+ */
 const parsed = new WeakMap<Connection, { readonly text: string; readonly meta: PublishedMeta }>()
 
 type Stored = {
@@ -26,7 +29,7 @@ type Stored = {
   readonly _source: unknown
 }
 
-/** undefined: no such document or no such index. Missing privileges and the like throw. */
+/** undefined: the document or the index does not exist. Other errors, such as missing privileges, throw. */
 const read = async (cluster: ReadCluster, id: string): Promise<Stored | undefined> => {
   const text = await readText(cluster, id)
   if (text === undefined) return undefined
@@ -49,7 +52,9 @@ const readText = (
   })
 }
 
-/** What readers may see; the same object as long as its text is the same. undefined: nothing is published or created yet. */
+/**
+ * The record that readers use; the same object while its text is the same. undefined: none is published yet.
+ */
 export const readPublished = async (
   cluster: ReadCluster,
   signal?: AbortSignal,
@@ -66,13 +71,15 @@ export const readPublished = async (
   return meta
 }
 
-/** As `readPublished`, for a repair; undefined also for an unreadable document. */
+/** Like `readPublished`, for a repair; undefined also for an unreadable document. */
 export const readablePublished = async (cluster: ReadCluster): Promise<PublishedMeta | undefined> => {
   const stored = await read(cluster, PUBLISHED)
   return stored === undefined ? undefined : publishedOf(stored._source)
 }
 
-/** Text and version of the published document. Versions only grow, so a late writer cannot take a height back. */
+/**
+ * Text and version of the published document. Versions only grow, so a late writer cannot revert a height.
+ */
 export const publishedDoc = (meta: Omit<PublishedMeta, 'edition'>) => ({
   id: PUBLISHED,
   version: versionAt(stampOf(meta)),
@@ -89,7 +96,7 @@ export const readCheckpoint = async (
   return { ...seen, checkpoint }
 }
 
-/** As `readCheckpoint`, for a repair: an unreadable document has no `checkpoint`. */
+/** Like `readCheckpoint`, for a repair: an unreadable document has no `checkpoint`. */
 export const findCheckpoint = async (
   cluster: ReadCluster,
 ): Promise<(SeqNo & { readonly checkpoint: Checkpoint | undefined }) | undefined> => {
@@ -99,7 +106,7 @@ export const findCheckpoint = async (
   return { seqNo, primaryTerm, checkpoint: checkpointOf(_source) }
 }
 
-/** How to repair the store's own record. */
+/** The remedy for a damaged record of the store. */
 export const restoreHelp = ({ meta }: Names): string =>
   `Run: iostlens repair --node URL. Or restore ${meta} from a snapshot.`
 
@@ -108,7 +115,7 @@ const unreadable = ({ connection: { url }, names }: ReadCluster, id: string): Fa
     help: restoreHelp(names),
   })
 
-/** Path, query and body of the compare-and-set; `expected` undefined: no checkpoint must exist yet. */
+/** Path, query and body of the compare-and-set; `expected` undefined: no checkpoint may exist yet. */
 export const checkpointRequest = (names: Names, checkpoint: Checkpoint, expected: SeqNo | undefined) => ({
   method: 'PUT' as const,
   path: `/${names.meta}/_doc/${CHECKPOINT}`,

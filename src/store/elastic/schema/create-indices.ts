@@ -12,8 +12,8 @@ import { onceStarted, startedCheckpoint } from './wait-for-shards.ts'
 import { type Wanted, wantedIndices } from './wanted-indices.ts'
 
 /**
- * Creates what is missing; safe to repeat and to run twice at once. `repair` also creates indices whose data is lost, for
- * a repair to fill.
+ * Creates missing indices. Safe to repeat, also concurrently. `repair` also creates indices whose data is
+ * lost, for a repair to fill.
  */
 export const createIndices = async (
   cluster: Cluster,
@@ -27,7 +27,7 @@ export const createIndices = async (
   refuseDifferent(connection, differences)
   const missing = new Set(differences.map(({ name }) => name))
   if (missing.size > 0 && begun === undefined) await onceStarted(() => requireEmptyStore(cluster), clock)
-  // All at once: Elasticsearch combines them into one change of the cluster state.
+  // In parallel, because Elasticsearch combines the requests into one change of the cluster state.
   await Promise.all(
     wantedIndices(names.at(begun?.checkpoint.generations), begun?.checkpoint.partitions)
       .filter(wanted => missing.has(labelOf(names, wanted)))
@@ -42,7 +42,7 @@ export const createIndices = async (
     })
 }
 
-/** Throws 'damaged' if an index with loaded data is gone: an empty one would not replace it. */
+/** Throws 'damaged' if an index with loaded data is gone, because an empty one would not replace it. */
 export const refuseLost = async (cluster: ReadCluster): Promise<void> => {
   const { connection, names } = cluster
   const stored = (await readCheckpoint(cluster))?.checkpoint
@@ -65,7 +65,9 @@ export const refuseLost = async (cluster: ReadCluster): Promise<void> => {
   )
 }
 
-/** Restores lost aliases of loaded indices; the index that API keys were moved from loses its one. */
+/**
+ * Restores lost aliases of loaded indices, and removes the alias of the index that API keys were moved from.
+ */
 const showHidden = async (cluster: ReadCluster): Promise<void> => {
   const { connection, names } = cluster
   const stored = (await readCheckpoint(cluster))?.checkpoint
@@ -76,7 +78,7 @@ const showHidden = async (cluster: ReadCluster): Promise<void> => {
   const isMoved = movedKeys(names.at(generations), standing) !== undefined
   const actions = wanted.flatMap(({ name, alias, into }): readonly object[] => {
     const found = standing.get(name)
-    // Keys that were revoked since they were moved would be good again.
+    // Otherwise keys that were revoked after the move would be valid again.
     if (isMoved && alias === names.keys)
       return found?.aliases.has(alias) === true ? [{ remove: { index: name, alias } }] : []
     if (found === undefined || found.uuid !== inventory.indices[name]?.[0]) return []
@@ -113,7 +115,7 @@ export const createIndex = async (
     also: [400],
   })
   const error = errorOf(answer)
-  // Created meanwhile by another process, or by a try of ours whose answer was lost.
+  // Another process, or an earlier attempt whose answer was lost, has created the index meanwhile.
   if (answer.status === 400 && error.type !== 'resource_already_exists_exception')
     throw toFailure({ connection, what: `create ${name}` }, { status: answer.status, error })
 }

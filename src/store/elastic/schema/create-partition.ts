@@ -7,8 +7,8 @@ import { type Mapping, shapeOf } from './mappings.ts'
 import type { Names } from './names.ts'
 
 /**
- * Creates the indices of a new partition, or continues with those of a dead loader. Readers do not see them yet: a
- * search over all partitions fails while one of them has no active copy.
+ * Creates the indices of a new partition, or continues with those of a dead loader. The indices stay hidden
+ * from readers, because a search over all partitions fails while one of them has no active copy.
  */
 export const createPartition = async (cluster: Cluster, partition: number): Promise<void> => {
   const { connection, names } = cluster
@@ -31,7 +31,7 @@ export const createPartition = async (cluster: Cluster, partition: number): Prom
   await showUnder(cluster, partition, index => [names.intoPartition(index, partition)])
 }
 
-/** Aliases over the partitions of an index. */
+/** The readers' aliases of an index, which cover all its partitions. */
 const aliasesOf = (names: Names, { name }: HistoryIndex): readonly string[] =>
   names.building ? [names.own(name)] : [...new Set([names.own(name), names.served(name)])]
 

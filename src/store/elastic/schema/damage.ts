@@ -10,9 +10,9 @@ import { wantedIndices } from './wanted-indices.ts'
 
 /** A difference from the inventory. */
 export type Damage = {
-  /** Of the index. */
+  /** Name of the index. */
   readonly name: string
-  /** An operator fixes `closed` and `hidden` (without its alias) in a moment; otherwise data is lost. */
+  /** An operator can quickly fix `closed` and `hidden` (the alias is missing); the others mean lost data. */
   readonly problem: 'missing' | 'other' | 'closed' | 'hidden' | 'documents'
   /** One line, to be followed by a full stop. */
   readonly detail: string
@@ -23,23 +23,23 @@ export type Expected = {
   readonly partitions: Partitions
   readonly inventory: Inventory
   /**
-   * Whether an index may have more documents than the inventory counts: for readers every index, because a loader goes
-   * on; for a loader those it writes ahead.
+   * Whether an index may have more documents than the inventory counts. For readers every index may, because
+   * a loader continues; for a loader the indices it writes ahead.
    */
   readonly mayHoldMore: (index: string) => boolean
-  /** Whether to check aliases; readers do not need them, since they read by name of index. */
+  /** Whether to check aliases; readers do not need them, because they read by name of index. */
   readonly aliases: boolean
-  /** Without the master, as `indexStates` says. */
+  /** Whether to read the states without the master, see `StatesOptions`. */
   readonly local?: boolean
 }
 
-/** Further comparisons before damage is believed. The hosts of a cluster take turns, so they go to different servers. */
+/** Further comparisons before damage is believed. The hosts take turns, so different servers answer. */
 const FURTHER = 2
 
 /**
- * Compares the indices with an inventory; []: nothing is lost. A server that is cut off from its cluster lacks what was
- * written since, so a difference counts only if it is found again, in every copy that a master has in use. Throws
- * 'unavailable' if that cannot be seen.
+ * Compares the indices with an inventory; []: nothing is lost. A server that is cut off from its cluster
+ * lacks the documents written since. So a difference counts only if it is found again, in every copy that a
+ * master has in use. Throws 'unavailable' if that cannot be determined.
  */
 export const damageOf = async (cluster: ReadCluster, expected: Expected): Promise<readonly Damage[]> => {
   let damages = await compareOnce(cluster, expected, countsOf)
@@ -59,12 +59,12 @@ const compareOnce = async (
   const counted = all.flatMap(([name, [, documents]]) =>
     documents === undefined ? [] : [{ name, documents }],
   )
-  // At once: a loader waits for both twice in each batch.
+  // In parallel, because a loader waits for both twice per batch.
   const counting = countDocuments(
     connection,
     counted.map(({ name }) => name),
   )
-  // What is gone or closed cannot be counted, and is named by its state.
+  // A missing or closed index cannot be counted; its state explains the damage.
   counting.catch(() => undefined)
   const standing = await indexStates(
     connection,
@@ -164,11 +164,11 @@ const countDamage = (
 
 const isPassing = ({ problem }: Damage): boolean => problem === 'closed' || problem === 'hidden'
 
-/** The failure for a loader: it waits for a fix by hand, and otherwise writes nothing. */
+/** The failure for a loader. It waits for an operator's fix, and otherwise writes nothing. */
 export const loaderFailure = (damages: readonly Damage[]): Failure | undefined =>
   readerFailure(damages.toSorted((a, b) => Number(isPassing(a)) - Number(isPassing(b))))
 
-/** The failure for readers: no answer until the damage is fixed. */
+/** The failure for readers: no request is answered until the damage is fixed. */
 export const readerFailure = (damages: readonly Damage[]): Failure | undefined => {
   const [first] = damages
   if (first === undefined) return undefined

@@ -5,7 +5,7 @@ import { missingData } from '#store/missing-data.ts'
 import { fromHashTerm, hashTerm } from './hash-term.ts'
 import { AT } from './mappings.ts'
 
-/** `_source` of a document as JSON.parse gives it; exact because every 64-bit number in it is text. */
+/** `_source` of a document as parsed by JSON.parse; exact, because every 64-bit number in it is text. */
 export type Source = Readonly<Record<string, unknown>>
 
 const MIN_INT64 = -(2n ** 63n)
@@ -15,8 +15,8 @@ export const MAX_ID_BYTES = 512
 const MAX_TERM_BYTES = 32_766
 
 /**
- * A document as the text of its `_source`. Throws 'defect' on anything Elasticsearch would refuse: after a batch is
- * committed, none of its documents may be refused.
+ * A document as the text of its `_source`. Throws 'defect' on values that Elasticsearch would refuse, because
+ * none of a committed batch's documents may be refused.
  */
 export const encode = (index: Index, doc: { readonly id: string }, at?: number): string => {
   if (!isPossibleId(doc.id))
@@ -53,17 +53,19 @@ const entriesOf = (index: Index): Entries => {
   return made
 }
 
-/** Whether Elasticsearch lets a document have this id. */
+/** Whether Elasticsearch accepts a document with this id. */
 export const isPossibleId = (id: string): boolean =>
   id !== '' && bytesUpTo(id, MAX_ID_BYTES) <= MAX_ID_BYTES && id.isWellFormed()
 
-/** Bytes of UTF-8; for a text that is too short to have more than `limit`, its length. */
+/** Bytes of UTF-8; for a text that is too short to exceed `limit`, its length. */
 const bytesUpTo = (text: string, limit: number): number =>
   text.length * 3 <= limit ? text.length : Buffer.byteLength(text)
 
 const excerpt = (value: unknown): string => String(value).slice(0, 80)
 
-/** undefined: the value is not of the field's kind. Lone surrogates, which no UTF-8 can carry, become U+FFFD. */
+/**
+ * undefined: the value is not of the field's kind. Lone surrogates, which UTF-8 cannot encode, become U+FFFD.
+ */
 const encodeValue = (field: Field, value: unknown): string | undefined => {
   switch (field.kind) {
     case 'keyword':
@@ -106,7 +108,7 @@ const isInt64 = (value: unknown): value is bigint =>
 export const decode = <I extends Index>(index: I, id: string, source: Source): DocOf<I> => {
   const doc: Record<string, unknown> = { id }
   const fields = entriesOf(index)
-  // Half of the time of an iterator over the fields; a page has some 300 values.
+  // Takes half the time of an iterator over the fields; a page has some 300 values.
   for (let at = 0; at < fields.length; at++) {
     const [name, field] = fields[at] as Entries[number]
     const value = source[name]
@@ -121,7 +123,7 @@ export const decode = <I extends Index>(index: I, id: string, source: Source): D
 
 const asItIs = (value: unknown): unknown => value
 
-/** undefined: the value cannot be read that way. */
+/** The reader's result; undefined if it throws. */
 const tried =
   (read: (value: unknown) => unknown) =>
   (value: unknown): unknown => {
@@ -132,7 +134,7 @@ const tried =
     }
   }
 
-/** The value of a field as it is in `_source`; undefined: this program does not write such a value. */
+/** Parsers of values in `_source` by kind of field; undefined: this program does not write such a value. */
 const readerOf: Readonly<Record<Field['kind'], (value: unknown) => unknown>> = {
   keyword: asItIs,
   text: asItIs,

@@ -5,7 +5,7 @@ import { decode, encode, type Source } from './documents.ts'
 import { docsInHits } from './hits-text.ts'
 
 const KEYS = [...Object.keys(records.fields), '_id', '_source', 'hits']
-/** Texts that look like the answer around them. */
+/** Texts that look like the surrounding answer. */
 const hostile = fc.constantFrom(
   ...KEYS.flatMap(key => [`","${key}":"`, `\\","${key}":`, `"${key}":[`]),
   ...[

@@ -2,16 +2,16 @@ import type { DocOf, Index } from '#indices/define.ts'
 import type { Field } from '#indices/fields.ts'
 
 /**
- * The documents of a search's answer, read from its text as `encode` wrote them: parsing it as JSON takes three times as
- * long, since an engine looks up each short text of it in a table of all texts (the places of twenty rows are some 150).
- * undefined: something in it is otherwise, as it is when a proxy or another program wrote it.
+ * The documents of a search's answer, read from the text that `encode` wrote. Parsing it as JSON takes three
+ * times as long, because an engine interns each short text (the places of twenty rows are some 150).
+ * undefined: the text has another form, as when a proxy or another program wrote it.
  */
 export const docsInHits = <I extends Index>(index: I, text: string): readonly DocOf<I>[] | undefined => {
   const first = text.indexOf(HITS)
   if (first === -1 || !text.endsWith(END)) return undefined
   const { pattern, entries } = formOf(index)
   const docs: DocOf<I>[] = []
-  // A quote within a text of JSON has a backslash before it, so a key is found nowhere else.
+  // A quote within a JSON text has a backslash before it, so a key matches nowhere else.
   for (let at = text.indexOf(ID, first); at !== -1; at = text.indexOf(ID, pattern.lastIndex)) {
     pattern.lastIndex = at
     const found = pattern.exec(text)
@@ -32,7 +32,7 @@ const ID = '"_id":"'
 const END = ']}}'
 
 type Entry = { readonly name: string; readonly kind: Field['kind'] }
-/** `pattern`: a hit from its id to its last field, with the id and each field as groups. */
+/** `pattern` matches a hit from its id to its last field; the id and each field are groups. */
 type Form = { readonly pattern: RegExp; readonly entries: readonly Entry[] }
 
 const forms = new WeakMap<Index, Form>()
@@ -56,9 +56,9 @@ const formOf = (index: Index): Form => {
 }
 
 const TEXT = '"([^"\\\\]*(?:\\\\.[^"\\\\]*)*)"'
-/** For fields that are not among what pages of lists show. */
+/** For kinds of fields that pages of lists do not show. */
 const NEVER = '(?!)()'
-/** How values stand in the text of a document, by kind of field. */
+/** Patterns of values in the text of a document, by kind of field. */
 const VALUES: Readonly<Partial<Record<Field['kind'], string>>> = {
   int: '(\\d+)',
   bool: '(true|false)',

@@ -6,7 +6,7 @@ import type { Counts } from './inventory.ts'
 import { inParts } from './names.ts'
 import { shardCopies } from './shard-copies.ts'
 
-/** An index as it exists in the cluster. */
+/** State of an existing index in the cluster. */
 export type IndexState = {
   readonly uuid: string
   readonly closed: boolean
@@ -18,10 +18,12 @@ type IndexAnswer = {
   readonly settings?: { readonly index?: { readonly uuid?: string; readonly verified_before_close?: string } }
 }
 
-/** `local`: as the server that is asked knows it, which needs no master and may be a moment old. */
+/**
+ * `local`: the state known to the server that answers, which needs no master and may be slightly out of date.
+ */
 export type StatesOptions = { readonly signal?: AbortSignal | undefined; readonly local?: boolean }
 
-/** Those of the indices that exist, including closed ones. */
+/** The states of the existing indices, including closed ones. */
 export const indexStates = async (
   connection: Connection,
   indices: readonly string[],
@@ -74,8 +76,8 @@ export const countsOf = async (connection: Connection, indices: readonly string[
 }
 
 /**
- * As `countsOf`, counted in every copy that the elected master has in use: the highest count, because a copy that has
- * been cut off has less. Throws 'unavailable' if a copy cannot be asked.
+ * Like `countsOf`, but counted in every copy that the elected master has in use. Returns the highest count,
+ * because a copy that was cut off has less. Throws 'unavailable' if a copy cannot be reached.
  */
 export const countsInCopies = async (connection: Connection, indices: readonly string[]): Promise<Counts> => {
   const all = await inCopies(connection, indices)
@@ -88,7 +90,7 @@ export const countsInCopies = async (connection: Connection, indices: readonly s
   return highest
 }
 
-/** The document of each index that was written last; indices without documents are left out. */
+/** The last written document of each index; indices without documents are omitted. */
 export const newestDocuments = async (
   connection: Connection,
   indices: readonly string[],
@@ -114,7 +116,7 @@ export const newestDocuments = async (
   return found
 }
 
-/** Whether a copy that a master has in use has a document, in this version or a later one. */
+/** Whether a copy that a master has in use contains a document, in this version or a later one. */
 export const isInCopies = async (
   connection: Connection,
   index: string,
@@ -150,7 +152,7 @@ const countsIn = (
     ]),
   )
 
-/** The same search of each index, or of one copy of it. */
+/** Runs the same search in each index, or in one copy of it. */
 const searchEach = async (
   connection: Connection,
   all: readonly Copy[],
@@ -189,7 +191,7 @@ const searchEachOnce = async (
     if (error !== undefined) {
       const { index, preference } = all[at] as Copy
       const asked = { connection, what: `count ${index}` }
-      // A copy that has just moved is looked for anew.
+      // A retryable status, so that a copy that has just moved is looked up again.
       throw toFailure(asked, { status: preference === undefined ? status : 503, error: { index, ...error } })
     }
   return parts

@@ -7,15 +7,15 @@ import type { Partitions } from './partitions.ts'
 /** Counts of documents by name of index. */
 export type Counts = ReadonlyMap<string, number>
 
-/** Indices of documents, with all partitions. */
+/** Names of the indices of documents, with all partitions. */
 export const countedNames = (names: Names, partitions: Partitions): readonly string[] => [
   ...partitions.flatMap((_, partition) => historyIndices.map(index => names.partition(index, partition))),
   ...stateIndices.map(index => names.state(index)),
 ]
 
 /**
- * All indices of an inventory: documents, checkpoint and journal, and API keys, which are not counted because they
- * belong to no batch. Indices that are being built have no keys of their own.
+ * All indices of an inventory: documents, checkpoint and journal, and API keys, which are not counted because
+ * they belong to no batch. Indices under construction have no keys of their own.
  */
 export const listedNames = (names: Names, partitions: Partitions): readonly string[] => [
   ...countedNames(names, partitions),
@@ -24,7 +24,7 @@ export const listedNames = (names: Names, partitions: Partitions): readonly stri
   ...(names.building ? [] : [names.behind('keys')]),
 ]
 
-/** Documents that a batch adds to each index of the partition it goes to. */
+/** Number of documents that a batch adds to each index of its partition. */
 export type Added = { readonly [I in (typeof historyIndices)[number]['name']]: number }
 
 export const addedBy = ({ blocks, transactions, records }: Pick<Batch, keyof Added>): Added => ({
@@ -50,7 +50,7 @@ export const lastIdsOf = (history: Pick<Batch, keyof Added>): LastIds =>
     }),
   )
 
-/** The inventory after a batch: `uuids` are those of a partition that it opens, `version` is that of its state. */
+/** The inventory after a batch; `uuids`: those of a partition that it opens, `version`: that of its state. */
 export const inventoryAfter = (
   before: Inventory,
   names: Names,
@@ -89,7 +89,7 @@ export const inventoryAfter = (
     const id = lastIds[index.name]
     if (id !== undefined) last[names.partition(index, partition)] = [id, 1]
   }
-  // Written in this order.
+  // The changes are written in this order, so the last one counts.
   for (const { index, doc } of changes) last[names.state(index)] = [doc.id, version]
   return { batch: name, indices, last }
 }

@@ -4,10 +4,10 @@ import type { Connection } from '../client/connection.ts'
 import type { ReadCluster } from './cluster.ts'
 import type { Mapping } from './mappings.ts'
 
-/** An index with the prefix that some version of this program created. */
+/** An index with the prefix that any version of this program created. */
 export type Existing = {
   readonly name: string
-  /** Without prefix, generation and partition. */
+  /** Name without prefix, generation and partition. */
   readonly of: string
   readonly generation: number
   readonly aliases: readonly string[]
@@ -17,7 +17,7 @@ export type Existing = {
 const HISTORY = new Set<string>(historyIndices.map(({ name }) => name))
 const NAMES = [...[...historyIndices, ...stateIndices].map(({ name }) => name), 'meta', 'journal', 'keys']
 
-/** All indices of this store, served or not; those of other programs and prefixes are left out. */
+/** All indices of this store, served or not; those of other programs and prefixes are omitted. */
 export const listIndices = async ({
   connection,
   names: { prefix },

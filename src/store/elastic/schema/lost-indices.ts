@@ -7,7 +7,7 @@ import { damageOf, readerFailure, stateDamage } from './damage.ts'
 import { indexStates } from './index-states.ts'
 import { movedKeys } from './moved-keys.ts'
 
-/** Checks before damage is believed: a migration that ends meanwhile replaces indices. */
+/** Checks before damage is believed, because a migration that ends meanwhile replaces indices. */
 const CHECKS = 3
 
 /** The failure of every answer while loaded data is lost; undefined: nothing is lost. */
@@ -21,7 +21,7 @@ export const lostToReaders = async (
     if (seen?.inventory?.batch !== seen?.batch || seen?.inventory === undefined) return undefined
     const { generations, partitions, inventory } = seen
     const expected = { partitions, inventory, aliases: false, mayHoldMore: () => true }
-    // Pages need no master. Only what it confirms is damage: a server that was cut off knows no later indices.
+    // Pages need no master, but only the master confirms damage: a server cut off knows no later indices.
     const isDoubtful = (await damageOf(at(cluster, generations), { ...expected, local: true })).length > 0
     failure = isDoubtful ? readerFailure(await damageOf(at(cluster, generations), expected)) : undefined
     if (failure === undefined || (await published())?.batch === seen.batch) return failure
@@ -29,7 +29,7 @@ export const lostToReaders = async (
   return failure
 }
 
-/** Checks that the index of API keys is the known one; gives the failure, or undefined. */
+/** Checks that the index of API keys is the recorded one; returns the failure, or undefined. */
 export const lostKeysOf = (
   cluster: ReadCluster,
 ): ((signal?: AbortSignal) => Promise<Failure | undefined>) => {
@@ -54,7 +54,7 @@ export const lostKeysOf = (
   }
 }
 
-/** What is wrong with the index of keys, if the master says so, too. */
+/** The failure of the index of keys, if the master confirms it. */
 const failureOf = async (
   here: ReadCluster,
   known: Parameters<typeof stateDamage>[1],
@@ -65,7 +65,7 @@ const failureOf = async (
     const found = await indexStates(connection, [known.name, names.keys], { signal, local })
     const before = found.get(known.name)
     if (movedKeys(names, found) === undefined) return readerFailure(stateDamage(here, known, before))
-    // The keys in both would count, also those that were revoked since.
+    // The keys in both indices would be valid, including those revoked since.
     return before?.aliases.has(names.keys) === true ? replacedKeys(here, known.name) : undefined
   }
   return (await seen(true)) && (await seen(false))
@@ -78,7 +78,7 @@ const replacedKeys = ({ connection: { url }, names }: ReadCluster, name: string)
     { help: 'Run: iostlens indices create.' },
   )
 
-/** The same for operators, by the checkpoint. */
+/** The lost indices for operators, according to the checkpoint. */
 export const lostOf = async (cluster: ReadCluster): Promise<readonly Difference[]> => {
   const { names } = cluster
   const stored = (await readCheckpoint(cluster))?.checkpoint

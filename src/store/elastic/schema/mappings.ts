@@ -3,7 +3,7 @@ import type { Index } from '#indices/define.ts'
 import type { Field } from '#indices/fields.ts'
 import { DERIVATION, historyIndices, stateIndices } from '#indices/registry.ts'
 
-/** A field as Elasticsearch gives it back: defaults left out. */
+/** A field as Elasticsearch returns it: without defaults. */
 export type Property = {
   readonly type: 'keyword' | 'long' | 'boolean'
   readonly index?: false
@@ -21,8 +21,8 @@ export type IndexShape = {
 }
 
 /**
- * Raised when Elasticsearch keeps the same documents in another way although the mappings stay the same. Other values or
- * rows of the same blocks raise `DERIVATION`.
+ * Raised when Elasticsearch stores the same documents differently although the mappings stay the same. Other
+ * values or rows of the same blocks raise `DERIVATION`.
  */
 export const SCHEMA = 1
 
@@ -56,8 +56,8 @@ const propertyOf = ({ kind, searched, sorted }: Field): Property => {
 }
 
 /**
- * Field of state documents: stamp of the batch that wrote them. A search for it finds whether anything newer can be
- * seen.
+ * Field of state documents: stamp of the batch that wrote them. A search for it shows whether newer documents
+ * are visible.
  */
 export const AT = 'at'
 
@@ -69,7 +69,7 @@ export const shapeOf = (index: Index): IndexShape => {
   const properties: Record<string, Property> = {}
   for (const [name, field] of Object.entries(index.fields)) properties[name] = propertyOf(field)
   if (index.kind === 'state') properties[AT] = searchedLong
-  // Only a loader that cleans up after a dead one searches by height: doc values alone are small and fast enough.
+  // Only a loader's cleanup searches by height: doc values alone are small and fast enough.
   else properties[HEIGHT] = { type: 'long', index: false }
   return shape(properties, sortOf(index))
 }
@@ -120,7 +120,7 @@ export const keysShape = shape({
   revoked: { type: 'long', index: false, doc_values: false },
 })
 
-/** Requests by key, one document for each day and process: [key, requests, time of the last]. */
+/** Requests by key, one document per day and process: [key, requests, time of the last request]. */
 export const usageShape = shape({
   day: { type: 'long' },
   process: { type: 'keyword' },
@@ -128,8 +128,8 @@ export const usageShape = shape({
 })
 
 /**
- * Names the indices this program creates: it may be unable to read those of another edition. Keys and journal are left
- * out, since no answer depends on them.
+ * Identifies the indices that this program creates; it may be unable to read those of another edition. Keys
+ * and journal are omitted, because no answer depends on them.
  */
 export const EDITION = createHash('sha256')
   .update(

@@ -2,8 +2,9 @@ import type { IndexState } from './index-states.ts'
 import type { Names } from './names.ts'
 
 /**
- * The generation of the index that API keys are served from, where a migration of an earlier version moved them there and
- * recorded the one before; undefined: they are where the names say. `states`: what is behind the alias of the keys.
+ * The generation of the served index of API keys, if a migration of an earlier version moved them there but
+ * recorded the previous generation. undefined: the keys are in the recorded generation. `states`: indices
+ * behind the alias of the keys.
  */
 export const movedKeys = (names: Names, states: ReadonlyMap<string, IndexState>): number | undefined => {
   const { keys: recorded = 0 } = names.generations

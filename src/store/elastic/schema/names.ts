@@ -2,22 +2,22 @@ import { Failure } from '#failure/failure.ts'
 import type { HistoryIndex, StateIndex } from '#indices/registry.ts'
 
 /**
- * The generation of each index, by its name without prefix; absent: 0. A migration builds the next one beside it.
- * Checkpoint and published height carry it, so their readers stay with one generation.
+ * The generation of each index, by its name without prefix; absent: 0. A migration builds the next one beside
+ * it. Checkpoint and published height contain it, so their readers stay with one generation.
  */
 export type Generations = Readonly<Record<string, number>>
 
-/** Names of the indices behind a prefix. */
+/** Names of the indices with a prefix. */
 export type Names = {
   readonly prefix: string
   readonly generations: Generations
-  /** Alias: checkpoint and published height. In `namesOf` it leads to the served generation, whichever that is. */
+  /** Alias: checkpoint and published height. In `namesOf` it points to whichever generation is served. */
   readonly meta: string
   /** Alias: state changes of a batch until they are applied. */
   readonly journal: string
   /** Alias: API keys. */
   readonly keys: string
-  /** Index that state is read from. */
+  /** Index from which state is read. */
   readonly state: (index: StateIndex) => string
   /** Alias under which state is written: with `require_alias` a write cannot recreate a deleted index. */
   readonly into: (index: StateIndex) => string
@@ -26,15 +26,15 @@ export type Names = {
   readonly partition: (index: HistoryIndex, partition: number) => string
   /** Alias under which a partition is written, for the same reason. */
   readonly intoPartition: (index: HistoryIndex, partition: number) => string
-  /** The index of a name without prefix; not for partitions of history. */
+  /** Concrete index of a name without prefix; not for partitions of history. */
   readonly behind: (name: string) => string
-  /** Alias of the generation, which its indices have from their creation on. */
+  /** Alias of the generation, assigned to its indices at their creation. */
   readonly own: (name: string) => string
   /** Alias of the served generation. */
   readonly served: (name: string) => string
   /** The same names for other generations; undefined: unchanged. */
   readonly at: (generations: Generations | undefined) => Names
-  /** The indices are being built, and no reader uses them. */
+  /** Whether the indices are being built, so that no reader uses them. */
   readonly building: boolean
 }
 
@@ -42,7 +42,7 @@ const PARTITION_DIGITS = 6
 
 /** `building`: the generations that are being built beside the served ones. */
 export const namesOf = (prefix: string, building?: Generations): Names => {
-  // Stricter than Elasticsearch: without characters that need escaping in a path or are wildcards.
+  // Stricter than Elasticsearch: no wildcards and no characters that need escaping in a path.
   if (!/^[a-z0-9][a-z0-9_-]{0,63}$/.test(prefix))
     throw new Failure(
       'usage',
@@ -82,7 +82,7 @@ const namesAt = (prefix: string, generations: Generations, building: boolean): N
   }
 }
 
-/** The first line of a request is limited to 4 KiB, and a name can have 80 characters. */
+/** Names per request: its first line is limited to 4 KiB, and a name can have 80 characters. */
 export const INDICES_AT_ONCE = 40
 
 /** Lists of names, each short enough for one request. */
@@ -91,5 +91,5 @@ export const partsOf = (indices: readonly string[]): readonly (readonly string[]
     indices.slice(at * INDICES_AT_ONCE, (at + 1) * INDICES_AT_ONCE),
   )
 
-/** The same, with the names of each separated by commas. */
+/** Like `partsOf`, with the names of each list joined by commas. */
 export const inParts = (indices: readonly string[]): readonly string[] => partsOf(indices).map(String)

@@ -2,14 +2,16 @@ import { Failure } from '#failure/failure.ts'
 import type { Batch } from '#store/port.ts'
 
 /**
- * First height of each partition, by number. The partition of a block follows from its height and this list, which the
- * checkpoint carries. Blocks, transactions and records have the same partitions.
+ * First height of each partition, by number. The partition of a block follows from its height and this list,
+ * which is in the checkpoint. Blocks, transactions and records have the same partitions.
  */
 export type Partitions = readonly number[]
 
 export const FIRST_PARTITION: Partitions = [0]
 
-/** The partitions after a batch; the same list if it opens none. Throws 'defect' if it opens any but the next. */
+/**
+ * The partitions after a batch; the same list if it opens none. Throws 'defect' if it opens any but the next.
+ */
 export const partitionsWith = (
   partitions: Partitions,
   { first, filling }: Pick<Batch, 'first' | 'filling'>,

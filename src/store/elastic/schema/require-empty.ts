@@ -19,7 +19,7 @@ const requireEmpty = async (cluster: ReadCluster): Promise<void> => {
   )
 }
 
-/** An index with a document of the chain; undefined: there is none. */
+/** An index that contains a document of the chain; undefined: none does. */
 export const firstDocument = async (cluster: ReadCluster): Promise<string | undefined> => {
   const { connection, names } = cluster
   const indices = (await listIndices(cluster))
@@ -39,8 +39,8 @@ export const firstDocument = async (cluster: ReadCluster): Promise<string | unde
 
 /**
  * Without a checkpoint a store begins with block 0. Throws 'damaged' if there are documents nevertheless: the
- * checkpoint was lost, and a loader that starts over would count them twice. Documents that another loader has begun to
- * write meanwhile are allowed.
+ * checkpoint was lost, and a loader that starts over would count them twice. Documents that another loader
+ * has begun to write meanwhile are allowed.
  */
 export const requireEmptyStore = async (cluster: ReadCluster): Promise<void> => {
   const isBegun = async () => (await readCheckpoint(cluster)) !== undefined

@@ -10,12 +10,13 @@ type Shard = {
 }
 type Answer = { readonly shards?: readonly (readonly Shard[])[] }
 
-/** A server that has lost its master says so after this time. */
+/** Time after which a server that has lost its master reports this. */
 const MASTER_TIMEOUT = '1s'
 
 /**
- * The servers with a copy of each index (of one shard) that the elected master has in use: it removes a copy that missed a write before that write
- * is acknowledged. Throws 'unavailable' without a master, or when an index has no copy in use.
+ * The servers with a copy of each index (of one shard) that the elected master has in use. The master removes
+ * a copy that missed a write before that write is acknowledged. Throws 'unavailable' without a master, or
+ * when an index has no copy in use.
  */
 export const shardCopies = async (
   connection: Connection,

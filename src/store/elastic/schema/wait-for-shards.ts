@@ -5,17 +5,19 @@ import { ask, searchOf } from '../client/ask.ts'
 import { readCheckpoint } from './checkpoint.ts'
 import type { Cluster } from './cluster.ts'
 
-/** Between two tries. */
+/** Pause between two attempts, milliseconds. */
 export const WAIT_MS = 50
-/** An empty shard starts within a second unless the cluster cannot allocate it. */
+/**
+ * Maximum wait, milliseconds. An empty shard starts within a second unless the cluster cannot allocate it.
+ */
 const TIMEOUT_MS = 30_000
 const UNAVAILABLE = 503
 
 type Waiting = Pick<Clock, 'elapsed' | 'sleep'>
 
 /**
- * Reads from indices that may just have been created, perhaps by another process: an index exists before its shard has
- * started, and does not answer until then.
+ * Retries a read of indices that may just have been created, perhaps by another process: an index exists
+ * before its shard has started, and does not answer until then.
  */
 export const onceStarted = async <T>(read: () => Promise<T>, clock: Waiting): Promise<T> => {
   const since = clock.elapsed()
@@ -34,7 +36,7 @@ export const onceStarted = async <T>(read: () => Promise<T>, clock: Waiting): Pr
 export const startedCheckpoint = (cluster: Cluster): ReturnType<typeof readCheckpoint> =>
   onceStarted(() => readCheckpoint(cluster), cluster.clock)
 
-/** Ends when every index that a loader reads answers. */
+/** Resolves when every index that a loader reads answers. */
 export const waitForShards = async (cluster: Cluster): Promise<void> => {
   const { connection, names } = cluster
   const indices = [names.journal, ...stateIndices.map(names.state)].join(',')

@@ -4,11 +4,11 @@ import type { Names } from './names.ts'
 import { FIRST_PARTITION, type Partitions } from './partitions.ts'
 
 export type Wanted = {
-  /** Without prefix, generation and partition. */
+  /** Name without prefix, generation and partition. */
   readonly of: string
   readonly name: string
   readonly alias: string
-  /** Alias under which it is written. */
+  /** Alias under which the index is written. */
   readonly into: string
   readonly shape: IndexShape
   /** First height of a partition of history. */

@@ -1,7 +1,7 @@
 import { ask, askText, parseAnswer } from '../client/ask.ts'
 import type { ReadCluster } from '../schema/cluster.ts'
 
-/** Beside checkpoint and published height, so that each snapshot has it. */
+/** In the index of checkpoint and published height, so that each snapshot contains it. */
 const ID = 'manifest'
 
 export const keepText = async ({ connection, names }: ReadCluster, text: string): Promise<void> => {

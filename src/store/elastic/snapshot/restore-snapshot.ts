@@ -7,7 +7,9 @@ import { inParts } from '../schema/names.ts'
 import { pathOf, requireOf } from './take-snapshot.ts'
 
 const POLL_MS = 200
-/** Checks that find shards nothing is done about, after which they are lost: the server tries five times by itself. */
+/**
+ * Consecutive checks without recovery after which open shards count as lost; the server retries five times.
+ */
 const IDLE_CHECKS = 50
 
 type Shards = Readonly<
@@ -26,7 +28,7 @@ type Shards = Readonly<
   >
 >
 
-/** `Snapshots.restore`. The server goes on by itself when this process dies, and the next run waits for it. */
+/** `Snapshots.restore`. The server continues if this process dies, and the next run waits for it. */
 export const restoreSnapshot = async (
   cluster: Cluster,
   snapshot: Named,
@@ -74,7 +76,7 @@ const begin = async ({ connection, names, writeTimeoutMs }: Cluster, snapshot: N
   })
 }
 
-/** Indices whose primary is not there yet, and how many bytes are. */
+/** Indices whose primary is not active yet, and the restored bytes. */
 const stateOf = async (
   { connection }: Cluster,
   indices: readonly string[],

@@ -7,7 +7,7 @@ import { listIndices } from '../schema/list-indices.ts'
 import { keptText } from './kept-text.ts'
 
 const POLL_MS = 200
-/** Stricter than the server, which takes other names for patterns or refuses them. */
+/** Stricter than the server, which treats other names as patterns or refuses them. */
 const NAME = /^[a-z0-9][a-z0-9._-]{0,127}$/
 
 type Sizes = { readonly size_in_bytes?: number }
@@ -28,7 +28,7 @@ type Info = {
 export const pathOf = ({ repository, name }: Named): string =>
   `/_snapshot/${encodeURIComponent(repository)}/${encodeURIComponent(name)}`
 
-/** `Snapshots.take`. The server goes on by itself when this process dies, and the next run waits for it. */
+/** `Snapshots.take`. The server continues if this process dies, and the next run waits for it. */
 export const takeSnapshot = async (
   cluster: Cluster,
   snapshot: Named,
@@ -62,13 +62,13 @@ export const takeSnapshot = async (
   }
 }
 
-/** Tells snapshots of one state of the store from others. */
+/** Distinguishes snapshots of one state of the store from others. */
 const markOf = async (cluster: Cluster): Promise<string> =>
   new Bun.CryptoHasher('sha256').update((await keptText(cluster)) ?? '').digest('hex')
 
 /**
- * Throws 'usage' unless the store is what was put into a snapshot of this name. Its indices may have been restored by hand, or
- * from another snapshot by a run that was killed.
+ * Throws 'usage' unless the store has the same content as the snapshot of this name. Its indices may have
+ * been restored by hand, or from another snapshot by a run that was killed.
  */
 export const requireOf = async (cluster: Cluster, snapshot: Named): Promise<void> => {
   const { connection, names } = cluster
@@ -90,7 +90,7 @@ const begin = async (cluster: Cluster, snapshot: Named, mark: string): Promise<v
     method: 'PUT',
     path: pathOf(snapshot),
     body: JSON.stringify({
-      // Counts of requests are kept in an index that there need not be.
+      // Counts of requests are in an optional index.
       indices: [...indices, `${names.served('usage')}-*`].join(','),
       ignore_unavailable: false,
       include_global_state: false,
@@ -109,7 +109,7 @@ const begin = async (cluster: Cluster, snapshot: Named, mark: string): Promise<v
         help: 'Register it (PUT /_snapshot/NAME), or set --repository to one that is there.',
       },
     )
-  // Whose it is, its mark tells.
+  // The mark tells whose snapshot has the name.
   if (type !== 'invalid_snapshot_name_exception' && type !== 'snapshot_name_already_in_use_exception')
     throw failureOf({ connection, what }, answer)
 }

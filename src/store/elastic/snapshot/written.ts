@@ -16,7 +16,9 @@ type Stats = {
   readonly indices?: Readonly<Record<string, { readonly shards: Readonly<Record<string, readonly Shard[]>> }>>
 }
 
-/** `Snapshots.written`. Elasticsearch numbers the operations of a shard, and a restored one goes on with their numbers. */
+/**
+ * `Snapshots.written`. Elasticsearch numbers a shard's operations; a restored shard continues the numbers.
+ */
 export const writtenIn = async (cluster: Cluster): Promise<readonly Written[]> => {
   const places = await placesIn(cluster)
   const names = [...places.keys()]
@@ -32,7 +34,7 @@ export const writtenIn = async (cluster: Cluster): Promise<readonly Written[]> =
 
 type PlaceOf = Pick<Written, 'index' | 'partition'>
 
-/** All indices of documents, by their names. */
+/** All indices of documents, by name. */
 const placesIn = async (cluster: Cluster): Promise<ReadonlyMap<string, PlaceOf>> => {
   const at = await readPublished(cluster)
   if (at === undefined) return new Map()

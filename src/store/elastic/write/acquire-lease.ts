@@ -15,16 +15,19 @@ import { compareAndSet, type StoredCheckpoint } from './compare-and-set.ts'
 
 const SIGNS_PER_LEASE = 3
 
-/** One write of a killed loader may still arrive late; because of compare-and-set a second one cannot. */
+/**
+ * Renewals that prove another loader alive: one write of a killed loader may still arrive late. Because of
+ * compare-and-set a second one cannot.
+ */
 const SIGNS_OF_LIFE = 2
 
 /** Pause between two renewals. */
 export const signEveryMs = (leaseMs: number): number => Math.max(1, Math.floor(leaseMs / SIGNS_PER_LEASE))
 
 /**
- * Takes the lease for a new random owner. While another loader has it, waits until that one renews it ('conflict') or
- * until it expires after `leaseMs`. If that loader is alive after all, it learns of this at its next commit: safety
- * does not depend on clocks. `require` throws if the checkpoint must not be continued.
+ * Takes the lease for a new random owner. While another loader has it, waits until that loader renews it
+ * ('conflict') or until it expires after `leaseMs`. If that loader is alive after all, its next commit fails:
+ * safety does not depend on clocks. `require` throws if the checkpoint must not be continued.
  */
 export const acquireLease = async (
   cluster: Cluster,

@@ -25,13 +25,13 @@ type Options = {
   readonly lease: Lease
   readonly keeper: InventoryKeeper
   readonly ahead: Pick<HistoryAhead, 'forget'>
-  /** Brings the store to its checkpoint. */
+  /** Restores the store to its checkpoint. */
   readonly restore: () => Promise<void>
 }
 
-/** Commits batches one after the other; after a failure it first brings the store back to its checkpoint. */
+/** Commits batches one after the other; after a failure, restores the store to its checkpoint first. */
 export const batchCommitter = ({ lease, keeper, ahead, restore }: Options) => {
-  // While a batch is under way: a failure leaves the store to be recovered before the next one.
+  // Set while a batch is under way: after a failure the store must be recovered before the next batch.
   let isUnclear = false
   const recover = async (batch: Batch, stored: Stored | undefined): Promise<void> => {
     if (stored !== undefined)
@@ -61,7 +61,7 @@ export const batchCommitter = ({ lease, keeper, ahead, restore }: Options) => {
 
 type Planned = ReturnType<typeof plan>
 
-/** All that a batch writes. Throws, before anything is written, if it does not follow the checkpoint. */
+/** All writes of a batch. Throws, before anything is written, if the batch does not follow the checkpoint. */
 const plan = (before: Checkpoint, batch: Batch, stored: Stored | undefined) => {
   checkBatch(batch, before.end, stored?.last)
   const partitions = partitionsWith(before.partitions, batch)
@@ -88,8 +88,9 @@ const dropsUndo = ({ before, kept }: Planned): boolean =>
   before.undo !== undefined && kept?.undo.marks[0]?.[0] !== before.undo.marks[0]?.[0]
 
 /**
- * In four steps: history and journal; the checkpoint by compare-and-set, from which on the batch is committed; state;
- * publication. A batch that opens a partition creates its indices before the first step and shows them after it.
+ * Commits in four steps: history and journal; the checkpoint by compare-and-set, which commits the batch;
+ * state; publication. A batch that opens a partition creates its indices before the first step and adds them
+ * to the readers' aliases after it.
  */
 const carryOut = async (lease: Lease, keeper: InventoryKeeper, planned: Planned): Promise<void> => {
   const { cluster } = lease
@@ -118,7 +119,7 @@ const carryOut = async (lease: Lease, keeper: InventoryKeeper, planned: Planned)
   await apply(cluster, lease.checkpoint(), { entries, confirm })
 }
 
-/** The inventory once a batch's history is written, and once its state is applied as well. */
+/** The inventory after a batch's history is written, and after its state is applied as well. */
 const inventoriesOf = async (
   { connection, names }: Cluster,
   before: Inventory,
@@ -138,8 +139,8 @@ const inventoriesOf = async (
 }
 
 /**
- * Writes the rest of a batch's history and, beside it, its journal, and deletes the journal before; returns the parts of
- * the journal, and whether all history of the batch is searchable.
+ * Writes the rest of a batch's history and at the same time its journal, and deletes the previous journal.
+ * Returns the number of journal parts, and whether all history of the batch is searchable.
  */
 const writeAll = async (
   cluster: Cluster,
@@ -153,13 +154,13 @@ const writeAll = async (
       yield item
     }
     if (kept !== undefined) yield* partItems(names, kept.undo.name, kept.bodies)
-    // The journal before is applied and published, so it is deleted with this batch.
+    // The previous journal is applied and published, so it is deleted with this batch.
     for (let part = 0; part < before.parts; part++)
       yield deleteItem(names.journal, partId(before.batch, part))
   }
-  // Two requests: nobody searches the journal, so it need not be refreshed.
+  // Two requests: the journal is never searched, so it need not be refreshed.
   const written = await Promise.allSettled([
-    // What was stored ahead is not searchable yet.
+    // History stored ahead is not searchable yet.
     writeHistory(cluster, { partition, history: batch, searchable: stored === undefined }),
     sendAcknowledged(cluster, journal()),
   ])

@@ -9,13 +9,14 @@ import { checkpointRequest, readCheckpoint } from '../schema/checkpoint.ts'
 import type { Checkpoint } from '../schema/checkpoint-record.ts'
 import type { Cluster } from '../schema/cluster.ts'
 
-/** The checkpoint and the write it comes from. */
+/** The checkpoint and the sequence number of its last write. */
 export type StoredCheckpoint = SeqNo & { readonly checkpoint: Checkpoint }
 
 /**
- * Writes the checkpoint if it has not changed since it was read; undefined: another process wrote it. After an unclear
- * answer the same compare-and-set is sent again: if the first was not carried out, this one may be; if it was, this one
- * is refused and the stored checkpoint carries the name of this write.
+ * Writes the checkpoint if it has not changed since it was read; undefined: another process wrote it. After
+ * an unclear answer the same compare-and-set is sent again. If the first attempt was not carried out, the
+ * second one may be; if it was, the second one is refused, and the stored checkpoint has the name of this
+ * write.
  */
 export const compareAndSet = async (
   cluster: Cluster,
@@ -31,7 +32,8 @@ export const compareAndSet = async (
     const written = answer.status < 300 ? writtenAs(answer) : undefined
     if (written !== undefined) return { done: { checkpoint, ...written } }
     const error = errorOf(answer)
-    // Refused, or answered without its numbers: the stored checkpoint tells whether this write was carried out.
+    // The write was refused, or its answer lacks the sequence number: the stored checkpoint shows whether it
+    // was carried out.
     if (answer.status === 409 || answer.status < 300)
       return afterConflict(cluster, { next, checkpoint, expected }, reasonOf(error))
     // A migration has replaced the generation.
@@ -53,16 +55,17 @@ const afterConflict = async (
   reason: string,
 ): Promise<Try<StoredCheckpoint | undefined>> => {
   const now = await readCheckpoint(cluster)
-  // An earlier try whose answer was lost. One copy has it; only the answer to a write proves that all have.
+  // The stored write is an earlier attempt whose answer was lost. One copy has it; only the answer to a write
+  // proves that all copies do.
   if (now?.checkpoint.write === checkpoint.write) return { done: await compareAndSet(cluster, next, now) }
-  // If this copy shows no other write, it lags, or the copy that refused is gone with a write that only it had.
+  // If this copy shows no other write, it lags, or the copy that refused is gone with the other write.
   return isWhere(now, expected) ? { again: reason } : { done: undefined }
 }
 
 const isWhere = (now: SeqNo | undefined, expected: SeqNo | undefined): boolean =>
   now?.seqNo === expected?.seqNo && now?.primaryTerm === expected?.primaryTerm
 
-/** undefined: the answer to the write is not readable. */
+/** undefined: the answer to the write cannot be read. */
 const writtenAs = ({ text }: Answer): SeqNo | undefined => {
   try {
     const { _seq_no, _primary_term } = JSON.parse(text)
@@ -73,7 +76,7 @@ const writtenAs = ({ text }: Answer): SeqNo | undefined => {
   }
 }
 
-/** The answer, or the reason why there was none. */
+/** The answer, or the reason why there is none. */
 const sendOnce = async (connection: Connection, request: Request): Promise<Answer | string> => {
   try {
     return await connection.send(request)

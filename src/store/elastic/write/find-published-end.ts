@@ -30,8 +30,8 @@ export type KnownEnd = {
 }
 
 /**
- * The published end, if the whole store agrees with it: the versions of its state, the number of documents in each
- * index, and its last block. undefined: it does not agree, or that cannot be known.
+ * The published end, if the whole store agrees with it: the versions of its state, the number of documents in
+ * each index, and its last block. undefined: the store does not agree, or that cannot be determined.
  */
 export const findPublishedEnd = async (
   cluster: Cluster,
@@ -70,7 +70,7 @@ export const findPublishedEnd = async (
       inventory: await takeInventory(cluster, { partitions, batch }),
     }
   } catch (error) {
-    // The journal is gone: a repair creates it anew.
+    // The journal is gone; a repair creates it again.
     if (error instanceof Failure && error.kind === 'damaged') return undefined
     throw error
   }

@@ -8,7 +8,7 @@ import { addWriteBlock, isReadOnly } from '../client/write-block.ts'
 import { readPublished } from '../schema/checkpoint.ts'
 import type { Cluster } from '../schema/cluster.ts'
 
-/** 30 GB take an hour on a slow disk. After a cut connection the same merge is awaited again. */
+/** Merging 30 GB takes an hour on a slow disk. After a cut connection a retry waits for the same merge. */
 const MERGE_MS = 12 * 3_600_000
 
 /** Force-merges every partition before the last published one to one segment and makes it read-only. */
@@ -34,7 +34,7 @@ export const forceMergeFinished = async (
   }
 }
 
-/** Read-only first: a write after the merge would create new segments. */
+/** The index becomes read-only first, because a write after the merge would create new segments. */
 const merge = async (cluster: Cluster, name: string, signal: AbortSignal): Promise<void> => {
   await addWriteBlock(cluster.connection, name, signal)
   const { _shards } = await ask<{ readonly _shards: { readonly failed: number } }>(cluster.connection, {
@@ -58,7 +58,7 @@ type Stats = {
   readonly indices?: Readonly<Record<string, { readonly shards: Readonly<Record<string, readonly Copy[]>> }>>
 }
 
-/** Read-only, and every copy of at most one segment. */
+/** Whether the index is read-only and every copy has at most one segment. */
 const isMerged = async (connection: Connection, name: string, signal: AbortSignal): Promise<boolean> => {
   if (!(await isReadOnly(connection, name, signal))) return false
   const stats = await ask<Stats>(connection, {

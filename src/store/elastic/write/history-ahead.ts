@@ -17,25 +17,28 @@ export type Stored = {
   /** Number of its documents. */
   readonly added: Added
   readonly lastIds: LastIds
-  /** Settles when all of it is written, rejects if a write failed. */
+  /** Settles when all history is written; rejects if a write failed. */
   readonly written: Promise<void>
 }
 
 type Options = {
   readonly cluster: Cluster
   readonly checkpoint: () => Pick<Checkpoint, 'end' | 'partitions' | 'filling'>
-  /** Appended history of this size is written at once; less is held, and written with the batch in one bulk. */
+  /**
+   * Appended history of this size is written at once; less is buffered and written with the batch in one
+   * bulk.
+   */
   readonly chunk: Bounds
 }
 
 const NO_DOCUMENTS = { blocks: [], transactions: [], records: [] } as const
 
-/** The batch that is being committed; `done` settles as that does. */
+/** The batch that is being committed; `done` settles when the commit does. */
 type Under = { readonly batch: Batch; readonly done: Promise<void> }
 
 /**
- * History of the next batch. A large batch's is written while the batch is derived: above the checkpoint, where no reader
- * looks and the next loader cleans up, so it counts only until something fails.
+ * History of the next batch. For a large batch it is written while the batch is derived: above the
+ * checkpoint, where no reader looks and the next loader cleans up. After a failure it is discarded.
  */
 export class HistoryAhead {
   private readonly options: Options
@@ -56,8 +59,8 @@ export class HistoryAhead {
   }
 
   /**
-   * Commits the batch of what was appended: `work` gets what of it was written ahead, and the batch with the rest. From
-   * here on history belongs to the next batch.
+   * Commits the batch of the appended history. `work` gets the batch with the remaining history, and the
+   * record of the history written ahead. History appended from now on belongs to the next batch.
    */
   async commit(
     end: BatchEnd,
@@ -78,7 +81,7 @@ export class HistoryAhead {
     }
   }
 
-  /** Ends when no write is under way; the history written ahead is discarded. */
+  /** Resolves when no write is under way; the history written ahead is discarded. */
   async forget(): Promise<void> {
     this.stored = undefined
     await this.last
@@ -96,7 +99,7 @@ export class HistoryAhead {
       throw new Failure('defect', `History of block ${first} belongs to another partition than its batch.`)
     const opens = stored === undefined && this.opens(first, filling)
     const after = opens ? (under?.done ?? Promise.resolve()) : undefined
-    // After a failed write nothing more is written.
+    // After a failed write no further history is written.
     const written = (stored?.written ?? this.last).then(() => this.write(history, after))
     const added = addedBy(history)
     this.stored = {
@@ -115,8 +118,8 @@ export class HistoryAhead {
     const { cluster } = this.options
     const { partition } = history.filling
     if (after !== undefined) {
-      // A cleanup looks no further than one partition beyond that of the checkpoint: nothing is written if the batch
-      // before, which may have opened one, failed.
+      // A cleanup covers at most one partition after that of the checkpoint. So nothing is written if the
+      // previous batch, which may have opened that partition, failed.
       await after
       await createPartition(cluster, partition)
     }
@@ -130,7 +133,7 @@ export class HistoryAhead {
     return partitionsWith(before, { first, filling }) !== before
   }
 
-  /** The block after all that was committed, is being committed or was written ahead. */
+  /** The block after all history that was committed, is being committed or was written ahead. */
   private nextHeight(): number {
     const end = this.stored?.last ?? this.under?.batch.end ?? this.options.checkpoint().end
     return (end?.height ?? -1) + 1

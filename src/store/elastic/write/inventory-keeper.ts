@@ -21,7 +21,9 @@ export class InventoryKeeper {
     this.lease = lease
   }
 
-  /** Throws unless the store has all that the inventory lists; the last partition may have more, written ahead. */
+  /**
+   * Throws unless the store has everything in the inventory; the last partition may have more, written ahead.
+   */
   async require(of: Inventory, partitions: Partitions): Promise<void> {
     const { names } = this.lease.cluster
     const last = historyIndices.map(index => names.partition(index, partitions.length - 1))
@@ -29,7 +31,7 @@ export class InventoryKeeper {
     if (failure !== undefined) throw failure
   }
 
-  /** Checks that all indices exist, before anything is written over what another loader left. */
+  /** Checks that all indices exist before another loader's leftovers are overwritten. */
   async begin(): Promise<void> {
     const { cluster } = this.lease
     const { partitions } = this.lease.checkpoint()
@@ -38,14 +40,14 @@ export class InventoryKeeper {
       for (const partition of partitions.keys())
         await showUnder(cluster, partition, index => [cluster.names.intoPartition(index, partition)])
     const damages = kept === undefined ? [] : await this.damages(kept, partitions, () => true)
-    // Documents that the journal is still to write may be missing.
+    // Documents that the journal will write may be missing.
     const failure = loaderFailure(damages.filter(({ problem }) => problem !== 'documents'))
     if (failure !== undefined) throw failure
   }
 
   /**
-   * Checks, while nothing is under way, that each index has exactly its documents. A store without an inventory gets
-   * one.
+   * Checks, while no write is under way, that each index has exactly its documents. A store without an
+   * inventory gets one.
    */
   async settle(): Promise<void> {
     const checkpoint = this.lease.checkpoint()
@@ -58,8 +60,8 @@ export class InventoryKeeper {
   }
 
   /**
-   * Accepts the store as it is: a repair has checked every document. What a loader that ended had written above its last
-   * batch belongs to none and goes first, or the next loader would miss it.
+   * Accepts the store as it is: a repair has checked every document. History that a dead loader wrote above
+   * its last batch belongs to no batch and is removed first; otherwise the next loader would miss it.
    */
   async accept(): Promise<void> {
     const { cluster, checkpoint } = this.lease
@@ -67,7 +69,7 @@ export class InventoryKeeper {
     await this.record(await takeInventory(cluster, checkpoint()))
   }
 
-  /** As of the last committed batch. */
+  /** The inventory as of the last committed batch. */
   inventory(): Inventory {
     const { kept } = this
     if (kept !== undefined) return kept
@@ -104,7 +106,7 @@ export class InventoryKeeper {
       await publish(this.lease.cluster, { ...checkpoint, end: checkpoint.end })
   }
 
-  /** With what versions before did not record: the last documents, and the index of keys. */
+  /** The inventory with members that earlier versions lack: the last documents, and the index of keys. */
   private async completed(kept: Inventory, partitions: Partitions): Promise<Inventory> {
     const { connection, names } = this.lease.cluster
     const keys = names.behind('keys')

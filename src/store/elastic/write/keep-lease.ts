@@ -41,8 +41,8 @@ export const keepLease = (cluster: Cluster, acquired: StoredCheckpoint) => {
   const timer = setInterval(() => {
     if (signing || state !== 'held') return
     signing = true
-    // If the lease is lost, the next commit throws. If Elasticsearch is out of reach, events report it and the next
-    // renewal tries again.
+    // If the lease is lost, the next commit throws. If Elasticsearch is unreachable, events report it and the
+    // next renewal tries again.
     set({})
       .catch(() => {})
       .finally(() => {
@@ -60,7 +60,7 @@ export const keepLease = (cluster: Cluster, acquired: StoredCheckpoint) => {
     if (state === 'held') state = 'released'
   }
   return {
-    /** For what is written under this lease. */
+    /** For writes under this lease. */
     cluster: { ...cluster, requireLease },
     checkpoint: () => held.checkpoint,
     set,

@@ -17,7 +17,7 @@ type Stored = Hit & { readonly _seq_no: number; readonly _primary_term: number }
 
 const AT_ONCE = 1000
 
-/** Keys in an index of their own: one document each, id = the key's public handle. */
+/** Keys in their own index: one document per key, whose id is the key's public id. */
 export const openKeys = (cluster: ReadCluster): KeyStore => {
   const lost = lostKeysOf(cluster)
   const requireKnown = async (signal?: AbortSignal): Promise<void> => {
@@ -25,8 +25,9 @@ export const openKeys = (cluster: ReadCluster): KeyStore => {
     if (failure !== undefined) throw failure
   }
   /**
-   * `nothing` before any index was created. If other indices exist, a missing keys index is an error, and so is another
-   * one in its place. The index is checked after the answer, so that the answer is from the index that is known.
+   * Returns `nothing` before any index is created. If other indices exist, a missing keys index is an error,
+   * and so is a different index in its place. The index is checked after the answer, so that the answer is
+   * known to be from the right index.
    */
   const orIfNothing = async <T>(call: Promise<T>, nothing: T, signal?: AbortSignal): Promise<T> => {
     try {
@@ -62,7 +63,7 @@ const keyIn = ({ _id, _source }: Hit): StoredKey => ({ id: _id, ..._source, ...n
 
 const addKey = async (cluster: ReadCluster, { id, ...key }: StoredKey): Promise<void> => {
   const { connection, names } = cluster
-  // Sent once: after a lost answer a second try would meet its own key.
+  // Sent without retries: after a lost answer a second attempt would conflict with its own key.
   const answer = await connection.send({
     method: 'PUT',
     path: pathOf(cluster, id),
@@ -97,7 +98,7 @@ const pageOf = (
     ),
   )
 
-/** All keys in the index that is there, whether or not it is the one that was created. */
+/** All keys in the existing index, even if it is not the one that was created. */
 export const listKeys = async (cluster: ReadCluster, signal?: AbortSignal): Promise<readonly StoredKey[]> => {
   const found = new Map<string, StoredKey>()
   let from = 0
@@ -106,7 +107,7 @@ export const listKeys = async (cluster: ReadCluster, signal?: AbortSignal): Prom
     const page = await pageOf(cluster, { from, created }, signal)
     for (const hit of page) found.set(hit._id, keyIn(hit))
     if (page.length < AT_ONCE) break
-    // The next page begins at the last time of this one; only keys of that very moment are read twice.
+    // The next page begins at the last time of this one; only keys of that exact time are read twice.
     const last = page.at(-1)?._source.created
     from = last === created ? from + AT_ONCE : 0
     created = last
@@ -146,7 +147,7 @@ const changeKey = async (
       body: JSON.stringify(sourceOf({ ...changed, hash, created })),
       also: [409],
     })
-    // 409: somebody else was quicker, or the answer to an earlier try was lost. Reading again tells which.
+    // 409: another process was faster, or an earlier attempt's answer was lost. Reading again shows which.
     if (written.status !== 409) return true
   }
 }

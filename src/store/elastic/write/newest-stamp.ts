@@ -4,7 +4,7 @@ import { refresh } from '../client/refresh.ts'
 import type { Cluster, ReadCluster } from '../schema/cluster.ts'
 import { AT } from '../schema/mappings.ts'
 
-/** Makes all state visible to the searches below: a loader that died while it wrote had not refreshed it. */
+/** Makes all state visible to the searches below: a loader that died while writing had not refreshed it. */
 export const showState = (cluster: Cluster): Promise<void> =>
   refresh(
     cluster,
@@ -12,7 +12,7 @@ export const showState = (cluster: Cluster): Promise<void> =>
     { ignore_unavailable: 'true' },
   )
 
-/** Whether any state document that is visible has a stamp between two stamps. */
+/** Whether any visible state document has a stamp between two stamps. */
 export const isNewerThan = async (
   cluster: ReadCluster,
   stamp: number,
@@ -27,8 +27,8 @@ export const isNewerThan = async (
 }
 
 /**
- * The highest stamp of any state document between `from` and `below`; `from` if there is none. By searches alone:
- * stamps have no doc values.
+ * The highest stamp of any state document between `from` and `below`; `from` if there is none. Uses searches
+ * alone, because stamps have no doc values.
  */
 export const newestStamp = async (cluster: ReadCluster, from: number, below: number): Promise<number> => {
   let [some, none] = [from, from + 1]

@@ -6,8 +6,8 @@ import { movedKeys } from '../schema/moved-keys.ts'
 import { compareAndSet, type StoredCheckpoint } from './compare-and-set.ts'
 
 /**
- * Puts into a checkpoint, whose lease was just acquired, where a migration of an earlier version moved the API keys. The
- * next inventory names their index.
+ * Records in a checkpoint, whose lease was just acquired, the index to which a migration of an earlier
+ * version moved the API keys. The next inventory names that index.
  */
 export const recordMovedKeys = async <C extends Cluster>(
   cluster: C,
@@ -34,7 +34,9 @@ export const recordMovedKeys = async <C extends Cluster>(
   return { cluster: at(cluster, generations), held: recorded }
 }
 
-/** The index that keys were moved from still has those that were revoked since. */
+/**
+ * Removes the alias of the index that keys were moved from: it still contains keys that were revoked since.
+ */
 const removeAlias = async ({ connection, names }: Cluster, index: string): Promise<void> => {
   await ask(connection, {
     what: `take ${index} from behind ${names.keys}`,

@@ -16,8 +16,8 @@ import { applyItems, type Entry, readJournal } from './journal.ts'
 import { removeHistoryAbove, removeJournalsBut } from './remove-leftovers.ts'
 
 /**
- * Brings the store to its checkpoint, whatever a dead loader left: applies and publishes the committed batch, removes
- * history above it and all other journals. May be repeated; the caller has the lease.
+ * Restores the store to its checkpoint, whatever a dead loader left: applies and publishes the committed
+ * batch, removes history above it and all other journals. May be repeated; the caller has the lease.
  */
 export const recover = async (
   cluster: Cluster,
@@ -29,7 +29,7 @@ export const recover = async (
   await finish(cluster, checkpoint, { published, confirm })
 }
 
-/** As `recover`, without comparing the published end. */
+/** Like `recover`, without comparing the published end. */
 export const finish = async (
   cluster: Cluster,
   checkpoint: Checkpoint,
@@ -42,13 +42,13 @@ export const finish = async (
   },
 ): Promise<void> => {
   const { names } = cluster
-  // The end is unknown, so no history can be removed as above it.
+  // The end is unknown, so no history can be identified as above it.
   if (checkpoint.mending && checkpoint.batch === '') throw unfinishedRepair(names.prefix)
   if (checkpoint.end !== undefined && published?.batch !== checkpoint.batch) {
     const entries = await readJournal(cluster, checkpoint.batch, checkpoint.parts)
     const indices = stateIndices.map(index => names.state(index))
     await apply(cluster, checkpoint, { entries, indices, confirm })
-    // If the published record was deleted by hand a moment ago, the version of the deletion is in the way.
+    // If the published record was deleted by hand a moment ago, its deletion has a conflicting version.
     const [item, version] = publication(names, { ...checkpoint, end: checkpoint.end })
     await forceVersion(cluster, [item], version)
   }
@@ -56,7 +56,9 @@ export const finish = async (
   await removeJournalsBut(cluster, checkpoint)
 }
 
-/** The two records of one batch disagree: one of them was changed, and believing the wrong one would do harm. */
+/**
+ * Throws when the two records of a batch disagree: one was changed, and using the wrong one would do harm.
+ */
 const requireSameEnd = (
   { connection, names }: Cluster,
   { batch, end }: Checkpoint,
@@ -73,8 +75,8 @@ const requireSameEnd = (
 }
 
 /**
- * Writes the state of the committed batch, refreshes `indices` (absent: those it wrote to), and publishes the height
- * unless `confirm` throws.
+ * Writes the state of the committed batch, refreshes `indices` (absent: the written ones), and publishes the
+ * height unless `confirm` throws.
  */
 export const apply = async (
   cluster: Cluster,

@@ -21,8 +21,9 @@ const AT_ONCE = 5000
 const MAY_BE_MISSING = { ignore_unavailable: 'true' }
 
 /**
- * Removes history above the checkpoint, which a dead loader wrote and did not commit. It is in the last partition or in
- * the one that loader was about to open; without a checkpoint it may be anywhere.
+ * Removes history above the checkpoint, which a dead loader wrote and did not commit. It is in the last
+ * partition or in the next one, which that loader was about to open; without a checkpoint it may be in any
+ * partition.
  */
 export const removeHistoryAbove = async (
   cluster: Cluster,
@@ -37,7 +38,7 @@ export const removeHistoryAbove = async (
   await remove(cluster, indices, { range: { [HEIGHT]: { gt: end?.height ?? -1 } } })
 }
 
-/** Removes history above a height from every partition that may have any. */
+/** Removes history above a height from every partition in the range. */
 export const removeHistoryFrom = async (
   cluster: Cluster,
   height: number,
@@ -52,7 +53,8 @@ export const removeHistoryFrom = async (
 }
 
 /**
- * Removes journals that the checkpoint does not name: those of other batches, and undo records that are no longer kept.
+ * Removes journals that the checkpoint does not name: those of other batches, and undo records that are no
+ * longer kept.
  */
 export const removeJournalsBut = (cluster: Cluster, checkpoint: Checkpoint): Promise<void> => {
   const { names } = cluster
@@ -63,8 +65,8 @@ export const removeJournalsBut = (cluster: Cluster, checkpoint: Checkpoint): Pro
 }
 
 /**
- * Searches for documents and deletes each only in the version that was found, so a delayed delete cannot hit a later
- * document. Indices may be missing.
+ * Searches for documents and deletes each only in the version that was found, so that a delayed delete cannot
+ * remove a later document. Indices may be missing.
  */
 const remove = async (cluster: Cluster, indices: readonly string[], query: object): Promise<void> => {
   for (const part of partsOf(indices)) await removeIn(cluster, part, query)

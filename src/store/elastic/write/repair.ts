@@ -26,12 +26,12 @@ import { removeHistoryFrom } from './remove-leftovers.ts'
 import { deletesAsSeen, makeWritable } from './rewrite-documents.ts'
 import { entriesBack, type Step, stepsBack } from './undo.ts'
 
-/** What a repair does to the store's own record. */
+/** The part of a writer that repairs the store's own record. */
 export type RepairWriter = Pick<Writer, 'unfinished' | 'shut' | 'blockAt' | 'endings' | 'takeBack' | 'settle'>
 
-/** Stamps beyond this come from another program: numbers must stay exact. */
+/** Stamps beyond this are from another program: numbers must stay exact. */
 const SANE = 2 ** 50
-/** Reads that began before the store was closed have ended by then; later ones are refused. */
+/** Time after which all reads that began before the store was closed have ended; later ones are refused. */
 const GRACE_MS = 1_000
 
 export const repairWriterOf = async (lease: Lease): Promise<RepairWriter> => {
@@ -58,7 +58,7 @@ const finishBatch = async (cluster: Cluster, checkpoint: Checkpoint): Promise<bo
     return true
   } catch (error) {
     cluster.requireLease?.()
-    // Damage is what a repair is for. Any other failure is thrown by the next request too.
+    // Damage is the reason for a repair. The next request throws any other failure too.
     if (error instanceof Failure && !error.retryable) return false
     throw error
   }
@@ -75,7 +75,8 @@ const blockAt = async (
 }
 
 /**
- * By the checkpoint, the published height, the undo record of the last batch, and the document that every batch writes.
+ * Heights in the checkpoint, the published record, the undo record of the last batch, and the document that
+ * every batch writes.
  */
 const endingsOf = async (cluster: Cluster, checkpoint: Checkpoint): Promise<readonly number[]> => {
   const { connection, names } = cluster
@@ -101,7 +102,7 @@ const take = async function* <T>(items: AsyncIterable<T>, count: number): AsyncG
   }
 }
 
-/** A stamp above all that were ever written. */
+/** A stamp above all stamps ever written. */
 const nextStamp = async (cluster: Cluster, { end, lift }: Checkpoint): Promise<number> => {
   const { names } = cluster
   const published = await readablePublished(cluster)
@@ -145,7 +146,7 @@ const settle = async (lease: Lease, { identity, end, open }: Settled): Promise<v
     undo: isKept ? before.undo : undefined,
   }
   if (!open) {
-    // Killed before the history above is removed, the next repair must still know in which partitions it is.
+    // If the process is killed before the history is removed, the next repair must still know its partitions.
     await publish(lease, { ...next, partitions: before.partitions, mending: true })
     await cluster.clock.sleep(GRACE_MS)
   }
@@ -157,11 +158,11 @@ const settle = async (lease: Lease, { identity, end, open }: Settled): Promise<v
 
 const identityOf = ({ chainId, genesis, derivation }: Identity) => ({ chainId, genesis, derivation })
 
-/** Removes history above a height from all partitions; a merged one becomes writable for good. */
+/** Removes history above a height from all partitions; a merged partition becomes writable for good. */
 const removeAbove = async (cluster: Cluster, height: number, partitions: Partitions): Promise<void> => {
   const { names } = cluster
   const first = partitionAt(partitions, height)
-  // A loader may have created one more.
+  // A loader may have created one more partition.
   const range = { first, last: partitions.length }
   const indices = historyIndices.flatMap(index =>
     partitions.slice(first).map((_, at) => names.partition(index, first + at)),
@@ -209,13 +210,13 @@ const takeBack = async (lease: Lease, height: number): Promise<Published | undef
   const stamp = await nextStamp(cluster, lease.checkpoint())
   await putBack(cluster, entriesBack(steps), stamp)
   await removeAbove(cluster, end.height, lease.checkpoint().partitions)
-  // Absent in the record, there was none; this batch's own record leads to no earlier end.
+  // If the record has no `undo`, there was none before; this batch's own record leads to no earlier end.
   const { undo } = target
   await publish(lease, { ...target, undo, lift: stamp - end.height, mending: undefined })
   return end
 }
 
-/** Closes the store to readers. If this process dies, batches can still be taken back from this end. */
+/** Closes the store to readers. If this process dies, batches can still be reverted from this end. */
 const close = async (lease: Lease, end: Published): Promise<void> => {
   const { cluster } = lease
   const stamp = await nextStamp(cluster, lease.checkpoint())
@@ -223,7 +224,7 @@ const close = async (lease: Lease, end: Published): Promise<void> => {
   await cluster.clock.sleep(GRACE_MS)
 }
 
-/** Writes earlier documents with a new stamp, which is newer than all that was ever read of them. */
+/** Writes earlier documents with a new stamp, which is higher than any stamp that readers have seen. */
 const putBack = async (cluster: Cluster, entries: readonly Entry[], stamp: number): Promise<void> => {
   const { names } = cluster
   const version = versionAt(stamp)

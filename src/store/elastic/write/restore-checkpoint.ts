@@ -25,9 +25,10 @@ import { findPartitions, findPublishedEnd } from './find-published-end.ts'
 import { publication } from './recover.ts'
 
 /**
- * Writes the checkpoint anew if it is lost or unreadable: from the published record if the store agrees with it;
- * otherwise from what is known of the chain and its partitions, closed to all but a repair, which derives the state
- * anew. No loader can go on meanwhile: it would find its own checkpoint gone.
+ * Writes the checkpoint again if it is lost or unreadable: from the published record if the store agrees with
+ * it. Otherwise the checkpoint contains only the known chain and partitions, and the store is closed to all
+ * but a repair, which derives the state anew. No loader can continue meanwhile, because its own checkpoint is
+ * gone.
  */
 export const restoreCheckpoint = async (served: Cluster): Promise<Restored> => {
   const existing = await listIndices(served)
@@ -61,7 +62,7 @@ export const restoreCheckpoint = async (served: Cluster): Promise<Restored> => {
       retryable: true,
     })
   if (exact === undefined) return 'open'
-  // The published record lists the indices too, and one of them may have been replaced.
+  // The published record also lists the indices, and one of them may have been replaced.
   const [item, version] = publication(served.names, { ...held.checkpoint, end: exact.end })
   await sendBulk(cluster, [item])
   await forceVersion(cluster, [item], version)

@@ -14,8 +14,8 @@ import { partsOf } from '../schema/names.ts'
 import { type Partitions, partitionAt } from '../schema/partitions.ts'
 
 /**
- * Corrects documents one by one. State gets the stamp of the published height: readers of that height accept it, and
- * later writes of a loader win. Places are part of their rows.
+ * Corrects documents one by one. State gets the stamp of the published height: readers of that height accept
+ * it, and later writes of a loader overwrite it. Places are part of their rows.
  */
 export const rewriteDocuments = async (
   cluster: Cluster,
@@ -61,8 +61,8 @@ export const rewriteDocuments = async (
 }
 
 /**
- * Deletes of those that exist, each in the version that was read: a delete with a version of ours would recreate a
- * missing index.
+ * Deletes for the existing documents, each in the version that was read: a delete with an explicit version
+ * would recreate a missing index.
  */
 export const deletesAsSeen = async (
   cluster: Cluster,
@@ -75,7 +75,7 @@ export const deletesAsSeen = async (
   })
 }
 
-/** Removes the write block from those of `indices` that have one, as merged partitions do; returns their names. */
+/** Removes the write block from `indices` that have one, such as merged partitions; returns their names. */
 export const makeWritable = async (
   cluster: Cluster,
   indices: readonly string[],

@@ -11,19 +11,22 @@ import { requireEmptyStore } from '../schema/require-empty.ts'
 import { onceStarted, waitForShards } from '../schema/wait-for-shards.ts'
 import { openWriter } from './writer.ts'
 
-/** When the store is closed, writes under way get this long to end; every write may be interrupted anywhere. */
+/**
+ * Time that writes under way get to end when the store is closed, milliseconds; every write may be
+ * interrupted anywhere.
+ */
 const CLOSE_MS = 2_000
 
 type Options = {
   /** `WriterPartitions.documents` */
   readonly partitionDocuments: number
-  /** History that is written at once, ahead of its batch. */
+  /** Amount of history that is written ahead of its batch at once. */
   readonly chunk: Bounds
-  /** Readers of the same process see its writes at once. */
+  /** Informed of each change, so that readers of the same process see it at once. */
   readonly reading: Reading
 }
 
-/** The one writer that this process may have in a store. */
+/** The only writer of this process in a store. */
 export const soleWriter = (cluster: Cluster, { partitionDocuments, chunk, reading }: Options) => {
   const { names } = cluster
   let isTaken = false
@@ -55,14 +58,14 @@ export const soleWriter = (cluster: Cluster, { partitionDocuments, chunk, readin
   }
   return {
     takeOver,
-    /** If Elasticsearch is out of reach, the lease expires by itself. */
+    /** If Elasticsearch is unreachable, the lease expires by itself. */
     release: async (): Promise<void> => {
       if (writer !== undefined) await within(writer.release(), { ms: CLOSE_MS }).catch(() => undefined)
     },
   }
 }
 
-/** The generation that is served, once all its indices are there and answer; a repair also creates those that are lost. */
+/** The served generation, once all its indices exist and answer; a repair also creates the lost ones. */
 const writable = async (cluster: Cluster, repair: boolean): Promise<Cluster> => {
   const stored = await readCheckpoint(cluster)
   if (stored === undefined) await onceStarted(() => requireEmptyStore(cluster), cluster.clock)
@@ -74,7 +77,9 @@ const writable = async (cluster: Cluster, repair: boolean): Promise<Cluster> => 
   return served
 }
 
-/** The writer, which calls `onChange` after each change: readers of the same process see it at once. */
+/**
+ * The writer with a call of `onChange` after each change, so that readers of the same process see it at once.
+ */
 const tellingWriter = (writer: Writer, onChange: () => void): Writer => ({
   ...writer,
   get checkpoint() {

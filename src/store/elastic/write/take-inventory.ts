@@ -15,7 +15,7 @@ import { countsInCopies, indexStates, newestDocuments } from '../schema/index-st
 import { type Counts, countedNames, listedNames } from '../schema/inventory.ts'
 import type { Names } from '../schema/names.ts'
 
-/** The inventory of the indices as they are now. Throws 'damaged' if one is missing. */
+/** The inventory of the indices at present. Throws 'damaged' if one is missing. */
 export const takeInventory = async (
   cluster: ReadCluster,
   { partitions, batch }: Pick<Checkpoint, 'partitions' | 'batch'>,
@@ -43,8 +43,9 @@ export const takeInventory = async (
 }
 
 /**
- * The inventory of a store that was loaded by a version without inventories, if it has as many documents as were
- * counted while loading. Throws 'damaged' otherwise: a store that lost data must not count as complete.
+ * The inventory of a store that was loaded by a version without inventories, if the store has as many
+ * documents as were counted while loading. Throws 'damaged' otherwise: a store that lost data must not count
+ * as complete.
  */
 export const adoptInventory = async (cluster: ReadCluster, checkpoint: Checkpoint): Promise<Inventory> => {
   const { connection, names } = cluster
@@ -67,7 +68,7 @@ export const adoptInventory = async (cluster: ReadCluster, checkpoint: Checkpoin
   return stock
 }
 
-/** Expected number of documents of an index, where the statistics of the chain give it. */
+/** Expected number of documents of an index, if the statistics of the chain contain it. */
 const knownCounts = (
   height: number,
   counted: StatisticsDoc | undefined,

@@ -18,7 +18,7 @@ test('keptWith: bounded in number, bytes and heights, and never short of what fi
         const kept = marks.reduce((sum, [, each]) => sum + each, 0)
         expect(marks.length).toBeLessThan(40)
         if (marks.length > 1) expect(kept).toBeLessThanOrEqual(KEPT.bytes)
-        // A sixteenth and a batch at most are forgotten too early.
+        // At most a sixteenth and one batch are dropped too early.
         if (stamp < KEPT.heights)
           expect(kept).toBeGreaterThanOrEqual(Math.min(all, KEPT.bytes * (15 / 16) - 2 * KEPT.batchBytes))
         expect(marks.at(-1)?.[0]).toBeLessThanOrEqual(stamp)

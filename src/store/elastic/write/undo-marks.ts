@@ -4,7 +4,7 @@ import type { Mark } from '../schema/checkpoint-record.ts'
 /** Number of marks between the oldest and the newest batch; records are dropped one mark at a time. */
 const MARKS = 16
 
-/** The marks with one more batch, without the oldest ones beyond the bounds. */
+/** The marks with one more batch, without the oldest marks beyond the bounds. */
 export const keptWith = (marks: readonly Mark[], stamp: number, bytes: number): readonly Mark[] => {
   const last = marks.at(-1)
   const opens = last === undefined || last[1] >= KEPT.bytes / MARKS || stamp - last[0] >= KEPT.heights / MARKS

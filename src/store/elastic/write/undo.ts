@@ -8,7 +8,7 @@ import { encode } from '../schema/documents.ts'
 import { type Entry, journalParts, partId, readPart } from './journal.ts'
 import { keptWith } from './undo-marks.ts'
 
-/** Members of the checkpoint that an undo record leaves out: the lease, and how the batch was written. */
+/** Members of the checkpoint that an undo record omits: the lease, and how the batch was written. */
 type Holding = 'owner' | 'renewed' | 'write' | 'batch' | 'parts' | 'lift' | 'mending' | 'retired'
 /** The content of a store at the end of a batch. */
 export type Content = Omit<Checkpoint, Holding>
@@ -40,7 +40,9 @@ type Header = { readonly to: Published; readonly before: Ended }
 const json = (value: object): string =>
   JSON.stringify(value, (_key, item) => (typeof item === 'bigint' ? String(item) : item))
 
-/** The undo record of a batch with the bodies of its parts. undefined: neither this nor any earlier one is kept. */
+/**
+ * The undo record of a batch with its parts' bodies. undefined: neither this nor any earlier record is kept.
+ */
 export const undoOf = (
   batch: Batch,
   before: Checkpoint,
@@ -63,7 +65,7 @@ export const undoOf = (
   }
 }
 
-/** An undo record: the end of the batch, the content before it, and its documents as they were ('' for none). */
+/** An undo record: the end of the batch, the content before it, and its previous documents ('' for none). */
 export type Step = Header & { readonly entries: readonly Entry[] }
 
 /** undefined: the record is no longer stored. */
@@ -90,7 +92,7 @@ const headerOf = (body: string): Header | undefined => {
   return last && first && { to: last, before: { ...before, end: first } }
 }
 
-/** Undo records from the last batch back, as far as they are kept. */
+/** Undo records from the last batch backwards, as long as they are kept. */
 export const stepsBack = async function* (
   cluster: ReadCluster,
   undo: Undo | undefined,
@@ -103,7 +105,7 @@ export const stepsBack = async function* (
   }
 }
 
-/** Each changed document as it was; of several records the oldest counts. */
+/** The previous version of each changed document; if several records contain it, the oldest counts. */
 export const entriesBack = (steps: readonly Step[]): readonly Entry[] => {
   const oldest = new Map<string, Entry>()
   for (const { entries } of steps)

@@ -6,9 +6,9 @@ import { createIndex } from '../schema/create-indices.ts'
 import { usageShape } from '../schema/mappings.ts'
 import { onceStarted } from '../schema/wait-for-shards.ts'
 
-/** What one process counted on one day: its keys with their requests and the time of the last. */
+/** One process's counts of one day: its keys with their requests and the time of the last request. */
 type Counted = Map<string, { readonly requests: number; readonly last: number }>
-/** The document that a process writes on a day, and what it last knew of those of others. */
+/** A process's document of a day, and the last known documents of other processes. */
 type Own = {
   readonly process: string
   readonly day: number
@@ -23,13 +23,13 @@ type Hit = {
 }
 
 const PAGE = 1_000
-/** Counts that come later are of little use: the next ones contain them. */
+/** Counts that arrive later are of little use: the next ones include them. */
 const TIMEOUT_MS = 5_000
 
 /**
- * Counts in an index of their own, one document for each process and day: a process writes only its own, whole, with
- * versions of its own. So a write whose answer was lost may be repeated without counting twice, and the counts of a
- * process that was killed stay.
+ * Counts in their own index, one document per process and day. A process writes only its own documents, as a
+ * whole and with its own versions. So a write whose answer was lost may be repeated without double counting,
+ * and the counts of a killed process are preserved.
  */
 export const openUsage = (cluster: Cluster): Usage => {
   let own: Own | undefined
@@ -58,14 +58,14 @@ export const openUsage = (cluster: Cluster): Usage => {
         mine.version += 1
         await write({ ...mine, counted })
         mine.counted = counted
-        // Once a day; what it leaves, the next process removes.
+        // Runs once a day; the next process removes the remaining documents.
         if (mine.version === 1) await forget(cluster, day - USAGE_DAYS).catch(() => undefined)
       }
       mine.others = await readDays(cluster, {
         filter: [{ term: { day } }],
         must_not: [{ ids: { values: [idOf(mine)] } }],
       }).catch((cause: unknown) => {
-        // What is added is added: with it, the counts of the others as last known are the best there are.
+        // The requests are stored already; the last known counts of the others are the best available.
         if (counts.size === 0) throw cause
         return mine.others
       })
@@ -76,7 +76,7 @@ export const openUsage = (cluster: Cluster): Usage => {
   }
 }
 
-/** With a random name for each day that begins: a day that a clock brings back leaves the document of its first time. */
+/** Each day gets a random process name: a clock that goes back leaves the day's first document unchanged. */
 const newDay = (day: number): Own => ({
   ...{ process: crypto.getRandomValues(new Uint8Array(8)).toHex(), day },
   ...{ counted: new Map(), version: 0, others: [] },
@@ -100,13 +100,13 @@ const put = async ({ connection, names }: Cluster, own: Own): Promise<void> => {
     },
     timeoutMs: TIMEOUT_MS,
     body: JSON.stringify({ day: own.day, process: own.process, body }),
-    // 409: an earlier try of this very write, whose answer was lost.
+    // 409: an earlier attempt of this same write, whose answer was lost.
     also: [404, 409],
   })
   if (answer.status === 404) throw failureOf({ connection, what }, answer)
 }
 
-/** Every document that fits, page by page. */
+/** All matching documents, page by page. */
 const readDays = async (cluster: Cluster, bool: object): Promise<readonly DayOfKey[]> => {
   const found: DayOfKey[] = []
   for (let after: readonly unknown[] | undefined; ; ) {
@@ -134,7 +134,9 @@ const searchPage = (
   return onceStarted(() => askHits<Hit>(connection, searchOf(index, search, how)), clock)
 }
 
-/** Removes what is older than a day, a page of it: once a day there is one document of each process. */
+/**
+ * Removes one page of the documents before a day. Runs once a day, and a day has one document per process.
+ */
 const forget = async (cluster: Cluster, day: number): Promise<void> => {
   const { connection, names } = cluster
   const index = names.served('usage')
@@ -157,7 +159,7 @@ const totals = (others: readonly DayOfKey[], own: Counted): ReadonlyMap<string, 
   return all
 }
 
-/** One entry for each key and day. */
+/** One entry per key and day. */
 const merged = (found: readonly DayOfKey[]): readonly DayOfKey[] => {
   const all = new Map<string, DayOfKey>()
   for (const each of found) {

@@ -21,7 +21,7 @@ import { recover } from './recover.ts'
 import { type RepairWriter, repairWriterOf } from './repair.ts'
 import { rewriteDocuments } from './rewrite-documents.ts'
 
-/** The larger a batch, the less often a document of state is written; its history is not held, but written ahead. */
+/** The larger a batch, the fewer writes of state documents. History is not buffered but written ahead. */
 const BOUNDS = {
   documents: 200_000,
   bytes: Number.POSITIVE_INFINITY,
@@ -33,16 +33,16 @@ export type WriterOptions = {
   readonly identity: Identity
   /** `WriterPartitions.documents` */
   readonly partitionDocuments: number
-  /** History that is written at once, ahead of its batch. */
+  /** Amount of history that is written ahead of its batch at once. */
   readonly chunk: Bounds
-  /** For a repair, which takes the store as it is. */
+  /** Whether the writer is for a repair, which accepts the store as it is. */
   readonly repair: boolean
   readonly onRelease: () => void
 }
 
 /**
- * Takes the store over and brings it to its checkpoint. Killed at any moment, the next loader continues from the
- * checkpoint. Most of the history of a batch may have been written before it, see `history-ahead.ts`.
+ * Takes over the store and restores it to its checkpoint. If the process is killed, the next loader continues
+ * from the checkpoint. Most of the history of a batch may be written ahead of it, see `history-ahead.ts`.
  */
 export const openWriter = async (options: WriterOptions): Promise<Writer> => {
   const { lease, keeper, restore, repair } = await takeStore(options)
@@ -51,7 +51,7 @@ export const openWriter = async (options: WriterOptions): Promise<Writer> => {
   const ahead = new HistoryAhead({ cluster, checkpoint: lease.checkpoint, chunk })
   const commit = batchCommitter({ lease, keeper, ahead, restore })
   const { inTurn, settled } = turns()
-  /** Settles as the work does, but with the damage of the store if that is why the work failed. */
+  /** Settles like `work`, but rejects with the damage of the store if that caused the failure. */
   const named = async <T>(work: Promise<T>): Promise<T> => {
     try {
       return await work
@@ -97,7 +97,7 @@ export const openWriter = async (options: WriterOptions): Promise<Writer> => {
   }
 }
 
-/** Reads the state of the last batch; a copy that is out of date is passed over, by chance, for another one. */
+/** Reads the state of the last batch; if a copy is out of date, the next attempt may reach another copy. */
 const wholeCopiesOf =
   (cluster: Cluster, lease: Pick<Lease, 'checkpoint'>) =>
   <T>(read: (proving: Cluster & Proving) => Promise<T>): Promise<T> =>
@@ -110,7 +110,9 @@ const wholeCopiesOf =
       }
     })
 
-/** Takes the lease; unless it is for a repair, brings the store to its checkpoint and makes sure that no data is lost. */
+/**
+ * Takes the lease. Unless for a repair, restores the store to its checkpoint and checks that no data is lost.
+ */
 const takeStore = async (options: WriterOptions) => {
   const { identity } = options
   const requirement = options.repair ? requireServed : undefined
@@ -130,13 +132,13 @@ const takeStore = async (options: WriterOptions) => {
     if (repair === undefined) await restore()
     return { lease, keeper, restore, repair }
   } catch (error) {
-    // If it cannot be released now, it expires; what failed is why.
+    // If the lease cannot be released now, it expires; the thrown error is the cause.
     await lease.release().catch(() => {})
     throw error
   }
 }
 
-/** Runs work one after the other, also for a caller that does not wait. */
+/** Runs work sequentially, even if the caller does not wait. */
 const turns = () => {
   let last: Promise<void> = Promise.resolve()
   return {
@@ -153,9 +155,9 @@ const turns = () => {
 }
 
 const rewriteUnder = async (lease: Lease, rewrite: Parameters<Writer['rewrite']>[0]): Promise<void> => {
-  // Also makes sure that the lease is still ours.
+  // The renewal also makes sure that this process still has the lease.
   await lease.renew()
-  // The undo records may have what is being corrected.
+  // The undo records may contain the documents that are being corrected.
   if (lease.checkpoint().undo !== undefined) await lease.set({ undo: undefined })
   const { partitions, end, lift } = lease.checkpoint()
   await rewriteDocuments(lease.cluster, { partitions, stamp: end ? stampOf({ end, lift }) : 0 }, rewrite)
@@ -166,7 +168,7 @@ const requireRepair = (repair: RepairWriter | undefined): RepairWriter => {
   return repair
 }
 
-/** State as of the last committed batch: it is applied and refreshed before the next one begins. */
+/** State as of the last committed batch: it is applied and refreshed before the next batch begins. */
 const stateOf = async (
   cluster: Cluster & Proving,
   keys: readonly Key[],

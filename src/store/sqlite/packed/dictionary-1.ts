@@ -1,11 +1,12 @@
 /**
- * Texts that transactions and base transactions are made of: the node's member names in its order, system contracts, what
- * their calls and receipts look like. Stored texts name places in it, so it is never changed, not even by a letter: another
- * dictionary is another file and another number in `packed-text.ts`.
+ * Frequent parts of transactions and base transactions: the node's member names in its order, system
+ * contracts, and the form of their calls and receipts. Stored texts refer to positions in it, so it must
+ * never change, not even by a letter. A new dictionary gets another file and another number in
+ * `packed-text.ts`.
  */
 const HEAD = `","f":true,"t":"","a":"1.64256721","x":[{"func_name":"{"body":{"hash":"0,"w":"{"c":1024,"w":"","g":"0","t":"producer","a":"3.28513441"}`
 
-/** Whole failed runs, whose message repeats the action. */
+/** Complete failed runs, whose message repeats the action. */
 const FAILED = [
   '"status_code":"BALANCE_NOT_ENOUGH","message":"","status_code":"OUT_OF_GAS","message":"out of gas","status_code":"TIMEOUT","message":"',
   ',"ram_usage":{},"status_code":"RUNTIME_ERROR","message":"running action Action{Contract: Contract',
@@ -16,14 +17,14 @@ const FAILED = [
   `... error: Uncaught exception: Error: Uncaught exception: TypeError: is not a function. (In '`,
 ] as const
 
-/** Contract code, as setCode carries it. */
+/** Contract code in the form of setCode. */
 const CODE = [
   String.raw`"actions":[{"contract":"system.iost","action_name":"updateCode","data":"[\"{\\\"ID\\\":\\\"Contract`,
   String.raw`"actions":[{"contract":"system.iost","action_name":"setCode","data":"[\"{\\\"ID\\\":\\\"\\\",\\\"info\\\":{\\\"lang\\\":\\\"javascript\\\",\\\"version\\\":\\\"1.0.0\\\",\\\"abi\\\":[{\\\"name\\\":\\\"init\\\",\\\"args\\\":[],\\\"amountLimit\\\":[{\\\"token\\\":\\\"*\\\",\\\"val\\\":\\\"unlimited\\\"}]},{\\\"name\\\":\\\"transfer\\\",\\\"args\\\":[\\\"string\\\",\\\"string\\\",\\\"number\\\"],\\\"amountLimit\\\":[]}]},\\\"code\\\":\\\"class `,
   String.raw`{init(){}\\n constructor() { this.  blockchain.callWithAuth('token.iost', 'transfer', [blockchain.contractName(), storage.get(' storage.put(' storage.mapGet(' storage.mapPut(' blockchain.requireAuth( throw new Error(' return JSON.stringify( JSON.parse(tx.publisher)module.exports = `,
 ] as const
 
-/** Calls and receipts of system contracts: arguments first, then what is left open. */
+/** Calls and receipts of system contracts: arguments first, then variable parts. */
 const CALLS = [
   String.raw`"func_name":"system.iost/receipt","content":""func_name":"vote_producer.iost/stat","content":"{\"currentList\":[\"\"],\"pendingList\":[\"`,
   String.raw`"func_name":"issue.iost/issueIOST","content":""func_name":"token.iost/issue","content":"[\"iost\",\"foundation\",\"iost\",\"bonus.iost\",\"iost\",\"issue.iost\",\"`,
@@ -46,7 +47,7 @@ const CALLS = [
   '"signers":["active"],"publisher":"admin","referred_tx":"","amount_limit":[{"token":"iost","value":"unlimited"}],"amount_limit":[],"signatures":[],"publisher_sigs":[]',
 ] as const
 
-/** The most frequent transaction, whole. */
+/** The most frequent transaction, complete. */
 const TRANSFER = [
   String.raw`{"hash":"","time":"1","expiration":"1","gas_ratio":1,"gas_limit":100000,"delay":"0","chain_id":1024,"actions":[{"contract":"token.iost","action_name":"transfer","data":"[\"ram\",\"`,
   String.raw`","gas_ratio":1,"gas_limit":300000,"delay":"0","chain_id":1020,"actions":[{"contract":"token.iost","action_name":"transfer","data":"[\"iost\",\"`,

@@ -7,7 +7,7 @@ const back = (text: string): string | undefined => {
   return typeof packed === 'string' ? packed : unpackDigits(packed)
 }
 
-/** Texts like those of series, with whatever names may hold. */
+/** Texts like those of series, with any characters that names may contain. */
 const parts = fc.oneof(
   fc.bigInt().map(String),
   fc.nat(12).map(zeros => '0'.repeat(zeros)),

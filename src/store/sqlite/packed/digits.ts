@@ -1,13 +1,13 @@
 /**
- * A text of digits and a few signs between them, four bits for each sign and for each of two runs of zeros, with which amounts
- * end. Another byte of its UTF-8 takes twelve: an escape and itself. The signs are the commonest of the recorded chain's
- * series, whose texts take 48 % so.
+ * The characters with a four-bit code. Two runs of zeros, with which amounts often end, also have a code. Any
+ * other byte of the text's UTF-8 takes twelve bits: an escape code and the byte itself. The characters are
+ * the most frequent in the recorded chain's series, whose texts shrink to 48 %.
  */
 const SIGNS = '0123456789,;-'
-/** Runs of zeros by the number that stands for one. */
+/** Codes of the two runs of zeros. */
 const THREE = SIGNS.length
 const SIX = THREE + 1
-/** Before the two halves of a byte; alone at the end of a byte: nothing follows. */
+/** Precedes the two halves of an uncoded byte. An escape in the last half byte is padding. */
 const ESCAPE = 15
 const ZERO = 0x30
 
@@ -15,7 +15,7 @@ const signs = Buffer.from(SIGNS)
 const numbers = new Uint8Array(256).fill(ESCAPE)
 for (const [number, sign] of signs.entries()) numbers[sign] = number
 
-/** The stored form of a text; the text itself where that is not longer. */
+/** The stored form of a text; the text itself unless the stored form is shorter. */
 export const packDigits = (text: string): Uint8Array | string => {
   const bytes = Buffer.from(text)
   const length = bytes.length
@@ -43,7 +43,7 @@ export const packDigits = (text: string): Uint8Array | string => {
   return packed
 }
 
-/** The longest run of zeros here that has a number of its own; 0: none has. */
+/** The longest run of zeros at `at` that has a code; 0: none. */
 const zerosAt = (bytes: Uint8Array, at: number): 0 | 3 | 6 => {
   if (bytes[at + 1] !== ZERO || bytes[at + 2] !== ZERO) return 0
   return bytes[at + 3] === ZERO && bytes[at + 4] === ZERO && bytes[at + 5] === ZERO ? 6 : 3
@@ -57,7 +57,7 @@ export const unpackDigits = (packed: Uint8Array): string | undefined => {
   for (let at = 0; at < halves.length; at += 1) {
     const half = halves[at] as number
     if (half < THREE) bytes[size++] = signs[half] as number
-    // Zeros are there.
+    // The buffer is filled with zeros already.
     else if (half < ESCAPE) size += half === SIX ? 6 : 3
     else if (at + 2 < halves.length)
       bytes[size++] = ((halves[++at] as number) << 4) | (halves[++at] as number)

@@ -6,7 +6,7 @@ const none = dictionaryOf('')
 const words = dictionaryOf('the quick brown fox jumps over the lazy dog')
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 
-/** The format's own: token, literals, offset, lengths beyond 15 in further bytes. */
+/** Cases of the format: token, literals, offset, lengths beyond 15 in further bytes. */
 test.each([
   ['nothing', none, '', '00'],
   ['literals alone', none, 'abc', '30616263'],
@@ -18,7 +18,7 @@ test.each([
   expect(decompress(dictionary, block, text.length)).toEqual(bytes(text))
 })
 
-/** Texts that repeat themselves and the dictionary, at lengths around the format's limits. */
+/** Texts that repeat parts of themselves and of the dictionary, at lengths around the format's limits. */
 const texts = fc
   .array(
     fc.oneof(

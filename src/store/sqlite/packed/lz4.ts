@@ -1,24 +1,25 @@
 /**
- * LZ4 blocks with a dictionary before them, as https://github.com/lz4/lz4/blob/dev/doc/lz4_Block_format.md defines the
- * format: any LZ4 library reads what is written here. Written here because short texts are stored by the million, one by
- * one: a call of zlib with a dictionary costs ten times as much (`docs/performance.md`), and its output differs
- * from machine to machine. The same input gives the same bytes anywhere.
+ * LZ4 blocks with a preceding dictionary, in the format of
+ * https://github.com/lz4/lz4/blob/dev/doc/lz4_Block_format.md. Any LZ4 library can read them. We use our own
+ * implementation because short texts are stored one by one, by the million: a call of zlib with a dictionary
+ * costs ten times as much (`docs/performance.md`), and its output differs between machines. Here the same
+ * input gives the same bytes everywhere.
  */
 const LEAST_MATCH = 4
-/** Nothing further back can be named. */
+/** Maximum offset of a match. */
 const FURTHEST = 0xffff
 /** The last five bytes are literals, and no match begins within the last twelve. */
 const LAST_LITERALS = 5
 const LAST_MATCH = 12
-/** The rest of a length that does not fit in the four bits of the token. */
+/** Value of the token's four bits that means that further bytes of the length follow. */
 const REST = 15
 const HASH_BITS = 12
 const PRIME = 2_654_435_761
 
-/** Text that both sides know, prepared for `compress`. */
+/** Text known to both sides, prepared for `compress`. */
 export type Dictionary = {
   readonly bytes: Uint8Array
-  /** Hash of four bytes → where the last such four bytes begin, plus one. */
+  /** Hash of four bytes → position of their last occurrence, plus one. */
   readonly places: Int32Array
 }
 
@@ -28,7 +29,7 @@ const hashAt = (bytes: Uint8Array, at: number): number =>
 const wordAt = (bytes: Uint8Array, at: number): number =>
   (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8) | ((bytes[at + 2] ?? 0) << 16) | ((bytes[at + 3] ?? 0) << 24)
 
-/** Prepares the text that goes before every block; its last 64 KiB count. */
+/** Prepares the text that precedes every block; only its last 64 KiB can be matched. */
 export const dictionaryOf = (text: string): Dictionary => {
   const bytes = new TextEncoder().encode(text)
   const places = new Int32Array(2 ** HASH_BITS)
@@ -37,8 +38,9 @@ export const dictionaryOf = (text: string): Dictionary => {
 }
 
 /**
- * Room that is kept from call to call: a dictionary and the input after it; where an input's four bytes of some hash were
- * last met, counted on from call to call, so that what is below `since` is of an earlier input; the block.
+ * Buffers reused between calls. `window`: a dictionary and the input after it. `met`: the last position of
+ * each hash; positions keep counting across calls, so that values below `since` belong to earlier inputs.
+ * `output`: the block.
  */
 let window = new Uint8Array(2 ** 16)
 let windowOf: Dictionary | undefined
@@ -48,7 +50,7 @@ const MOST_COUNTED = 2 ** 30
 let output = new Uint8Array(2 ** 16)
 let written = 0
 
-/** The same for `decompress`: a dictionary and the input after it; how far the block is read and the input written. */
+/** Buffers for `decompress`: a dictionary and the text after it, and the positions of reading and writing. */
 let opened = new Uint8Array(2 ** 16)
 let known: Dictionary | undefined
 let block: Uint8Array = opened
@@ -56,7 +58,7 @@ let at = 0
 let to = 0
 let end = 0
 
-/** The block for an input. */
+/** The compressed block of an input. */
 export const compress = (dictionary: Dictionary, input: Uint8Array): Uint8Array => {
   const begin = dictionary.bytes.length
   const end = begin + input.length
@@ -75,7 +77,7 @@ export const compress = (dictionary: Dictionary, input: Uint8Array): Uint8Array 
     const length = matchLength(from, next, end - LAST_LITERALS)
     putSequence(anchor, next, { offset: next - from, length })
     next += length
-    // Most of what is inside a match is found through what it matches; its end is not.
+    // Most positions inside a match are found through its source, but not its end.
     met[hashAt(window, next - 2)] = next - 2 + count
     anchor = next
   }
@@ -106,7 +108,7 @@ const matchLength = (from: number, at: number, end: number): number => {
   return length
 }
 
-/** Literals of the window, then a match; the last sequence has none. */
+/** Literals of the window, then a match; the last sequence has no match. */
 const putSequence = (
   anchor: number,
   at: number,
@@ -131,8 +133,8 @@ const putRest = (length: number): void => {
 }
 
 /**
- * The input of a block of that number of bytes, as long as nothing else is decompressed. undefined: the block is damaged, or
- * of another dictionary or length.
+ * The decompressed text of `size` bytes, valid until the next call. undefined: the block is damaged, or has
+ * another dictionary or size.
  */
 export const decompress = (
   dictionary: Dictionary,
@@ -163,7 +165,7 @@ const prepareFor = (dictionary: Dictionary, size: number): void => {
   known = dictionary
 }
 
-/** What does not fit in four bits of the token follows in bytes, up to the first that is not 255. */
+/** A length beyond the token's four bits continues in further bytes, up to the first that is not 255. */
 const lengthFrom = (bits: number): number => {
   let length = bits
   if (bits === REST)
@@ -171,14 +173,14 @@ const lengthFrom = (bits: number): number => {
   return length
 }
 
-/** false: there are fewer. */
+/** false: too few bytes are left. */
 const copyLiterals = (count: number): boolean => {
   if (at + count > block.length || to + count > end) return false
   for (let left = count; left > 0; left -= 1) opened[to++] = block[at++] ?? 0
   return true
 }
 
-/** false: it begins before the dictionary or ends after the input. */
+/** false: the match begins before the dictionary or ends after the text. */
 const copyMatch = (offset: number, length: number): boolean => {
   if (at > block.length || offset === 0 || offset > to || to + length > end) return false
   for (let left = length; left > 0; left -= 1) {

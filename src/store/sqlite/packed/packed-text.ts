@@ -2,19 +2,20 @@ import { DICTIONARY_1 } from './dictionary-1.ts'
 import { compress, type Dictionary, decompress, dictionaryOf } from './lz4.ts'
 
 /**
- * A text as it is stored: number of the dictionary (1 byte), CRC-32 of the text's UTF-8 (4 bytes), its length in bytes
- * (LEB128), an LZ4 block. The number stays with the value, so texts of an older dictionary are read for ever.
+ * The format of a stored text: number of the dictionary (1 byte), CRC-32 of the text's UTF-8 (4 bytes), its
+ * length in bytes (LEB128), an LZ4 block. The value contains the number, so texts of an older dictionary
+ * remain readable.
  */
 const CHECK_AT = 1
 const SIZE_AT = 5
 const NEWEST = 1
 const dictionaries: ReadonlyMap<number, Dictionary> = new Map([[NEWEST, dictionaryOf(DICTIONARY_1)]])
 
-/** Most bytes of a text: four bytes of seven bits. A damaged length must not take all memory. */
+/** Maximum bytes of a text: four bytes of seven bits. A damaged length must not exhaust the memory. */
 const MOST = 2 ** 28 - 1
 const MOST_SIZE_BYTES = 4
 
-/** The stored form of a text; the text itself where that is not longer. */
+/** The stored form of a text; the text itself unless the stored form is shorter. */
 export const packText = (text: string): Uint8Array | string => {
   const bytes = Buffer.from(text)
   const dictionary = dictionaries.get(NEWEST)
@@ -31,7 +32,9 @@ export const packText = (text: string): Uint8Array | string => {
   return packed
 }
 
-/** By hand, and for the same reason no view of it elsewhere: a view takes longer than all the rest of a short text. */
+/**
+ * Written without a DataView, here and in `checkOf`: creating one takes longer than the rest of a short text.
+ */
 const putCheck = (packed: Uint8Array, check: number): void => {
   for (let at = 0; at < 4; at += 1) packed[CHECK_AT + at] = check >>> (24 - 8 * at)
 }
@@ -49,7 +52,7 @@ const sizeBytes = (size: number): readonly number[] => {
   return [...bytes, rest]
 }
 
-/** The text of `packText`; undefined: damaged, or of a dictionary that this version does not have. */
+/** The text of `packText`; undefined: damaged, or packed with a dictionary that this version lacks. */
 export const unpackText = (packed: Uint8Array): string | undefined => {
   const dictionary = dictionaries.get(packed[0] ?? 0)
   if (dictionary === undefined || packed.length <= SIZE_AT) return undefined

@@ -3,15 +3,15 @@ import { hashBytes, sha3OfPair } from '#chain/hash.ts'
 import { blocks } from '#indices/block.ts'
 import { transactions } from '#indices/transaction.ts'
 
-/** A document as far as it is stored. */
+/** A document as a record of its fields. */
 export type Fields = Readonly<Record<string, unknown>>
 
-/** Gives a field of a document from the others; undefined: nothing follows. */
+/** Computes a field of a document from the others; undefined: not computable. */
 export type Follows = (doc: Fields) => string | undefined
 
-/** Fields that nearly always follow from others of the same document: then nothing is stored in their place. */
+/** Fields that nearly always follow from others of the same document; nothing is stored for them then. */
 const FOLLOWS: ReadonlyMap<string, Follows> = new Map([
-  // A producer has several blocks in a row, and the base transaction names the one of the block before.
+  // A producer has several consecutive blocks, and the base transaction names the previous block's producer.
   [`${blocks.name}.witness`, (doc: Fields) => memberOf(doc['base'], 'w')],
   [`${blocks.name}.witness_account`, (doc: Fields) => memberOf(doc['base'], 't')],
   [`${blocks.name}.tx_merkle_hash`, (doc: Fields) => rootOfOne(doc['tx_hashes'])],
@@ -24,7 +24,7 @@ export const followsFrom = (index: string, field: string): Follows | undefined =
 /** A text of the base transaction's difference from the template. */
 const memberOf = (base: unknown, name: string): string | undefined => {
   if (typeof base !== 'string') return undefined
-  // Keys and names of accounts have no quotation mark and no backslash in them.
+  // Keys and account names contain no quotation mark or backslash.
   const [, text] = MEMBERS[name]?.exec(base) ?? []
   return text
 }
@@ -43,8 +43,8 @@ const hashInBody = (body: unknown): string | undefined =>
   typeof body === 'string' ? /^\{"hash":"([^"\\]*)"/.exec(body)?.[1] : undefined
 
 /**
- * Texts that most records consist of, stored by their number: the first two take no space at all. Numbers are stored, so new
- * words are only ever added at the end.
+ * Texts that most records consist of, stored by their number: the first two take no space at all. Because the
+ * numbers are stored, new words are only ever added at the end.
  */
 export const WORDS: readonly string[] = [
   'SUCCESS',
@@ -101,20 +101,20 @@ export const WORDS: readonly string[] = [
 
 const numbers: ReadonlyMap<string, bigint> = new Map(WORDS.map((word, number) => [word, BigInt(number)]))
 
-/** The number of a word; undefined: the text is none and is stored as it is. */
+/** The number of a word; undefined: the text is not in the list and is stored unchanged. */
 export const numberOfWord = (text: string): bigint | undefined => numbers.get(text)
 
 const BYTES = 32
-/** 32 bytes in base58 have no more. */
+/** Maximum length of 32 bytes in base58. */
 const MOST_LETTERS = 44
 
-/** The 32 bytes of a hash or key; undefined: the text is none, and is stored as it is. */
+/** The 32 bytes of a hash or key; undefined: the text is neither, and is stored unchanged. */
 export const bytesOfHash = (text: string): Uint8Array | undefined => {
   const bytes = text.length > MOST_LETTERS ? undefined : base58Bytes(text)
   return bytes?.length === BYTES ? bytes : undefined
 }
 
-/** The same of hashes joined by one space, one after the other. */
+/** Like `bytesOfHash`, for hashes separated by one space: their bytes, concatenated. */
 export const bytesOfHashes = (text: string): Uint8Array | undefined => {
   const hashes = text.split(' ')
   const bytes = new Uint8Array(hashes.length * BYTES)

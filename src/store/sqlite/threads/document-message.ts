@@ -2,8 +2,8 @@ import type { Index } from '#indices/define.ts'
 import type { Field, FieldKind } from '#indices/fields.ts'
 
 /**
- * Documents of one index as they cross from one thread to another: all texts as one, all numbers side by side, which costs a
- * fraction of a copy object by object. Reading takes place document by document in the order of packing.
+ * Documents of one index in a message between threads: all texts joined, all numbers in arrays, which costs a
+ * fraction of a structured clone of the objects. The receiver reads the documents in the order of packing.
  */
 export type DocumentMessage = {
   readonly index: string
@@ -14,10 +14,13 @@ export type DocumentMessage = {
   readonly longs: BigInt64Array
 }
 
-/** Length of a text that is absent; no text is so long. */
+/** Length that marks an absent text; no text is that long. */
 const ABSENT = 0xff_ff_ff_ff
 
-/** How the value of a field crosses; `long` and `places` take a number, too: whether it is there, and how many there are. */
+/**
+ * The encoding of a field's value. `long` and `places` also take a number: whether the value exists, and how
+ * many places.
+ */
 type Way = 'text' | 'json' | 'number' | 'bool' | 'long' | 'places'
 
 const WAYS: Readonly<Record<FieldKind, Way>> = {
@@ -55,7 +58,7 @@ const membersOf = (index: Index): readonly Member[] => {
 }
 const members = new Map<string, readonly Member[]>()
 
-/** What is being packed; the arrays have room for all that is not in a list of places. */
+/** State of packing; the arrays have room for all values except lists of places. */
 type Packing = {
   readonly texts: string[]
   readonly lengths: Uint32Array
@@ -78,8 +81,8 @@ const packingOf = (ways: readonly Member[], documents: number): Packing => {
 }
 
 /**
- * Packs documents. undefined: one of them has a value that its field cannot hold, which the one that writes it by itself
- * refuses in its own words.
+ * Packs documents. undefined: a document has a value that its field cannot hold. Writing it without a thread
+ * throws the right error.
  */
 export const packed = (index: Index, docs: readonly object[]): DocumentMessage | undefined => {
   const ways = membersOf(index)
@@ -147,7 +150,7 @@ const putLongs = (to: Packing, values: readonly unknown[]): boolean => {
   return true
 }
 
-/** The documents that were packed, one by one. */
+/** The packed documents, one by one. */
 export function* unpacked(index: Index, crossing: DocumentMessage): Generator<object, void, void> {
   const ways = membersOf(index)
   const from: Reading = { crossing, text: 0, length: 0, number: 0, long: 0 }
@@ -161,7 +164,7 @@ export function* unpacked(index: Index, crossing: DocumentMessage): Generator<ob
   }
 }
 
-/** How far the parts of a crossing were read. */
+/** The read positions in a message. */
 type Reading = {
   readonly crossing: DocumentMessage
   text: number

@@ -1,6 +1,6 @@
 import { Failure, type FailureOptions } from '#failure/failure.ts'
 
-/** A failure as it crosses to another thread. */
+/** A failure in a message between threads. */
 export type Crossed = Pick<Failure, 'kind' | 'message'> & FailureOptions
 
 export const crossed = (error: unknown): Crossed => {

@@ -11,20 +11,22 @@ import { packed } from './document-message.ts'
 import { failureFrom } from './failure-message.ts'
 import type { FromWriting, ToWriting } from './write-in-thread.ts'
 
-/** Writes the batches of a load that is far from the head by a thread, for one take-over of a store. */
+/** Lets a thread write the batches of a load that is far from the head, for one take-over of a store. */
 export type FarBatches = {
-  /** false: the batch is the caller's to write. Throws as `WritingThread.commit`. */
+  /** false: the caller must write the batch. Throws as `WritingThread.commit`. */
   commit(batch: Batch): Promise<boolean>
-  /** Ends the thread, after what it writes. */
+  /** Ends the thread after its current work. */
   close(): Promise<void>
 }
 
 export type FarBatchesOf = (file: TakenOver) => FarBatches
 
-/** Threads that may be opened: how, and blocks behind the node's last irreversible one from which on they are. */
+/**
+ * Opens threads, and the minimum distance in blocks to the node's last irreversible block for opening one.
+ */
 export type WritingThreads = { readonly open: OpenWritingThread; readonly least: number }
 
-/** For the take-overs of one store; once a thread has died none is opened any more. */
+/** For the take-overs of one store; after a thread has died, no further thread is opened. */
 export const farBatches = (threads: WritingThreads): FarBatchesOf => {
   let usable: OpenWritingThread | undefined = threads.open
   return file => {
@@ -36,7 +38,7 @@ export const farBatches = (threads: WritingThreads): FarBatchesOf => {
     return {
       commit: async batch => {
         const behind = batch.end.lib - batch.end.height
-        // What is near the head can be taken back, and is small. A thread that is open goes on until then.
+        // Batches near the head are small and must stay revertible. An open thread continues until then.
         const isFar = behind > KEPT.near && (thread !== undefined || behind >= threads.least)
         if (usable === undefined || !isFar) {
           await close()
@@ -54,32 +56,33 @@ export const farBatches = (threads: WritingThreads): FarBatchesOf => {
   }
 }
 
-/** A thread as the one that opened it sees it. */
+/** A writing thread as its opener sees it. */
 export type OpenWritingThread = (listener: {
   readonly message: (message: FromWriting) => void
-  /** It takes nothing any more, and what it had open is closed; `reason` is what it died of. */
+  /** Called when the thread has ended and its files are closed; `reason` is the cause. */
   readonly ended: (reason: string) => void
 }) => { post(message: ToWriting): void; end(): void }
 
 /** A thread that writes the batches of one file. */
 export type WritingThread = {
-  /** It died: nothing can be committed by it any more. */
+  /** The thread died and can commit nothing more. */
   readonly isDead: boolean
   /**
-   * Writes a batch and publishes its end in one transaction. false: a document has a value that its field cannot hold, and
-   * nothing was written. Throws what the transaction throws, and 'unavailable' where the thread died: it may have committed.
+   * Writes a batch and publishes its end in one transaction. false: a document has a value that its field
+   * cannot hold, and nothing was written. Throws the errors of the transaction, and 'unavailable' if the
+   * thread died: it may have committed.
    */
   commit(batch: Batch): Promise<boolean>
-  /** Ends it, after what it writes; its connection is closed then. */
+  /** Ends the thread after its current work; its connection is closed then. */
   close(): Promise<void>
 }
 
-/** Documents that cross at once. */
+/** Documents per message. */
 const SLICE = 1_000
 
 type Answer = { readonly resolve: () => void; readonly reject: (failure: Failure) => void }
 
-/** A file as it was taken over. */
+/** A file that was taken over. */
 export type TakenOver = Omit<Extract<ToWriting, { type: 'open' }>, 'type'>
 
 const openWritingThread = (open: OpenWritingThread, file: TakenOver): WritingThread => {
@@ -118,7 +121,7 @@ const openWritingThread = (open: OpenWritingThread, file: TakenOver): WritingThr
           return false
         }
         thread.post({ type: 'part', part })
-        // Requests of this process get their turn.
+        // Lets this process answer requests in between.
         await nextTurn()
       }
       await ask({ type: 'commit', end: batch.end })
@@ -131,7 +134,7 @@ const openWritingThread = (open: OpenWritingThread, file: TakenOver): WritingThr
   }
 }
 
-/** All documents of a batch in the order in which they are written. */
+/** All documents of a batch in the order of writing. */
 function* slicesOf(batch: Batch): Generator<readonly [Index, readonly object[]], void, void> {
   yield* sliced(blocks, batch.blocks)
   yield* sliced(transactions, batch.transactions)

@@ -12,9 +12,9 @@ import { clearUndo } from '../undo.ts'
 import { type DocumentMessage, unpacked } from './document-message.ts'
 import { type Crossed, crossed } from './failure-message.ts'
 
-/** Messages to a thread that writes, in this order; parts that were dropped are not written. */
+/** Messages to a writing thread, in this order; dropped parts are not written. */
 export type ToWriting =
-  /** Once. `file`: the one that was taken over. */
+  /** Sent once. `file`: the file that was taken over. */
   | {
       readonly type: 'open'
       readonly path: string
@@ -26,10 +26,10 @@ export type ToWriting =
   | { readonly type: 'drop' }
   | { readonly type: 'commit'; readonly end: Published }
   | { readonly type: 'close' }
-  /** Alone: it copies a file and ends. */
+  /** The only message to its thread, which copies a file and ends. */
   | { readonly type: 'copy'; readonly pages: Pages }
 
-/** Its replies to a commit, a copy and `close`. */
+/** Replies to a commit, a copy and `close`. */
 export type FromWriting =
   | { readonly type: 'committed' }
   | { readonly type: 'failed'; readonly failure: Crossed }
@@ -40,7 +40,10 @@ const indices = new Map<string, AnyIndex>(
   [...historyIndices, ...stateIndices].map(index => [index.name, index]),
 )
 
-/** The work of a thread that writes whole batches to one file. Each is one transaction, or nothing of it is stored. */
+/**
+ * Handles the messages of a thread that writes batches to one file. Each batch is one transaction, stored
+ * whole or not at all.
+ */
 export const writeInThread = (answer: (message: FromWriting) => void): ((message: ToWriting) => void) => {
   let file: BatchFile | undefined
   const opened = (): BatchFile => {
@@ -84,20 +87,20 @@ export const writeInThread = (answer: (message: FromWriting) => void): ((message
   }
 }
 
-/** A file to which batches are written, one after the other. */
+/** A file to which batches are written sequentially. */
 type BatchFile = {
-  /** Writes a part; what goes wrong is thrown by `commit`. */
+  /** Writes a part; `commit` throws its errors. */
   add(part: DocumentMessage): void
-  /** Takes back what was added. */
+  /** Rolls back the added parts. */
   drop(): void
-  /** Publishes the batch. Throws where any of it could not be written: nothing is stored then. */
+  /** Publishes the batch. Throws if any part could not be written; then nothing is stored. */
   commit(end: Published): void
   close(): void
 }
 
 /**
- * The transaction of a batch begins with its first part: the thread writes while the next block is derived and the other parts
- * are packed, and little is left to wait for at the end.
+ * The transaction of a batch begins with its first part. The thread writes while the next block is derived
+ * and the other parts are packed, so that little is left to wait for at the end.
  */
 const batchFile = (target: Target): BatchFile => {
   const { name, owner } = target
@@ -111,12 +114,12 @@ const batchFile = (target: Target): BatchFile => {
     beginBlocking(connection, name)
     hasBegun = true
     requireOwn(connection, name, owner)
-    // Only batches far from the head are written here.
+    // Only batches far from the head are written here, and these are not kept for reverting.
     clearUndo(connection)
     return connection
   }
   const end = (how: 'COMMIT' | 'ROLLBACK'): void => {
-    // SQLite may have rolled back by itself (disk full, I/O error).
+    // SQLite may already have rolled back (disk full, I/O error).
     if (connection?.db.inTransaction) connection.db.run(how)
     hasBegun = false
     failure = undefined
@@ -146,7 +149,7 @@ const batchFile = (target: Target): BatchFile => {
     },
     close: () => {
       drop()
-      // Else the next short commit of the main thread would do it.
+      // Otherwise the main thread's next short commit would run the checkpoint.
       connection?.db.run('PRAGMA wal_checkpoint(PASSIVE)')
       connection?.close()
     },
@@ -154,13 +157,13 @@ const batchFile = (target: Target): BatchFile => {
 }
 
 /**
- * Pages of the log from which on a commit folds it into the file, 64 MB. A batch changes a page for nearly each list and
- * each transaction that it has, wherever they lie; folded after each batch, as SQLite would, each is written to the file
- * and synced every time.
+ * Pages of the write-ahead log after which a commit runs a checkpoint, 64 MB. A batch changes about one page
+ * per list and transaction, all over the file. A checkpoint after each batch, SQLite's default, would write
+ * and sync each of these pages to the file every time.
  */
 const FOLDED_PAGES = 16_000
 
-/** A file as it was taken over. */
+/** A file that was taken over. */
 type Target = Omit<Extract<ToWriting, { type: 'open' }>, 'type'>
 
 const openTarget = ({ path, name, file }: Target): Connection => {

@@ -1,0 +1,47 @@
+import { expect, test } from 'bun:test'
+import type { Node } from '#node/port.ts'
+import { askNode } from './node-answer.ts'
+
+/** What is said of a thing by a node that answers with this status and text. */
+const saidOf = (status: number, text: string): Promise<string | undefined> => {
+  const get: Node['get'] = async () => ({
+    status,
+    contentType: 'text/plain; charset=utf-8',
+    body: new TextEncoder().encode(text),
+    reaches: () => true,
+    lookAgain: async () => undefined,
+    isFirst: true,
+    isUsable: () => true,
+    release: () => undefined,
+  })
+  const at = { height: 7, hash: 'h', time: 0n, lib: 7 }
+  const signal = AbortSignal.timeout(60_000)
+  return askNode({ get, heard: () => undefined } as unknown as Node, '/getTxByHash/x', {
+    at,
+    signal,
+    apart: work => work(),
+  })
+}
+
+const REFUSAL = '{"code":2,"message":"tx not found"}'
+
+test("a node does not know a thing when it says so as nodes do: the recorded node's status and text", async () => {
+  expect(await saidOf(400, REFUSAL)).toBeUndefined()
+  expect(await saidOf(400, REFUSAL.replace('tx', 'block'))).toBeUndefined()
+  expect(await saidOf(200, REFUSAL)).toBe(REFUSAL)
+})
+
+test.each([
+  [500, REFUSAL],
+  [502, REFUSAL],
+  [404, REFUSAL],
+  [204, REFUSAL],
+  [400, `<html>${REFUSAL}</html>`],
+  [400, '{"code":2,"message":"account not found"}'],
+  [400, '{"error":{"message":"tx not found"}}'],
+])('status %p with %p says nothing of a thing', async (status, text) => {
+  await expect(saidOf(status, text)).rejects.toMatchObject({
+    kind: 'unavailable',
+    message: `The node returned status ${status} to a query for a block or transaction.`,
+  })
+})

@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import type { ArchivedBlock } from '#archive/block-lines.ts'
+import { askedAgain } from '#cli/archive/asked-again.ts'
+import { exitCodeFor } from '#cli/exit-code.ts'
+import { Failure } from '#failure/failure.ts'
+import { idleClock } from '../support/clocks/idle-clock.ts'
+import { type Asked, type Fault, startFaultyNode } from '../support/nodes/faulty-node.ts'
+import { cliFolder } from '../support/processes/cli-process.ts'
+import { replayed } from '../support/stores/loading.ts'
+import { archiveOfNode, check, EACH, filesIn, temporaryFolder } from './archives.ts'
+
+const HEIGHT = 3 * EACH - 1
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>
+let whole: string
+
+beforeAll(async () => {
+  folder = await temporaryFolder()
+  whole = join(folder.path, 'whole')
+  await using node = await replayed(HEIGHT)
+  await archiveOfNode(node.url, whole, { to: HEIGHT })
+})
+afterAll(() => folder[Symbol.asyncDispose]())
+
+/** A node that is away for some of the questions that a test chooses. */
+const awayFor = (questions: number, isChosen: (asked: Asked) => boolean): Fault => {
+  let left = questions
+  return asked => {
+    if (left === 0 || !isChosen(asked)) return undefined
+    left -= 1
+    return new Response('away', { status: 502 })
+  }
+}
+
+/** The question for the signatures of the second file, which is asked when the first one is written. */
+const isOfSecond = ({ path, body }: Asked): boolean =>
+  path === '/getBlockHeaderByRange' && body === JSON.stringify({ start: EACH, end: EACH + 100 })
+const isOfRaw = ({ path }: Asked): boolean => path.startsWith('/getRawBlockByNumber/0/')
+
+test.each([
+  ['for signatures', awayFor(7, isOfSecond)],
+  ['for the raw form of a block', awayFor(2, isOfRaw)],
+])('archive write: a node that is away for a while, asked %s, is waited for', async (_, fault) => {
+  await using node = await startFaultyNode(fault, HEIGHT)
+  await using cli = await cliFolder()
+  const each = ['--blocks-per-file', String(EACH), '--to', String(HEIGHT)]
+  const written = await cli.run(['archive', 'write', 'a', '--node', node.url, ...each])
+  expect([written.code, written.err]).toEqual([0, expect.stringContaining('Writing paused, trying again.')])
+  expect(await filesIn(join(cli.path, 'a'))).toEqual(await filesIn(whole))
+})
+
+test('archive write: one that stays away ends it with a clear text, and the next run goes on behind the last file', async () => {
+  await using cli = await cliFolder()
+  const each = ['--blocks-per-file', String(EACH), '--to', String(HEIGHT), '--wait', '1s']
+  {
+    await using node = await startFaultyNode(awayFor(Number.POSITIVE_INFINITY, isOfSecond), HEIGHT)
+    const { code, err } = await cli.run(['archive', 'write', 'a', '--node', node.url, ...each])
+    expect([code, err]).toEqual([75, expect.stringContaining('No block could be written within the time')])
+    expect(err).toContain('status 502')
+  }
+  await check(join(cli.path, 'a'))
+  await using node = await startFaultyNode(undefined, HEIGHT)
+  expect((await cli.run(['archive', 'write', 'a', '--node', node.url, ...each])).code).toBe(0)
+  // What the first file has is not asked for again.
+  const starts = node.asked.flatMap(({ path, body }) =>
+    path === '/getBlockHeaderByRange' ? [Number(JSON.parse(body).start)] : [],
+  )
+  expect(Math.min(...starts)).toBe(EACH)
+  expect(await filesIn(join(cli.path, 'a'))).toEqual(await filesIn(whole))
+})
+
+/** Blocks that have only what is looked at, each called by its height. */
+const block = (height: number) => ({ block: { height, hash: `hash ${height}` } }) as unknown as ArchivedBlock
+
+const read = async (fails: (asked: number) => unknown, waitMs = 60_000) => {
+  const clock = idleClock()
+  const asked: (readonly [number, string | undefined])[] = []
+  const blocks = askedAgain(
+    async function* (from, parent) {
+      asked.push([from, parent])
+      for (let height = from; height < 6; height++) {
+        if (height > 2) {
+          const failed = fails(asked.length)
+          if (failed !== undefined) throw failed
+        }
+        yield block(height)
+      }
+    },
+    { waitMs, clock, log: () => undefined, signal: new AbortController().signal },
+  )
+  const heights: number[] = []
+  let failure: unknown
+  try {
+    for await (const { block } of blocks(0, undefined)) heights.push(block.height)
+  } catch (error) {
+    failure = error
+  }
+  return { heights, asked, failure, slept: clock.slept }
+}
+
+test('askedAgain: it goes on behind the last block, whose child the next one must be, with the pauses of a load', async () => {
+  const { heights, asked, failure, slept } = await read(asked =>
+    asked <= 3 ? new Failure('unavailable', 'away') : undefined,
+  )
+  expect([heights, failure]).toEqual([[0, 1, 2, 3, 4, 5], undefined])
+  expect(asked).toEqual([[0, undefined], ...Array(3).fill([3, 'hash 2'])])
+  expect(slept).toEqual([250, 500, 1_000])
+})
+
+test('askedAgain: a lasting failure ends it, at once when it cannot pass', async () => {
+  const away = await read(() => new Failure('unavailable', 'away'), 2_000)
+  expect([away.heights, exitCodeFor(away.failure), String(away.failure)]).toEqual([
+    [0, 1, 2],
+    75,
+    'Failure: No block could be written within the time of --wait: away',
+  ])
+  for (const lasting of [
+    new Failure('bad_block', 'wrong'),
+    new Failure('unavailable', 'never', { retryable: false }),
+    new Error('a bug'),
+  ]) {
+    const { asked, failure } = await read(() => lasting)
+    expect([asked.length, failure]).toEqual([1, lasting])
+  }
+})
