@@ -112,7 +112,7 @@ describe('get-balance-history with step', () => {
     ])
   })
 
-  test('days that have not come have no rows, with an end and without one', async () => {
+  test('days in the future have no rows, with an end date and without one', async () => {
     const asked = { account: 'busyhub', step: 'day', start_date: '2099-01-01' }
     for (const end of [{}, { end_date: '2099-01-02' }])
       expect(await ask('get-balance-history', { ...asked, ...end })).toMatchObject({ changes: [], total: 0 })

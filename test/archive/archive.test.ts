@@ -138,7 +138,7 @@ describe('writeArchive', () => {
     }
   })
 
-  test('archive write: errors name what was asked for, and a later run needs no --blocks-per-file', async () => {
+  test('archive write: errors name the given options, and a later run needs no --blocks-per-file', async () => {
     await using cli = await cliFolder()
     const write = (path: string, ...more: readonly string[]) =>
       cli.run(['archive', 'write', path, '--node', node.url, ...more])
@@ -325,7 +325,7 @@ describe('an archive as a node', () => {
     expect(both.height).toBe(HEIGHT)
   })
 
-  test('alone, one that begins later than the chain is refused at once', async () => {
+  test('an archive alone that begins after block 0 is refused at once', async () => {
     const later = join(folder.path, 'later')
     await archiveOfNode(node.url, later, { from: EACH, to: HEIGHT })
     const says = `The archive ${later} does not have block 0: it has blocks ${EACH} to ${HEIGHT}.`

@@ -10,7 +10,7 @@ const KEY = 'sharedtestkey'
 let folder: CliFolder
 beforeAll(async () => {
   folder = await cliFolder()
-  // A list of some thousands of rows: more than the plan of the test key lets through at once.
+  // The list has some thousands of rows, more than the test key's plan allows at once.
   await mkdir(join(folder.path, 'data'))
   await copyFile(await loadedFile(), join(folder.path, 'data/iostlens.sqlite'))
 })

@@ -166,7 +166,7 @@ describe('a load with a limit on waiting', () => {
   test.each([
     ['the last batch is written', () => undefined, HEIGHT, [0, { height: HEIGHT }]],
     ['an earlier batch is written', FAULTS[0]?.[1], 0, [75, expect.stringContaining('No block could be')]],
-  ] as const)('whose time is over while %s', async (_name, fault = () => undefined, at, end) => {
+  ] as const)('its limit expires while %s', async (_name, fault = () => undefined, at, end) => {
     const timer = heldTimer()
     const store: Store = {
       ...place.store,

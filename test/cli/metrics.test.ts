@@ -41,7 +41,7 @@ test('up: /metrics is exact over all threads, and reports the loaded height and 
     ...Array.from({ length: 3 }, () => 'module=base&action=get-overview&apikey=wrong'),
   ]
   const statuses = await Promise.all(asked.map(ask))
-  // A look at the node that was late says for a second that there is none.
+  // If the node answers a probe late, the metrics report no node for a second.
   const { sum, value, samples } = await measured(url, read => read.value('iostlens_node_reachable') === 1)
   const requests = (labels: Readonly<Record<string, string>>) => sum('iostlens_http_requests_total', labels)
   expect(statuses.filter(status => status === 200)).toHaveLength(20)

@@ -85,11 +85,11 @@ test.each(THREADS)(
       ...['--node', node.url],
     ])
     const url = await service.firstLine
-    // Equal requests would share a call to the node.
+    // Equal requests would share one call to the node.
     const answered = async (path: string): Promise<number> => {
       const status = await ask(`${url}${path}?apikey=${key}`)
       if (count === COUNT || status !== 503) return status
-      // A node that was late for a probe is asked nothing until the next one.
+      // A node that answered a probe late gets no requests until the next probe.
       await Bun.sleep(50)
       return answered(path)
     }

@@ -46,7 +46,7 @@ test('socket: serves with its access rights under its path, and leaves no file b
   const service = serveOn('own.sock', '--base-path', '/iost')
   expect(await service.firstLine).toBe(`http://unix:${service.path}:/iost`)
   expect([await modeOf(service.path), await service.ask('/iost/health')]).toEqual(['660', 200])
-  // It gives up after four seconds, within which a busy machine may answer nothing.
+  // The command gives up after four seconds. On a busy machine it may get no answer, and is repeated.
   const asked = await seen(
     () => folder.run(['health', '--listen', 'unix:own.sock', '--base-path', '/iost']),
     ({ code }) => code === 0,
@@ -100,7 +100,7 @@ test.each([
   await service.firstLine
   const ask = (from: string) =>
     service.ask('/rpc/getNodeInfo', { 'X-Forwarded-For': `203.0.113.7, ${from}`, 'X-API-Key': 'wrong' })
-  /** So many at once, since a wrong key more is let through each 600 ms. */
+  /** Sends requests at once, since one more wrong key is let through every 600 ms. */
   const burst = (count: number, from: string) => Promise.all(Array.from({ length: count }, () => ask(from)))
   await seen(
     () => burst(130, '198.51.100.1'),

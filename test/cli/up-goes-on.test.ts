@@ -102,7 +102,7 @@ test('serve does not use a node of another chain than the stored one', async () 
   const expectStatus = async (nodes: string, expected: number): Promise<void> => {
     const service = folder.start(['serve', '--node', nodes, '--listen', '127.0.0.1:0'])
     const url = await service.firstLine
-    // One that was late for a probe is asked nothing until the next one.
+    // A node that answered a probe late gets no requests until the next probe.
     await seen(
       async () => (await fetch(`${url}/rpc/getChainInfo?apikey=${key}`)).status,
       status => status === expected,

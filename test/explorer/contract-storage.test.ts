@@ -132,7 +132,7 @@ test('storage: hostile keys, values and fields are shown and have no effect', as
   }
 })
 
-test("storage: the foot names the node's block where a node gave the value, and the published one elsewhere", async () => {
+test("storage: the footer names the node's block for a value from a node, and the published block otherwise", async () => {
   const [call] = await recorded('/getContractStorage')
   const behind = await explorerWith(async ({ path }, truth) =>
     path === '/getContractStorage'

@@ -34,7 +34,7 @@ test('search engines: the address of a page is absolute if it is known, otherwis
   expect(await told('/zh/token/iost', {}, { 'X-Forwarded-Proto': 'https' })).toEqual(at('../../'))
 })
 
-test('search engines: a page has one address, however its thing was named', async () => {
+test('search engines: a page has one canonical address for all spellings of its path', async () => {
   const { call } = await explorerOn()
   const { contracts } = await call<{ contracts: readonly { readonly contract_id: string }[] }>(
     'base/get-contract-list',

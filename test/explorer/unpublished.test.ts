@@ -84,7 +84,7 @@ test('words: a delayed transaction says that its actions run later, and does not
   expect(hrefs).not.toContain('../account/nosuchone')
 })
 
-test('words: the foot of a transaction in no published block does not name the published one', async () => {
+test('words: the footer of a transaction in no published block does not name the published block', async () => {
   for (const receipt of [null, {}]) {
     const { visit } = await withTransaction({}, receipt)
     const [en, zh] = [await visit(`/tx/${HASH}`), await visit(`/zh/tx/${HASH}`)]

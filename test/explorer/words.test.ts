@@ -220,7 +220,7 @@ test('words: days after the last block are not described as days without blocks'
     }
 })
 
-test('words: what a visitor gave wrongly is named as the form of the page names it', async () => {
+test("words: errors name wrong values by the labels of the page's form", async () => {
   const said = async (path: string): Promise<string> =>
     (await textOf(path)).replaceAll('&#x27;', "'").replaceAll('&#39;', "'")
   for (const [path, en, zh] of [

@@ -22,9 +22,9 @@ type Killed = {
   kills(): number
   /** Kills the service and starts it again. */
   kill(): Promise<void>
-  /** Whether a question may find nobody who can answer it. */
+  /** Whether a request may fail because a process is down or slow. */
   isAway(): boolean
-  /** Whether as much was killed as is to be. */
+  /** Whether enough processes were killed. */
   isEnough(): boolean
   stop(): Promise<void>
 }
@@ -63,12 +63,12 @@ const together = async (folder: CliFolder, node: ForkNode): Promise<Killed> => {
   return { key, ...service, isAway, isEnough: isAway, stop: async () => undefined }
 }
 
-/** Requests to Elasticsearch after which a loader is killed: its begin, and some batches. */
+/** The number of requests to Elasticsearch before a loader is killed: those of its start and some batches. */
 const REQUESTS = { least: 40, more: 80 } as const
-/** After each loader that publishes nothing the next one has more: on a slow machine signs of life are most of the requests. */
+/** Growth of the limit after each loader that published nothing: on a slow machine most requests renew the lease. */
 const GROWTH = 1.3
 
-/** On Elasticsearch one process loads, killed at a counted request again and again, and another one serves. */
+/** On Elasticsearch one process loads and is killed repeatedly after counted requests. Another one serves. */
 const apart = async (folder: CliFolder, node: ForkNode, random: () => number): Promise<Killed> => {
   const { url, prefix, store: loaded, destroy } = openTestElastic()
   const store = ['--store', `${url}/${prefix}`]
@@ -96,13 +96,13 @@ const apart = async (folder: CliFolder, node: ForkNode, random: () => number): P
     }
   }
   const loading = load()
-  // Told when it is waited for at the end.
+  // The error is thrown when `stop` awaits the loader.
   loading.catch(() => undefined)
   const service = await serving(folder, ['serve', '--node', node.url, '--threads', '1', ...store])
   return {
     key: await keyFor(folder, store),
     ...service,
-    // On a busy machine Elasticsearch itself may be too slow for a question.
+    // On a busy machine Elasticsearch itself may be too slow for a request.
     isAway: () => true,
     isEnough: () => service.kills() > 0 && deaths > 1,
     stop: async () => {
