@@ -16,7 +16,7 @@ const deps = {
 }
 const running = { signal: AbortSignal.timeout(600_000) }
 
-test('ask: calls of one height, whose amounts and arguments keep all their digits', async () => {
+test('ask: calls answer at one height, and amounts and arguments keep all their digits', async () => {
   const { balance, values, height } = await askTogether(
     deps,
     async ({ ask, at }) => {
@@ -30,14 +30,14 @@ test('ask: calls of one height, whose amounts and arguments keep all their digit
     running,
   )
   expect([height, balance]).toEqual([4851, '59985299.93557391'])
-  // Times in nanoseconds that no double has.
+  // Times in nanoseconds exceed the precision of a double.
   const exact = values.filter(value => value instanceof Exact).map(({ text }) => text)
   expect(exact.length).toBeGreaterThan(0)
   for (const text of exact)
     expect([text, /^\d{19}$/.test(text), String(Number(text)) === text]).toEqual([text, true, false])
 })
 
-test('ask: what the API refuses is refused alike', async () => {
+test('ask: a request that the API refuses fails in the same way', async () => {
   const asked = (given: Readonly<Record<string, string>>) =>
     refusal(askTogether(deps, ({ ask }) => ask(getAccountBalance, given), running))
   expect((await asked({ account: 'nobodyhere' })).kind).toBe('not_found')

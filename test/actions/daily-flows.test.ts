@@ -19,7 +19,7 @@ import { commitRuns } from '#test/support/stores/commit-runs.ts'
 import { elasticsearchUrl, openTestElastic } from '#test/support/stores/elasticsearch.ts'
 import { temporarySqlite } from '#test/support/stores/loading.ts'
 
-// Awaited here, not in a test: reading a chain takes longer than a test may.
+// Awaited here and not in a test: reading a chain takes longer than the time limit of a test.
 const chains = {
   recorded: spreadDays(await recordedBlocks()),
   generated: spreadDays(await generatedBlocks(900)),
@@ -41,7 +41,7 @@ const runsOf = (blocks: readonly LoadedBlock[], length: number): readonly (reado
 
 for (const [chain, loaded] of Object.entries(chains))
   for (const [name, open] of stores) {
-    // The recorded chain has more of everything, and takes long to load there.
+    // The recorded chain contains more of everything, but loading it there takes long.
     if (chain === 'recorded' && name === 'Elasticsearch') continue
     describe(`days of the ${chain} chain on ${name}`, () => {
       const blocks = loaded.map(({ block }) => block)
@@ -59,7 +59,7 @@ for (const [chain, loaded] of Object.entries(chains))
         ask('get-daily-statistics', { start_date, end_date, ...params }, { deps: { store: opened.store } })
       const shown = (token: string, units: bigint): string => fromUnits(units, decimals.get(token) ?? 0)
 
-      /** Whether more rows tell of counterparties than are read for one answer. */
+      /** Whether the rows that name counterparties exceed the number read for one answer. */
       const hasMany = async (account: string, token: string): Promise<boolean> => {
         const rows = { account, token, size: '1', start_date, end_date }
         return (await ask('get-account-tx', rows, { deps: { store: opened.store } })).total > 10_000
@@ -67,7 +67,7 @@ for (const [chain, loaded] of Object.entries(chains))
 
       beforeAll(async () => {
         opened = await open()
-        // Runs that cut days, and days that cut runs.
+        // Some runs span several days, and some days span several runs.
         await commitRuns(opened.store, runsOf(loaded, 97), { lib: loaded.length - 1 })
         const { tokens: all } = await ask(
           'get-base-token-list',
@@ -78,7 +78,7 @@ for (const [chain, loaded] of Object.entries(chains))
       })
       afterAll(() => opened.destroy())
 
-      test('token: transfers, volume, issued, destroyed, supply and holders of each day are those of a replay', async () => {
+      test('token: transfers, volume, issued, destroyed, supply and holders of each day match a replay', async () => {
         const plain = plainTokenDays(blocks)
         expect(everyDate.length).toBeGreaterThan(dates.length)
         const dateOf = blocks.map(({ time }) => plainDate(time))
@@ -121,7 +121,7 @@ for (const [chain, loaded] of Object.entries(chains))
         expect(busy).toBeGreaterThan(500)
       })
 
-      test('account: what came and went, how often and with how many others, is that of a replay', async () => {
+      test('account: received and sent amounts, their counts and the counterparties of each day match a replay', async () => {
         const others = plainCounterparties(blocks)
         const step = Math.max(1, Math.floor(ids.length / 150))
         const looked = ids.filter(
@@ -159,7 +159,7 @@ for (const [chain, loaded] of Object.entries(chains))
         expect(refused).toBe(chain === 'recorded' ? 1 : 0)
       })
 
-      test('account: fewer days have all counterparties of one that deals with thousands', async () => {
+      test('account: a shorter range reports all counterparties of an account that deals with thousands', async () => {
         const others = plainCounterparties(blocks)
         const busy = chain === 'recorded' ? 'busyhub' : 'gas.iost'
         for (const date of everyDate.filter((_date, at) => at % 8 === 1)) {
@@ -169,7 +169,7 @@ for (const [chain, loaded] of Object.entries(chains))
         }
       })
 
-      test('any shorter range has the same days', async () => {
+      test('a shorter range reports the same days', async () => {
         for (const params of [
           { token: 'iost' },
           { account: 'gas.iost' },
@@ -192,7 +192,7 @@ for (const [chain, loaded] of Object.entries(chains))
         }
       })
 
-      test('what a day has is what get-balance-history says of it', async () => {
+      test('each day matches get-balance-history', async () => {
         const { days } = await asked({ account: 'admin' })
         const { changes } = await ask(
           'get-balance-history',

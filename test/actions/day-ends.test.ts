@@ -12,7 +12,7 @@ const [genesis, latest] = [dayOf(blocks[0]?.time ?? 0n), dayOf(blocks.at(-1)?.ti
 const days = [genesis - 1, genesis, genesis + 1, latest - 1, latest, latest + 1]
 const expected = days.map(day => blocks.findLastIndex(({ time }) => time < startOfDay(day)))
 
-/** The ends in a view, and how many blocks were read for them. */
+/** The ends that are found in a view, and the number of blocks read to find them. */
 const endsIn = async (dayEnds: KeptDayEnds, over: Partial<View> = {}) =>
   store.read(async view => {
     let reads = 0
@@ -31,7 +31,7 @@ const endsIn = async (dayEnds: KeptDayEnds, over: Partial<View> = {}) =>
     return { ends: await endsBefore({ view: counted, dayEnds }, days), reads }
   })
 
-test('ends of days are those of the blocks, and are searched once', async () => {
+test('day ends match the blocks, and are searched only once', async () => {
   const kept = keptDayEnds()
   const first = await endsIn(kept)
   expect(first.ends).toEqual(expected)
@@ -39,13 +39,13 @@ test('ends of days are those of the blocks, and are searched once', async () => 
   expect(await endsIn(kept)).toEqual({ ends: expected, reads: 0 })
 })
 
-test('what is kept holds for later heights of its chain, and for no other chain or earlier height', async () => {
+test('kept day ends are used for later heights of the same chain, and not for another chain or an earlier height', async () => {
   const { at } = await store.read(async view => ({ at: view.at }))
   const before = blocks[at.height - 10]
   if (before === undefined) throw new TypeError('The recorded chain is too short.')
   const ofEarlier = async (hash: string) => {
     const kept = keptDayEnds()
-    // An end that is wrong shows where it came from.
+    // A wrong end shows that the answer is from the kept ones.
     const view = { at: { ...at, height: before.height, hash } } as View
     kept.keep(view, new Map(days.map(day => [day, 7])))
     return kept

@@ -6,23 +6,23 @@ import { loadedStore } from '../support/stores/loaded.ts'
 import { temporarySqlite } from '../support/stores/loading.ts'
 import { examplesOf, missing } from './examples.ts'
 
-test('examples: every action has one on the recorded chain, with content', async () => {
+test('examples: every action has an example with content on the recorded chain', async () => {
   const examples = await examplesOf(await loadedStore())
   expect(missing(examples)).toEqual([])
   for (const action of actions) {
     const chosen = Object.keys(examples.get(action)?.params ?? {})
-    // What the action's own example shows is shown, whatever the chain.
+    // The parameters are those of the action's own example, on any chain.
     expect(chosen.toSorted()).toEqual(Object.keys(action.example).toSorted())
   }
 })
 
-test('examples: a store with nothing loaded has none, and says so', async () => {
+test('examples: a store with nothing loaded fails with that reason', async () => {
   const { store, destroy } = await temporarySqlite()
   await expect(store.read(scenesIn)).rejects.toThrow('nothing is loaded yet')
   await destroy()
 })
 
-test('examples: a required parameter that can have any value names what it is of the chain', () => {
+test('examples: a required parameter that accepts any value declares which kind of value it takes from the chain', () => {
   const open = actions.flatMap(({ action, params }) =>
     parametersOf(params)
       .filter(({ required, word }) => required && word.values === undefined && word.sample === undefined)

@@ -25,7 +25,7 @@ export const examplesOf = async (store: Store): Promise<ReadonlyMap<Action, Exam
   return found
 }
 
-/** Actions without an example, and lists whose example shows no row. */
+/** Actions without an example, and lists whose example has no rows. */
 export const missing = (examples: ReadonlyMap<Action, Example | undefined>): readonly string[] =>
   actions
     .filter(action => {
@@ -35,9 +35,9 @@ export const missing = (examples: ReadonlyMap<Action, Example | undefined>): rea
     })
     .map(({ action }) => action)
 
-/** Examples on another chain than the recorded one. */
+/** Examples on a chain other than the recorded one. */
 export const exampleSuite = (store: () => Store): void => {
-  test('examples: every action has one, with content', async () => {
+  test('examples: every action has an example with content', async () => {
     expect(missing(await examplesOf(store()))).toEqual([])
   })
 }

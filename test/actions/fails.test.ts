@@ -9,10 +9,10 @@ import type { Node } from '#node/port.ts'
 import { systemClock } from '#time/clock.ts'
 import { loadedStore } from '../support/stores/loaded.ts'
 
-/** What an action says of its failures is what it fails with, when it is asked for what is not there. */
+/** Requests for things that do not exist fail with exactly the kinds that an action declares. */
 
 const HASH = 'FDNr7hubyuUAJjrHmXs3uJ8dCsNjiG6tfgMCnnERRnDC'
-/** Nothing of the recorded chain has these names. */
+/** These names do not occur on the recorded chain. */
 const NOWHERE: Readonly<Record<Sample, string>> = {
   account: 'nosuchacc',
   accounts: 'nosuchacc',
@@ -30,7 +30,7 @@ const NOWHERE: Readonly<Record<Sample, string>> = {
   transactions: HASH,
 }
 
-/** A node that is far ahead of the store. */
+/** A node far ahead of the store. */
 const ahead = (get: Node['get']): Node => {
   const heard: Partial<ReturnType<NonNullable<Node['heard']>>> = { headBlock: 99_999, libBlock: 99_998 }
   return { heard: () => heard, get } as unknown as Node
@@ -47,7 +47,10 @@ const WITHOUT = ahead(async () => ({
   release: () => undefined,
 }))
 
-/** The example with one of its things replaced; one of several names alone; ranges beyond the end; a row that was replaced. */
+/**
+ * Variants of the example: one value replaced, alternative names alone, a range beyond the end, a replaced
+ * row.
+ */
 const callsOf = ({ params, example }: Action): readonly Action['example'][] => {
   const all = parametersOf(params)
   const named = all.flatMap(({ name, word: { sample } }) => {
@@ -57,13 +60,13 @@ const callsOf = ({ params, example }: Action): readonly Action['example'][] => {
     )
     return [
       { ...example, [name]: NOWHERE[sample] },
-      // A text may be any of these.
+      // A free text accepts any of these values.
       { ...example, [name]: HASH },
       { ...Object.fromEntries(others), [name]: NOWHERE[sample] },
     ]
   })
   const ranged = all.some(({ name }) => name === 'end_block') ? [{ ...example, end_block: '4900' }] : []
-  // A row of a block that another one has replaced.
+  // A row of a block that was replaced by another one.
   const behind = all.some(({ name }) => name === 'after')
     ? [{ ...example, head: '1', after: `000000004000-${HASH}` }]
     : []
@@ -87,7 +90,7 @@ const kindOf = async (
 }
 
 test.each(actions.map(action => [nameOf(action), action] as const))(
-  'fails: %s fails as it says, and in no other way of its own',
+  'fails: %s fails with the kinds that it declares, and with no others',
   async (_name, action) => {
     const none = { get: () => undefined }
     const store = await loadedStore()

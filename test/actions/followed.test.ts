@@ -11,7 +11,7 @@ import { ask } from '#test/support/stores/ask.ts'
 import { fillFromRecording } from '#test/support/stores/loaded.ts'
 import { temporarySqlite } from '#test/support/stores/loading.ts'
 
-/** A store that has the first hundred blocks, in front of a node that has them all. */
+/** A store that has the first hundred blocks, and a node that has all of them. */
 const HEIGHT = 100
 const { store, destroy } = await temporarySqlite()
 let replay: Replay
@@ -34,7 +34,7 @@ const asked = (action: string, params: Readonly<Record<string, string>> = {}) =>
   ask(action, params, { deps: { store, node } })
 
 describe('a service that follows a node', () => {
-  test("get-transaction-detail: a transaction that is not stored yet is the node's object", async () => {
+  test("get-transaction-detail: a transaction that is not stored yet is answered with the node's object", async () => {
     const block = (await recordedBlocks())[804]?.block
     const tx = block?.transactions[1]
     const said = await asked('get-transaction-detail', { tx_hash: tx?.hash ?? '' })
@@ -45,7 +45,7 @@ describe('a service that follows a node', () => {
     })
     expect(said).toEqual(await ask('get-transaction-detail', { tx_hash: tx?.hash ?? '' }))
   })
-  test('get-block-detail: a block above the published one is the node object, by number and by hash', async () => {
+  test("get-block-detail: a block above the published one is answered with the node's object, by number and by hash", async () => {
     const whole = await ask('get-block-detail', { number: '804' })
     for (const params of [{ number: '804' }, { hash: whole.block.hash }])
       expect(await asked('get-block-detail', params)).toEqual(whole)
@@ -53,7 +53,7 @@ describe('a service that follows a node', () => {
       await ask('get-block-tx', { number: '804' }),
     )
   })
-  test('lists: what a range asks for beyond the loaded height is not denied while the load is far behind', async () => {
+  test('lists: a range beyond the loaded height is refused as loading while the load is far behind', async () => {
     const lists = [
       ['get-account-tx', { account: 'admin' }],
       ['get-contract-tx', { contract: 'token.iost' }],
@@ -76,12 +76,12 @@ describe('a service that follows a node', () => {
       expect(await asked(action, after)).toHaveProperty('total', 0)
     }
   })
-  test('get-latest-block, get-overview: the head of the chain beside the published height', async () => {
+  test('get-latest-block, get-overview: the head of the chain is reported beside the published height', async () => {
     expect((await asked('get-latest-block')).block.number).toBe(4851)
     const { head_block, lib_block } = await asked('get-overview')
     expect({ head_block, lib_block }).toEqual({ head_block: '4851', lib_block: HEIGHT })
   })
-  test('unknown things are reported as not loaded yet', async () => {
+  test('unknown names, blocks and transactions are reported as not loaded yet', async () => {
     const zh = '目前已加载到区块 100，最新的不可逆区块为 4851。'
     expect(await refusal(asked('get-account-detail', { account: 'busyhub' }))).toEqual({
       kind: 'loading',
@@ -101,7 +101,7 @@ describe('a transaction above the published height', () => {
     if (tx === undefined) throw new Error(`Block ${AT} has no second transaction.`)
     return tx
   }
-  /** What is answered for it by a node that says of some paths something else. */
+  /** The answer for this transaction when the node's responses on some paths are altered. */
   const beside = (fault: Fault) =>
     besideNode(fault, async deps => {
       const { hash } = await transaction()
@@ -129,7 +129,7 @@ describe('a transaction above the published height', () => {
   const byHash = /^\/getTxByHash\//
   const inBlock = new RegExp(`^/getBlockByNumber/${AT}/true`)
 
-  test('is answered as its block proves it, even if the node says otherwise', async () => {
+  test("is answered as its block proves it, even if the node's answer by hash differs", async () => {
     const { hash } = await transaction()
     const right = await asked('get-transaction-detail', { tx_hash: hash })
     const forged = changing(byHash, text => text.replace(/"message": ?"[^"]*"/, '"message":"forged"'))
@@ -140,7 +140,7 @@ describe('a transaction above the published height', () => {
     const { status, block_number } = await beside(packed)
     expect({ status, block_number }).toEqual({ status: 'PACKED', block_number: '-1' })
   })
-  test('search: what is found above the published height says whether it stays', async () => {
+  test('search: a match above the published height reports whether it is irreversible', async () => {
     const { hash } = await transaction()
     const block = (await recordedBlocks())[AT]?.block.hash ?? ''
     const statuses = async (nodeFault: Fault) => {
@@ -169,7 +169,7 @@ describe('a transaction above the published height', () => {
       'a text of it was forged',
       changing(inBlock, text => text.replace(/"gas_limit": ?\d+/g, '"gas_limit":7')),
     ],
-  ] as const)('is not told when %s', async (_, fault) => {
+  ] as const)('is refused when %s', async (_, fault) => {
     expect(await beside(fault)).toBe('bad_block')
   })
 })

@@ -5,7 +5,7 @@ import { ask } from '#test/support/stores/ask.ts'
 
 const DAY_NS = 86_400_000_000_000n
 const DAY_MS = 86_400_000
-/** The recorded chain: genesis, then eight years without a block, then one day that is not over. */
+/** The recorded chain: genesis, then eight years without a block, then one day that is not over yet. */
 const [GENESIS, OPEN] = ['2018-11-10', '2026-11-21']
 
 const datesFrom = (first: string, count: number): string[] =>
@@ -19,7 +19,7 @@ const daysOf = async (account: string, dates: Readonly<Record<string, string>> =
   return days as readonly Record<string, unknown>[]
 }
 
-/** Days since 1970 → rows of an account's list on that day, by a plain count. */
+/** The number of rows of an account's list on each day, counted from the blocks. Keys are days since 1970. */
 const plainCounts = async (account: string): Promise<ReadonlyMap<number, number>> => {
   const counts = new Map<number, number>()
   for (const { time } of (await plainLists()).get(`account/${account}`) ?? []) {
@@ -30,7 +30,7 @@ const plainCounts = async (account: string): Promise<ReadonlyMap<number, number>
 }
 
 describe('get-account-activity', () => {
-  test('get-account-activity: each day of every account is a plain count of its rows', async () => {
+  test('get-account-activity: each day of every account matches a count of its rows', async () => {
     const wrong: string[] = []
     let records = 0
     for (const list of (await plainLists()).keys()) {
@@ -56,7 +56,7 @@ describe('get-account-activity', () => {
     expect(records).toBeGreaterThan(100_000)
   })
 
-  test('get-account-activity: without dates the 30 days up to the last block', async () => {
+  test('get-account-activity: without dates, the 30 days up to the last block are returned', async () => {
     const all = await daysOf('busyhub')
     expect(all.map(({ date }) => date)).toEqual(datesFrom('2026-10-23', 30))
     expect(await daysOf('busyhub', { end_date: OPEN })).toEqual(all)
@@ -74,7 +74,7 @@ describe('get-account-activity', () => {
     expect(await datesIn({ end_date: '0000-01-01' })).toEqual([])
   })
 
-  test('get-account-activity: contracts by id with and without prefix, and owners without a row', async () => {
+  test('get-account-activity: accepts contract ids with and without prefix, and owners without a row', async () => {
     const id = 'Contractjnq6aRFWX1qhc1pSFFAN3ZdG7zb4kQvWGMWzxKjozKJ'
     expect(await daysOf(id.slice('Contract'.length))).toEqual(await daysOf(id))
     expect((await daysOf('0')).map(({ records }) => records)).toEqual(Array(30).fill(0))

@@ -22,18 +22,18 @@ const owners = [...past.changes.keys()].flatMap(id =>
   id.startsWith('iost/') ? [id.slice('iost/'.length)] : [],
 )
 const candidates = [...new Set(ballots.map(({ producer }) => producer))]
-/** Those with most to tell. */
+/** Accounts that voted or pledged. */
 const rich = [...new Set([...ballots.map(({ voter }) => voter), ...pledges.map(({ pledger }) => pledger)])]
 
 const iost = (units: bigint): string => fromUnits(units, 8)
 
-/** Candidates, voters and anybody, at random heights. */
+/** Candidates, voters and other owners, at random heights. */
 const points = Array.from({ length: 240 }, (_, at) => ({
   account: one(([rich, owners, candidates] as const)[at % 3] ?? owners),
   height: Math.floor(random() * blocks.length),
 }))
 
-/** Rewards after each block, by the replay of another program; and what each withdrawal paid. */
+/** Rewards after each block according to an independent replay, and the amount that each withdrawal paid. */
 const { rewardsAt, paid } = (() => {
   const plain = voteBonuses()
   const asked = new Map<number, Set<string>>()
@@ -50,7 +50,7 @@ const { rewardsAt, paid } = (() => {
     const takers = events.flatMap(event => (event.kind === 'voterWithdraw' ? [event.voter] : []))
     const before = new Map(takers.map(voter => [voter, plain.ofVoter(voter).total]))
     for (const event of events) {
-      // Not those that gained something in the block itself.
+      // Voters whose rewards already changed in the same block are left out.
       if (event.kind === 'voterWithdraw' && plain.ofVoter(event.voter).total === before.get(event.voter))
         paid.push({ height, account: event.voter, units: event.paid ?? 0n })
       plain.apply(event)
@@ -60,7 +60,7 @@ const { rewardsAt, paid } = (() => {
   return { rewardsAt, paid }
 })()
 
-/** IOST of an owner after a block, by going through all blocks. */
+/** The IOST of an owner after a block, computed from all blocks. */
 const plainIost = (owner: string, height: number) => {
   const { available, frozen } = plainHeld(past, `iost/${owner}`, height)
   const { self, others } = plainPledged(pledges, owner, height)
@@ -81,7 +81,7 @@ const plainIost = (owner: string, height: number) => {
 }
 
 describe('get-account-assets', () => {
-  test('get-account-assets: at random heights what a plain replay of the blocks has', async () => {
+  test('get-account-assets: answers at random heights match a replay of the blocks', async () => {
     for (const { account, height } of points) {
       const answer = await ask('get-account-assets', { account, at_block: String(height) })
       expect([account, height, answer.iost]).toEqual([account, height, plainIost(account, height)])
@@ -99,7 +99,7 @@ describe('get-account-assets', () => {
     expect(earning.filter(({ bonus }) => bonus > 0n).length).toBeGreaterThan(5)
   })
 
-  test('get-account-assets: a withdrawal pays what the block before has as unclaimed, to the last digit', async () => {
+  test('get-account-assets: a withdrawal pays exactly the unclaimed reward of the block before', async () => {
     expect(paid.length).toBeGreaterThan(200)
     for (const { height, account, units } of paid) {
       const { iost: of } = await ask('get-account-assets', { account, at_block: String(height - 1) })
@@ -107,12 +107,12 @@ describe('get-account-assets', () => {
     }
   })
 
-  test('get-account-assets: the answers that the node gave are near', async () => {
+  test('get-account-assets: rewards are close to the recorded answers of the node', async () => {
     let [voters, candidates] = [0, 0]
     for (const [call, text] of await rpcAnswers()) {
       const [, method, account = ''] =
         /^GET \/(getVoterBonus|getCandidateBonus)\/([^/]+)\/true$/.exec(call) ?? []
-      // The node answers 0 for a name that does not exist, twice of each.
+      // The node answers 0 for a name that does not exist; each such call was recorded twice.
       if (method === undefined || account === 'nosuchacc') continue
       const { bonus } = JSON.parse(text) as { readonly bonus: number }
       const { iost: of, unclaimed } = await ask('get-account-assets', { account })
@@ -129,7 +129,7 @@ describe('get-account-assets', () => {
     expect([voters, candidates]).toEqual([81, 14])
   })
 
-  test('get-account-assets: tokens beside IOST are those of get-token-list', async () => {
+  test('get-account-assets: tokens other than IOST match get-token-list', async () => {
     for (const { account, height } of points.slice(0, 60)) {
       const asked = { account, at_block: String(height) }
       const { tokens } = await ask('get-token-list', asked)
@@ -139,7 +139,7 @@ describe('get-account-assets', () => {
     }
   })
 
-  test('get-account-assets: after the last block all of it is what it is now', async () => {
+  test('get-account-assets: answers at the last block match the current state', async () => {
     for (const account of [...rich, 'vote.iost', 'gas.iost', 'deadaddr', '0']) {
       const { at_block, at_time, ...then } = await ask('get-account-assets', {
         account,
@@ -150,7 +150,7 @@ describe('get-account-assets', () => {
     }
   })
 
-  test('get-account-assets: never seen is not found', async () => {
+  test('get-account-assets: an account that never occurred is not found', async () => {
     expect(await refusal(ask('get-account-assets', { account: 'neverseen.iost' }))).toMatchObject({
       kind: 'not_found',
     })

@@ -4,7 +4,7 @@ import { refusal } from '#test/support/refusal.ts'
 import { ask } from '#test/support/stores/ask.ts'
 
 describe('get-account-balance', () => {
-  test('get-account-balance: exact where a double is not', async () => {
+  test('get-account-balance: a balance beyond the precision of a double is exact', async () => {
     const answer = await ask('get-account-balance', { account: 'admin' })
     expect(answer).toEqual({
       name: 'admin',
@@ -17,7 +17,7 @@ describe('get-account-balance', () => {
     })
     expect((await oracle()).balances.get('iost')?.get('admin')).toBe('1857725009504654322')
   })
-  test('get-account-balance: a contract, with and without its prefix', async () => {
+  test('get-account-balance: accepts a contract with and without its prefix', async () => {
     const id = 'ContractDjQbPXmoCWuLUCex5cJ6b6zjTAp5J66ZCu5yY4vRNp59'
     const answer = await ask('get-account-balance', { account: id })
     expect(answer.name).toBe(id)
@@ -29,7 +29,7 @@ describe('get-account-balance', () => {
         .toSorted((a: [string, number], b: [string, number]) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)),
     )
   })
-  test('get-account-balance: system contracts and the witness of genesis', async () => {
+  test('get-account-balance: answers for system contracts and the witness of genesis', async () => {
     expect((await ask('get-account-balance', { account: 'vote.iost' })).balance).toBe('2015320428.98148137')
     expect(await ask('get-account-balance', { account: '0' })).toEqual({
       name: '0',
@@ -38,7 +38,7 @@ describe('get-account-balance', () => {
       vote_balance: { total: '0', list: [] },
     })
   })
-  test('get-account-balance: never seen is not found', async () => {
+  test('get-account-balance: an account that never occurred is not found', async () => {
     expect(await refusal(ask('get-account-balance', { account: 'neverseen.iost' }))).toEqual({
       kind: 'not_found',
       en: "Account 'neverseen.iost' does not exist at block 4851.",

@@ -11,7 +11,7 @@ const voteOrder = (a: Tree, b: Tree): number => {
   return votes !== 0 ? votes : String(left.get('option')) < String(right.get('option')) ? -1 : 1
 }
 
-/** The node's answer without what get-account-detail leaves out; its votes stand in random order. */
+/** The node's answer without the fields that get-account-detail leaves out. Its votes are in random order. */
 const expected = (text: string): Fields => {
   const account = new Map(parseTree(text) as Fields)
   for (const name of ['balance', 'balance_string', 'frozen_balances']) account.delete(name)
@@ -20,7 +20,7 @@ const expected = (text: string): Fields => {
 }
 
 describe('get-account-detail', () => {
-  test('get-account-detail: every account is what its node says', async () => {
+  test("get-account-detail: every account matches the node's answer", async () => {
     const wrong: string[] = []
     let count = 0
     for (const [call, text] of await rpcAnswers()) {
@@ -32,17 +32,17 @@ describe('get-account-detail', () => {
     }
     expect({ count, wrong }).toEqual({ count: 279, wrong: [] })
   })
-  test('get-account-detail: names that are no plain object keys', async () => {
+  test('get-account-detail: accepts names that are members of JavaScript objects', async () => {
     const text = await askText('get-account-detail', { account: '__proto__' })
     expect(text.startsWith('{"name":"__proto__",')).toBe(true)
   })
-  test('get-account-detail: gas is text with numbers=string, RAM is text always', async () => {
+  test('get-account-detail: gas is text with numbers=string, RAM is always text', async () => {
     const text = await askText('get-account-detail', { account: 'busyhub' }, { numbers: 'string' })
     expect(text).toContain(
       '"gas_info":{"current_total":"20309028543.1","transferable_gas":"0","pledge_gas":"20309028543.1","increase_speed":"230011.5","limit":"60003000000","pledged_info":[]},"ram_info":{"available":"784029","used":"15971","total":"800000"}',
     )
   })
-  test('get-account-detail: an unknown account is not found, in compat no fields', async () => {
+  test('get-account-detail: an unknown account is not found; in compat the answer has no fields', async () => {
     expect(await refusal(askText('get-account-detail', { account: 'nosuchacc' }))).toEqual({
       kind: 'not_found',
       en: "Account 'nosuchacc' does not exist at block 4851.",

@@ -6,7 +6,10 @@ import { commitRuns } from '#test/support/stores/commit-runs.ts'
 import { chainOf, genesis, receipt, transaction } from '#test/support/stores/hand-made.ts'
 import { temporarySqlite } from '#test/support/stores/loading.ts'
 
-/** What each owner has: that which it got last first, of one block by the id. */
+/**
+ * The NFTs of each owner: the one received last comes first; those received in the same block are sorted by
+ * id.
+ */
 const owned = async (): Promise<ReadonlyMap<string, readonly Row[]>> => {
   const found = new Map<string, Row[]>()
   for (const [id, { owner, moves }] of (await plainItems()).items) {
@@ -21,7 +24,7 @@ const owned = async (): Promise<ReadonlyMap<string, readonly Row[]>> => {
 
 const keyOf = ({ collection, token_id }: Row): string => `${collection}/${token_id}`
 
-test('get-account-nfts: all that each owner has, and nothing that it gave away, in pages of 2', async () => {
+test('get-account-nfts: lists all NFTs that each owner has, and none that it gave away, in pages of 2', async () => {
   const all = await owned()
   expect(all.size).toBeGreaterThan(5)
   for (const [account, whole] of all)
@@ -35,7 +38,7 @@ test('get-account-nfts: all that each owner has, and nothing that it gave away, 
     }
 })
 
-test('get-account-nfts: an account without any has an empty list, one that never was is not found', async () => {
+test('get-account-nfts: an account without NFTs has an empty list, an unknown account is not found', async () => {
   expect(await ask('get-account-nfts', { account: 'admin' })).toEqual({
     ...{ nfts: [], page: 1, size: 20, total: 0 },
   })
@@ -49,7 +52,7 @@ type Row = {
   readonly since_block: number
 }
 
-test('get-account-nfts: an owner of whom nothing else is known was given its NFT inside a contract', async () => {
+test('get-account-nfts: an owner that occurs only as the recipient of an NFT inside a contract is found', async () => {
   const said = (name: string, args: readonly string[]) => receipt(`token721.iost/${name}`, args)
   const receipts = [said('create', ['cats', 'alice00', '9']), said('issue', ['cats', '0xgift', 'a cat'])]
   const { store, destroy } = await temporarySqlite()

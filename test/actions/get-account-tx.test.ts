@@ -5,7 +5,10 @@ import { ask, askText } from '#test/support/stores/ask.ts'
 
 type Filter = Readonly<Record<string, string>>
 
-/** The lists of a kind that are not what the blocks say; the rest of their keys is the account, and what `filter` reads. */
+/**
+ * The lists of a kind that differ from the blocks. The rest of a key is the account and the arguments of
+ * `filter`.
+ */
 const wrongLists = async (kind: string, filter: (rest: readonly string[]) => Filter) => {
   const wrong: string[] = []
   let count = 0
@@ -32,12 +35,12 @@ const wholeList = async (account: string, size: number, sort: 'asc' | 'desc', fi
 }
 
 describe('get-account-tx', () => {
-  test('get-account-tx: a row of the recorded chain, with data as an array and without contract', async () => {
+  test('get-account-tx: a row of the recorded chain has data as an array and no contract', async () => {
     expect(await askText('get-account-tx', { account: 'busyhub', size: '1' })).toBe(
       '{"transactions":[{"seq":18261,"action_name":"transfer","data":["iost","busyhub","user_001","0.5","the last one"],"block":"4824","tx_hash":"EtsagS1FGY4f1kEZGu8zoryj8pXKSBazcHujbC4c958e","from":"busyhub","to":"user_001","created_at":"2026-11-21T08:25:19.000Z","index":0,"return":"[]","status_code":"SUCCESS","amount":"0.5","token":"iost","memo":"the last one"}],"page":1,"size":1,"total":18261}',
     )
   })
-  test('get-account-tx: a list is followed by the seq of its rows, in answers of any size', async () => {
+  test('get-account-tx: a client can follow a list by the seq of its rows, with pages of any size', async () => {
     const expected = (await plainLists()).get('account/tokenboss') ?? []
     for (const size of [1, 7, 500]) {
       const rows: { readonly seq: string; readonly tx_hash: string; readonly index: number }[] = []
@@ -69,7 +72,7 @@ describe('get-account-tx', () => {
         '{"transactions":[],"page":1,"size":20,"total":0}',
       )
   })
-  test('get-account-tx: in compat data is the text, contract is there and seq is not', async () => {
+  test('get-account-tx: in compat data is text, contract is present and seq is absent', async () => {
     const [row] = (await ask('get-account-tx', { account: 'busyhub', size: '1' }, { compat: 'iostabc' }))
       .transactions
     expect(row).not.toHaveProperty('seq')
@@ -86,7 +89,7 @@ describe('get-account-tx', () => {
       texts.push(await askText('get-account-tx', { account, size: '500', sort: 'asc', page: `${page}` }))
     expect(texts.join('')).toContain(',9223372036854775807,')
   })
-  test('get-account-tx: contracts by id with and without prefix, system contracts and 0', async () => {
+  test('get-account-tx: accepts contract ids with and without prefix, system contracts and 0', async () => {
     const id = 'Contractjnq6aRFWX1qhc1pSFFAN3ZdG7zb4kQvWGMWzxKjozKJ'
     const text = await askText('get-account-tx', { account: id })
     expect(await askText('get-account-tx', { account: id.slice('Contract'.length) })).toBe(text)
@@ -95,17 +98,17 @@ describe('get-account-tx', () => {
     )
     expect((await ask('get-account-tx', { account: '0' })).transactions).toEqual([])
   })
-  test('get-account-tx: a page beyond the end is empty, however far', async () => {
+  test('get-account-tx: a page beyond the end is empty, however large its number', async () => {
     for (const page of ['99999', '9007199254740993', '9999999999999999999'])
       expect(await askText('get-account-tx', { account: 'busyhub', page, size: '500' })).toBe(
         `{"transactions":[],"page":${page},"size":500,"total":18261}`,
       )
   })
-  test('get-account-tx: cache busters are ignored, and so is the case of module and action', async () => {
+  test('get-account-tx: cache busters and the case of module and action are ignored', async () => {
     const text = await askText('get-account-tx', { account: 'busyhub', _: '1', t: '', timestamp: 'x' })
     expect(text).toBe(await askText('get-account-tx', { account: 'busyhub' }))
   })
-  test('get-account-tx: never seen is not found, in compat an empty list', async () => {
+  test('get-account-tx: an account that never occurred is not found; in compat the list is empty', async () => {
     expect(await refusal(ask('get-account-tx', { account: 'nosuchacc' }))).toEqual({
       kind: 'not_found',
       en: "Account 'nosuchacc' does not exist at block 4851.",
@@ -116,11 +119,11 @@ describe('get-account-tx', () => {
       '{"transactions":[],"page":1,"size":50,"total":0}',
     )
   })
-  test('get-account-tx: with a token, every list is the rows that moved it to or from the account', async () => {
+  test('get-account-tx: with a token, every list has the rows that moved it to or from the account', async () => {
     const found = await wrongLists('moved', ([token = '']) => ({ token }))
     expect(found).toEqual({ count: 2204, wrong: [] })
   })
-  test('get-account-tx: a token that never moved to or from the account gives no rows, an unknown one is not found', async () => {
+  test('get-account-tx: a token that never moved to or from the account has no rows, an unknown token is not found', async () => {
     const none = '{"transactions":[],"page":1,"size":20,"total":0}'
     expect(await askText('get-account-tx', { account: 'busyhub', token: 'neverissued' })).toBe(none)
     expect(await refusal(ask('get-account-tx', { account: 'busyhub', token: 'nosuch' }))).toEqual({
@@ -133,20 +136,20 @@ describe('get-account-tx', () => {
     const params = { account: 'busyhub', token: 'nosuch' }
     expect(await askText('get-account-tx', params, { compat: 'iostabc' })).toBe(none)
   })
-  test('get-account-tx: with failed=1, every list is the rows whose transaction failed', async () => {
+  test('get-account-tx: with failed=1, every list has the rows of failed transactions', async () => {
     const { count, wrong } = await wrongLists('failed', () => ({ failed: '1' }))
     expect({ many: count > 100, wrong }).toEqual({ many: true, wrong: [] })
     expect(await askText('get-account-tx', { account: 'busyhub', failed: '0' })).toBe(
       await askText('get-account-tx', { account: 'busyhub' }),
     )
   })
-  test('get-account-tx: with func_name, every list is the calls of that action that the account sent', async () => {
+  test('get-account-tx: with func_name, every list has the calls of that action that the account sent', async () => {
     const { count, wrong } = await wrongLists('called', ([contract, action]) => ({
       func_name: `${contract}/${action}`,
     }))
     expect({ many: count > 500, wrong }).toEqual({ many: true, wrong: [] })
   })
-  test('get-account-tx: filters go with ranges, orders and pages of any size', async () => {
+  test('get-account-tx: filters combine with ranges, orders and pages of any size', async () => {
     const kinds = { failed: { failed: '1' }, called: { func_name: 'token.iost/transfer' } }
     for (const [kind, filter] of Object.entries(kinds)) {
       const key = kind === 'failed' ? 'failed/busyhub' : 'called/busyhub/token.iost/transfer'
@@ -165,7 +168,7 @@ describe('get-account-tx', () => {
           )
     }
   })
-  test('get-account-tx: with a func_name that the account never called there are no rows, an unknown contract is not found', async () => {
+  test('get-account-tx: a func_name that the account never called has no rows, an unknown contract is not found', async () => {
     const none = '{"transactions":[],"page":1,"size":20,"total":0}'
     for (const func_name of ['token.iost/nosuch', 'domain.iost/link', 'token.iost/__proto__'])
       expect(await askText('get-account-tx', { account: 'busyhub', func_name })).toBe(none)
@@ -177,7 +180,7 @@ describe('get-account-tx', () => {
     })
     expect(await askText('get-account-tx', params, { compat: 'iostabc' })).toBe(none)
   })
-  test('get-account-tx: a movement of a failed transaction is refused, since there is none', async () => {
+  test('get-account-tx: failed=1 together with a token is refused, since a failed transaction moves nothing', async () => {
     for (const compat of ['none', 'iostabc'] as const)
       expect(
         await refusal(ask('get-account-tx', { account: 'busyhub', token: 'iost', failed: '1' }, { compat })),
@@ -191,7 +194,7 @@ describe('get-account-tx', () => {
       await askText('get-account-tx', { account: 'busyhub', token: 'iost' }),
     )
   })
-  test('get-account-tx: what is no function or no flag is refused with its rule', async () => {
+  test('get-account-tx: an invalid func_name or failed value is refused with its rule', async () => {
     const bare = 'jnq6aRFWX1qhc1pSFFAN3ZdG7zb4kQvWGMWzxKjozKJ/x'
     for (const func_name of [
       bare,

@@ -15,7 +15,7 @@ type Row = { block: number; action: string; change: string; balance: string; fro
 
 describe('get-balance-history', () => {
   for (const id of new Set([...some, 'iost/busyhub']))
-    test(`${id}: changes are those of a plain replay, and what was there after each block too`, async () => {
+    test(`${id}: changes and the balance after each block match a replay`, async () => {
       const account = id.slice('iost/'.length)
       const rows: Row[] = []
       for (let page = 1; ; page++) {

@@ -7,7 +7,7 @@ import { ask } from '#test/support/stores/ask.ts'
 type Entry = { readonly account: string; readonly balance: string; readonly frozen_balance: string }
 
 describe('get-balances', () => {
-  test('get-balances: of every token and owner what the chain says, fifty in a call', async () => {
+  test('get-balances: balances of every token and owner match the chain, fifty per call', async () => {
     const { balances, frozen, tokens } = await oracle()
     const now = (await recordedBlocks()).at(-1)?.block.time ?? 0n
     const wrong: unknown[] = []
@@ -37,7 +37,7 @@ describe('get-balances', () => {
     }
     expect({ many: count > 500, wrong }).toEqual({ many: true, wrong: [] })
   })
-  test('get-balances: IOST as get-account-balance and frozen tokens as get-token-list say', async () => {
+  test('get-balances: IOST matches get-account-balance, frozen tokens match get-token-list', async () => {
     const names = [...(await oracle()).accounts.keys()]
     for (let at = 0; at < names.length; at += 50) {
       const asked = names.slice(at, at + 50)
@@ -60,7 +60,7 @@ describe('get-balances', () => {
       }
     expect(frozen).toBeGreaterThan(0)
   })
-  test('get-balances: of several tokens what calls of one token say', async () => {
+  test('get-balances: a call with several tokens matches calls with one token', async () => {
     const accounts = 'busyhub,nosuchacc,admin'
     const symbols = ['ram', 'iost', 'ram']
     const { balances } = await ask('get-balances', { accounts, tokens: symbols.join(',') })
@@ -85,7 +85,7 @@ describe('get-balances', () => {
       kind: 'not_found',
     })
   })
-  test('get-balances: the order asked for, doubles too; null for what never occurred, 0 for what never had the token', async () => {
+  test('get-balances: answers are in the requested order with duplicates; unknown owners are null, owners without the token have 0', async () => {
     const id = 'ContractDjQbPXmoCWuLUCex5cJ6b6zjTAp5J66ZCu5yY4vRNp59'
     const bare = id.slice('Contract'.length)
     const accounts = ['nosuchacc', 'admin', '0', bare, 'admin', id, '54321', 'deadaddr'].join(',')
@@ -108,7 +108,7 @@ describe('get-balances', () => {
       balances: [null, null],
     })
   })
-  test('get-balances: an unknown token is not found, and in compat nothing', async () => {
+  test('get-balances: an unknown token is not found; in compat the answer is empty', async () => {
     expect((await refusal(ask('get-balances', { accounts: 'admin', token: 'nothing' }))).kind).toBe(
       'not_found',
     )
@@ -116,7 +116,7 @@ describe('get-balances', () => {
       {},
     )
   })
-  test('get-balances: a refusal names the value that is wrong', async () => {
+  test('get-balances: a refusal names the wrong value', async () => {
     const rule =
       'an account name (5 to 11 characters of a-z, 0-9 and _, or 0x and 40 lower-case hexadecimal digits), a contract id, a base58 public key, or 0'
     const many = Array.from({ length: 51 }, () => 'admin').join(',')

@@ -3,7 +3,9 @@ import { oracle, recordedBlocks } from '#test/support/nodes/recording.ts'
 import { refusal } from '#test/support/refusal.ts'
 import { ask, askText } from '#test/support/stores/ask.ts'
 
-/** Every token of the contract's storage with the number of its holders, by that, then by symbol. */
+/**
+ * Every token of the contract's storage with its number of holders, sorted by that number, then by symbol.
+ */
 const expected = async (): Promise<readonly (readonly [symbol: string, holders: number])[]> => {
   const { balances, frozen, tokens } = await oracle()
   const now = (await recordedBlocks()).at(-1)?.block.time ?? 0n
@@ -21,7 +23,7 @@ const expected = async (): Promise<readonly (readonly [symbol: string, holders: 
 }
 
 describe('get-base-token-list', () => {
-  test('get-base-token-list: all tokens by holders, then by symbol, in pages of every size', async () => {
+  test('get-base-token-list: lists all tokens by holders, then by symbol, in pages of every size', async () => {
     const whole = await expected()
     expect(whole.length).toBe(28)
     expect(whole.filter(([, holders]) => holders === 0).length).toBeGreaterThan(0)
@@ -35,14 +37,14 @@ describe('get-base-token-list', () => {
       }
   })
 
-  test("get-base-token-list: each row is what the token's own detail says", async () => {
+  test('get-base-token-list: each row matches get-token-detail', async () => {
     const { tokens } = await ask('get-base-token-list', { size: '500' })
     for (const row of tokens) expect(await ask('get-token-detail', { token: row.symbol })).toMatchObject(row)
     const restricted = tokens.filter((row: Row) => row.only_issuer_can_transfer)
     expect(restricted.map((row: Row) => row.symbol)).toContain('ram')
   })
 
-  test('get-base-token-list: it is another action than the list of an account', async () => {
+  test('get-base-token-list: it is a different action than the token list of an account', async () => {
     expect((await refusal(ask('get-base-token-list', { account: 'busyhub' }))).kind).toBe('bad_request')
     expect(await askText('get-base-token-list', { page: '9999999999999999999', size: '500' })).toBe(
       '{"tokens":[],"page":9999999999999999999,"size":500,"total":28}',

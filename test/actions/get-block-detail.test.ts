@@ -5,7 +5,7 @@ import { refusal } from '#test/support/refusal.ts'
 import { ask, askText } from '#test/support/stores/ask.ts'
 import { pendingBlock } from '#test/support/stores/pending-block.ts'
 
-/** The node's object as the interface shows it, with numbers that may be large as text. */
+/** The node's object in the form of the interface: numbers that may be large are text. */
 const shownBlock = (text: string, gas: string) => {
   const { block, status } = JSON.parse(text)
   const { transactions: _, ...own } = block
@@ -25,7 +25,7 @@ const gasOf = (height: number, blocks: Awaited<ReturnType<typeof recordedBlocks>
 }
 
 describe('get-block-detail', () => {
-  test('get-block-detail: recorded blocks by number and by hash are the node objects', async () => {
+  test("get-block-detail: recorded blocks by number and by hash match the node's objects", async () => {
     const blocks = await recordedBlocks()
     const wrong: string[] = []
     let count = 0
@@ -40,7 +40,7 @@ describe('get-block-detail', () => {
     }
     expect({ many: count > 60, wrong }).toEqual({ many: true, wrong: [] })
   })
-  test('get-block-detail: genesis, with time and number as numbers', async () => {
+  test('get-block-detail: genesis has time and number as numbers', async () => {
     const text = await askText('get-block-detail', { number: '0' })
     expect(text).toContain('"parent_hash":"",')
     expect(text).toContain(
@@ -48,11 +48,11 @@ describe('get-block-detail', () => {
     )
     expect(text).toContain('"status":"IRREVERSIBLE","witness_account":"0"')
   })
-  test('get-block-detail: number and hash that agree are one block', async () => {
+  test('get-block-detail: number and hash together are accepted when both name the same block', async () => {
     const { block } = await ask('get-block-detail', { number: '1200' })
     expect((await ask('get-block-detail', { number: '1200', hash: block.hash })).block).toEqual(block)
   })
-  test('get-block-detail: above the chain is not found, however large', async () => {
+  test('get-block-detail: a number above the chain is not found, however large', async () => {
     for (const number of ['4852', '999999999999', '9999999999999999999'])
       expect(await refusal(ask('get-block-detail', { number }))).toEqual({
         kind: 'not_found',
@@ -65,13 +65,13 @@ describe('get-block-detail', () => {
 
 describe('get-block-detail, above the last published block', () => {
   const pending = () => pendingBlock(4860)
-  test('get-block-detail: the followed node answers, gas is summed from its transactions', async () => {
+  test("get-block-detail: the followed node's block is answered, with gas summed from its transactions", async () => {
     const node = spokenNode({ '/getBlockByNumber/4860/true': [found(await pending())] })
     const said = await ask('get-block-detail', { number: '4860' }, { deps: { node } })
     const blocks = await recordedBlocks()
     expect(said).toEqual(shownBlock(await pending(), gasOf(2021, blocks)))
   })
-  test('get-block-detail: a hash that lost its place on the chain is not found', async () => {
+  test('get-block-detail: a hash that was replaced on the chain is not found', async () => {
     const text = await pending()
     const other = await pendingBlock(4860, 1n)
     const { hash } = JSON.parse(other).block
@@ -84,13 +84,13 @@ describe('get-block-detail, above the last published block', () => {
     const onChain = spokenNode({ [path]: [found(other)], '/getBlockByNumber/4860/true': [found(other)] })
     expect((await ask('get-block-detail', params, { deps: { node: onChain } })).status).toBe('PENDING')
   })
-  test('get-block-detail: what the node does not know is not found', async () => {
+  test('get-block-detail: a block that the node does not know is not found', async () => {
     const node = spokenNode({ '/getBlockByNumber/4861/true': [notFound('block')] })
     expect((await refusal(ask('get-block-detail', { number: '4861' }, { deps: { node } }))).kind).toBe(
       'not_found',
     )
   })
-  test('get-block-detail: what the node alters of a block is no answer', async () => {
+  test('get-block-detail: a block that the node altered is refused', async () => {
     const text = await pending()
     const lies: readonly (readonly [from: string | RegExp, to: string])[] = [
       ['"number":"4860"', '"number":"4861"'],
@@ -115,7 +115,7 @@ describe('get-block-detail, above the last published block', () => {
           expect((await refusal(ask(action, params, { deps: { node } }))).kind).toBe('bad_block')
     }
   })
-  test('get-block-detail: another block than was asked for is no answer', async () => {
+  test('get-block-detail: a block other than the requested one is refused', async () => {
     const node = spokenNode({ '/getBlockByNumber/4861/true': [found(await pending())] })
     expect((await refusal(ask('get-block-detail', { number: '4861' }, { deps: { node } }))).kind).toBe(
       'bad_block',

@@ -4,7 +4,7 @@ import { recordedBlocks } from '#test/support/nodes/recording.ts'
 import { refusal } from '#test/support/refusal.ts'
 import { ask, askText } from '#test/support/stores/ask.ts'
 
-/** The rows of the recorded chain, oldest first, from its blocks. */
+/** The rows of the recorded chain, oldest first, computed from its blocks. */
 const plainRows = async () =>
   (await recordedBlocks()).map(({ block }) => ({
     seq: block.height + 1,
@@ -18,7 +18,7 @@ const plainRows = async () =>
 
 type Row = { readonly gas_usage: string; readonly witness_account: string; readonly number: number }
 
-/** A row as the blocks say it: gas × 100, without the account, which they do not name. */
+/** A row as computed from the blocks: gas × 100, without the account, which blocks do not contain. */
 const plain = ({ witness_account: _, gas_usage, ...row }: Row) => {
   const [whole = '', fraction = ''] = gas_usage.split('.')
   return { ...row, gas_usage: BigInt(whole + fraction.padEnd(2, '0')) }
@@ -34,7 +34,7 @@ const wholeList = async (params: Readonly<Record<string, string>>) => {
 }
 
 describe('get-block-list', () => {
-  test('get-block-list: every block is what the chain says, pages of any size join, asc is the reverse', async () => {
+  test('get-block-list: every block matches the chain, pages of any size join, asc is the reverse', async () => {
     const expected = await plainRows()
     for (const [size, sort] of [
       ['500', 'asc'],
@@ -52,7 +52,7 @@ describe('get-block-list', () => {
         expected.toReversed().slice(Number(page) - 1, Number(page)),
       )
   })
-  test('get-block-list: account and figures are those of get-block-detail', async () => {
+  test('get-block-list: account and figures match get-block-detail', async () => {
     const { blocks } = await ask('get-block-list', { size: '300', page: '9' })
     for (const row of blocks) {
       const { block, witness_account } = await ask('get-block-detail', { number: String(row.number) })
@@ -65,7 +65,7 @@ describe('get-block-list', () => {
       ])
     }
   })
-  test('get-block-list: ranges of blocks, times and seq, together too', async () => {
+  test('get-block-list: ranges of blocks, times and seq work, also combined', async () => {
     const all = await plainRows()
     const { time } = all[1500] ?? { time: '' }
     for (const [range, within] of [
@@ -88,7 +88,7 @@ describe('get-block-list', () => {
       expect([range, total, rows.map(plain)]).toEqual([range, expected.length, expected])
     }
   })
-  test('get-block-list: a time includes the whole of its last given unit, a date the whole UTC day, at both ends', async () => {
+  test('get-block-list: a time includes its whole last given unit, a date the whole UTC day, at both ends', async () => {
     const all = await plainRows()
     const ns = BigInt(all[1500]?.time ?? '')
     const iso = toIso(ns).slice(0, -'.000Z'.length)
@@ -122,10 +122,10 @@ describe('get-block-list', () => {
         expect([name, text, one]).toEqual([name, text, expected.length])
       }
     }
-    // A second of this chain has more than one block, and a day more than a second.
+    // One second of this chain has several blocks, and one day has several seconds.
     expect(found.size).toBeGreaterThan(2)
   })
-  test('get-block-list: a time and a day hold together, and a start after its end is refused', async () => {
+  test('get-block-list: a time and a day combine, and a start after its end is refused', async () => {
     const all = await plainRows()
     const time = all[1500]?.time ?? ''
     const date = toIso(BigInt(time)).slice(0, 10)
@@ -146,7 +146,7 @@ describe('get-block-list', () => {
     ] as const)
       expect((await refusal(ask('get-block-list', range))).en).toBe(message)
   })
-  test('get-block-list: the first row, and a page beyond the end', async () => {
+  test('get-block-list: returns the first row, and no row on a page beyond the end', async () => {
     expect(await askText('get-block-list', { size: '1', page: '1' })).toStartWith(
       '{"blocks":[{"seq":4852,"number":4851,"hash":"',
     )

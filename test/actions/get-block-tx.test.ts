@@ -3,7 +3,7 @@ import { recordedBlocks } from '#test/support/nodes/recording.ts'
 import { refusal } from '#test/support/refusal.ts'
 import { ask, askText } from '#test/support/stores/ask.ts'
 
-test('get-block-tx: the hashes of blocks in their order, base transaction first', async () => {
+test('get-block-tx: returns the hashes of a block in order, base transaction first', async () => {
   const blocks = await recordedBlocks()
   const wrong: number[] = []
   for (let height = 0; height < blocks.length; height += 37) {
@@ -17,7 +17,7 @@ test('get-block-tx: the hashes of blocks in their order, base transaction first'
   expect(wrong).toEqual([])
 })
 
-test('get-block-tx: unknown is not found, in compat an empty list', async () => {
+test('get-block-tx: an unknown block is not found; in compat the list is empty', async () => {
   const hash = 'FDNr7hubyuUAJjrHmXs3uJ8dCsNjiG6tfgMCnnERRnDC'
   expect(await refusal(ask('get-block-tx', { hash }))).toEqual({
     kind: 'not_found',

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { plainItems } from '#test/support/oracle/items.ts'
 import { ask, askText } from '#test/support/stores/ask.ts'
 
-test('get-collection-list: all collections, that with most NFTs first, in pages of every size', async () => {
+test('get-collection-list: lists all collections, most NFTs first, in pages of every size', async () => {
   const { collections: plain } = await plainItems()
   const whole = [...plain].toSorted(([, a], [, b]) => b - a)
   expect(whole.length).toBe(2)

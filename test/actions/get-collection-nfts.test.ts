@@ -6,7 +6,7 @@ import { ask } from '#test/support/stores/ask.ts'
 const { items, collections } = await plainItems()
 
 test.each([...collections])(
-  'get-collection-nfts: %s in both orders, in pages of 7',
+  'get-collection-nfts: %s is listed in both orders, in pages of 7',
   async (collection, count) => {
     const whole = Array.from({ length: count }, (_, at) => ({
       token_id: String(at),

@@ -8,7 +8,7 @@ import { temporarySqlite } from '#test/support/stores/loading.ts'
 
 const { items, collections } = await plainItems()
 
-/** The owners of a collection as the list has them. */
+/** The owners of a collection in the form of the list. */
 const ownersOf = (collection: string): readonly Row[] =>
   [...sharesOf(items)]
     .filter(([share]) => share.startsWith(`${collection}/`))
@@ -32,7 +32,7 @@ test.each([...collections.keys()])(
   },
 )
 
-test('get-collection-owners: a collection without NFTs has none, one that does not exist is not found', async () => {
+test('get-collection-owners: a collection without NFTs has no owners, an unknown collection is not found', async () => {
   const { store, destroy } = await temporarySqlite()
   const receipts = [receipt('token721.iost/create', ['cats', 'alice00', '9'])]
   await commitRuns(store, [chainOf([genesis()], [transaction({ receipts })])], { lib: 1 })

@@ -3,7 +3,7 @@ import { rpcAnswers } from '#test/support/nodes/recording.ts'
 import { refusal } from '#test/support/refusal.ts'
 import { ask, askText } from '#test/support/stores/ask.ts'
 
-test('get-contract-abi: every contract offers what its node says', async () => {
+test('get-contract-abi: every contract has the ABI that its node reports', async () => {
   const wrong: string[] = []
   let count = 0
   for (const [call, text] of await rpcAnswers()) {
@@ -17,7 +17,7 @@ test('get-contract-abi: every contract offers what its node says', async () => {
   expect({ many: count >= 23, wrong }).toEqual({ many: true, wrong: [] })
 })
 
-test('get-contract-abi: unknown is not found, in compat an empty list', async () => {
+test('get-contract-abi: an unknown contract is not found; in compat the list is empty', async () => {
   const contract = 'ContractFDNr7hubyuUAJjrHmXs3uJ8dCsNjiG6tfgMCnnERRnDC'
   expect((await refusal(ask('get-contract-abi', { contract }))).kind).toBe('not_found')
   expect(await askText('get-contract-abi', { contract }, { compat: 'iostabc' })).toBe(

@@ -5,7 +5,7 @@ import { ask } from '#test/support/stores/ask.ts'
 
 const DAY_NS = 86_400_000_000_000n
 const DAY_MS = 86_400_000
-/** The last day of the recorded chain, which is not over. */
+/** The last day of the recorded chain, which is not over yet. */
 const OPEN = '2026-11-21'
 
 const daysOf = async (given: Readonly<Record<string, string>>) => {
@@ -15,7 +15,7 @@ const daysOf = async (given: Readonly<Record<string, string>>) => {
 }
 
 describe('get-contract-activity', () => {
-  test('get-contract-activity: each day of every contract and of every action is a plain count of its rows', async () => {
+  test('get-contract-activity: each day of every contract and action matches a count of its rows', async () => {
     const wrong: string[] = []
     let asked = 0
     for (const [list, rows] of await plainLists()) {
@@ -35,7 +35,7 @@ describe('get-contract-activity', () => {
     expect(asked).toBeGreaterThan(50)
   })
 
-  test('get-contract-activity: without dates 30 days; an action without a row has none', async () => {
+  test('get-contract-activity: without dates 30 days are returned; an action without rows has none', async () => {
     const all = await daysOf({ contract: 'token.iost' })
     expect([all.length, all[0]?.date, all.at(-1)?.date]).toEqual([30, '2026-10-23', OPEN])
     const none = await daysOf({ contract: 'token.iost', action_name: 'nosuchaction' })

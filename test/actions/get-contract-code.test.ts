@@ -5,7 +5,7 @@ import { ask, askText } from '#test/support/stores/ask.ts'
 
 const CHANGES = /^(?:setCode|updateCode|initSetCode|updateNativeCode)$/
 
-/** Who set the code of each contract last, by the blocks. */
+/** The last setter of the code of each contract, computed from the blocks. */
 const lastChanges = async (): Promise<
   ReadonlyMap<string, { readonly block: string; readonly tx_hash: string }>
 > => {
@@ -28,7 +28,7 @@ const lastChanges = async (): Promise<
   return last
 }
 
-test("get-contract-code: source, language and version of every contract are its node's, and who set it the blocks'", async () => {
+test('get-contract-code: source, language and version of every contract match the node, its last setter matches the blocks', async () => {
   const last = await lastChanges()
   const wrong: unknown[] = []
   let [written, updated] = [0, 0]
@@ -52,7 +52,7 @@ test("get-contract-code: source, language and version of every contract are its 
   })
 })
 
-test('get-contract-code: unknown is not found, in compat without fields', async () => {
+test('get-contract-code: an unknown contract is not found; in compat the answer has no fields', async () => {
   const contract = 'ContractFDNr7hubyuUAJjrHmXs3uJ8dCsNjiG6tfgMCnnERRnDC'
   expect((await refusal(ask('get-contract-code', { contract }))).kind).toBe('not_found')
   expect(await askText('get-contract-code', { contract }, { compat: 'iostabc' })).toBe('{}')

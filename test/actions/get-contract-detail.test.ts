@@ -4,7 +4,7 @@ import { ask, askText } from '#test/support/stores/ask.ts'
 
 const ID = 'Contract8Q1wGr7V1dDGevjdrtpSxJeNdQ6YfDZHNbaxTML8dwPp'
 
-test('get-contract-detail: a contract of a user, with and without its prefix', async () => {
+test("get-contract-detail: accepts a user's contract with and without its prefix", async () => {
   const answer = await ask('get-contract-detail', { contract: ID })
   expect(answer).toEqual({
     contract_id: ID,
@@ -15,7 +15,7 @@ test('get-contract-detail: a contract of a user, with and without its prefix', a
   expect(await ask('get-contract-detail', { contract: ID.slice('Contract'.length) })).toEqual(answer)
 })
 
-test('get-contract-detail: contracts of genesis, system.iost too', async () => {
+test('get-contract-detail: answers for contracts of genesis, including system.iost', async () => {
   expect(await ask('get-contract-detail', { contract: 'system.iost' })).toEqual({
     contract_id: 'system.iost',
     publisher: 'deadaddr',
@@ -24,7 +24,7 @@ test('get-contract-detail: contracts of genesis, system.iost too', async () => {
   })
 })
 
-test('get-contract-detail: unknown is not found, in compat no fields', async () => {
+test('get-contract-detail: an unknown contract is not found; in compat the answer has no fields', async () => {
   expect(await refusal(ask('get-contract-detail', { contract: 'nosuch.iost' }))).toEqual({
     kind: 'not_found',
     en: "Contract 'nosuch.iost' does not exist at block 4851.",

@@ -14,7 +14,7 @@ const expected = (plain.get('contracts') ?? []).map((row, at) => ({
 }))
 
 describe('get-contract-list', () => {
-  test('get-contract-list: as many as the overview counts, each as its detail and its records tell', async () => {
+  test('get-contract-list: has as many contracts as the overview counts, each matching its detail and its records', async () => {
     const { contracts, total } = await ask('get-contract-list', { size: '500' })
     expect((await ask('get-overview')).contract_count).toBe(total)
     for (const { seq: _, records, ...contract } of contracts) {
@@ -23,14 +23,14 @@ describe('get-contract-list', () => {
     }
     expect(contracts.map((row: { contract_id: string }) => row.contract_id)).not.toContain('system.iost')
   })
-  test('get-contract-list: a row of the recorded chain, in compat without seq', async () => {
+  test('get-contract-list: a row of the recorded chain has no seq in compat', async () => {
     expect(await askText('get-contract-list', { size: '1' })).toBe(
       '{"contracts":[{"seq":23,"contract_id":"ContractGBFmuhTWvJfCSFRQqgr4spDaeHEhWdM7dV8ff75FCdQZ","publisher":"creator_a","created_at":"2026-11-21T08:00:09.500Z","tx_hash":"GBFmuhTWvJfCSFRQqgr4spDaeHEhWdM7dV8ff75FCdQZ","records":36}],"page":1,"size":1,"total":23}',
     )
     const { contracts } = await ask('get-contract-list', { size: '1' }, { compat: 'iostabc' })
     expect('seq' in contracts[0]).toBe(false)
   })
-  test('get-contract-list: those deployed in a range of blocks', async () => {
+  test('get-contract-list: a range of blocks returns the contracts deployed in it', async () => {
     const { contracts, total } = await ask('get-contract-list', { start_block: '1', sort: 'asc' })
     const later = (plain.get('contracts') ?? []).filter(({ height }) => height >= 1)
     expect([total, contracts]).toEqual([later.length, expected.slice(-later.length).slice(0, 20)])

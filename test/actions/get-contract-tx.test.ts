@@ -17,13 +17,13 @@ const wholeList = async (params: Readonly<Record<string, string>>) => {
 }
 
 describe('get-contract-tx', () => {
-  test('get-contract-tx: rows name their contract, the id may come without its prefix', async () => {
+  test('get-contract-tx: rows name their contract, the id is accepted without its prefix', async () => {
     const contract = 'Contractjnq6aRFWX1qhc1pSFFAN3ZdG7zb4kQvWGMWzxKjozKJ'
     const { transactions } = await ask('get-contract-tx', { contract: contract.slice('Contract'.length) })
     expect(transactions.length).toBe(20)
     expect(transactions.every((row: { contract: string }) => row.contract === contract)).toBe(true)
   })
-  test('get-contract-tx: texts over four kilobytes come whole from their transactions', async () => {
+  test('get-contract-tx: texts over four kilobytes are returned whole, read from their transactions', async () => {
     const long = (await recordedBlocks())
       .flatMap(({ block }) => block.transactions)
       .flatMap(({ actions }) => actions)

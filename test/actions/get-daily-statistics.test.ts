@@ -6,7 +6,7 @@ import { refusal } from '#test/support/refusal.ts'
 import { ask } from '#test/support/stores/ask.ts'
 
 const DAY_MS = 86_400_000
-/** The recorded chain: genesis, then eight years without a block, then one day that is not over. */
+/** The recorded chain: genesis, then eight years without a block, then one day that is not over yet. */
 const [GENESIS, OPEN] = ['2018-11-10', '2026-11-21']
 
 const datesFrom = (first: string, count: number): string[] =>
@@ -50,7 +50,7 @@ const daysOf = async (params: Readonly<Record<string, string>>) => {
 }
 
 describe('get-daily-statistics', () => {
-  test('get-daily-statistics: days with blocks are a plain count of the blocks', async () => {
+  test('get-daily-statistics: days with blocks match a count of the blocks', async () => {
     expect([...plain.keys()]).toEqual([GENESIS, OPEN])
     for (const [date, day] of plain) {
       const rows = await daysOf({ start_date: date, end_date: date })
@@ -58,7 +58,7 @@ describe('get-daily-statistics', () => {
     }
   })
 
-  test("get-daily-statistics: votes and RAM prices of the open day are the overview's", async () => {
+  test('get-daily-statistics: votes and RAM prices of the current day match the overview', async () => {
     const overview = await ask('get-overview')
     const [{ ram_buy_price, ram_sell_price, votes } = {}] = await daysOf({ start_date: OPEN })
     expect({ ram_buy_price, ram_sell_price, all_votes: votes }).toEqual({
@@ -101,19 +101,19 @@ describe('get-daily-statistics', () => {
     expect(await datesIn({ end_date: '0000-01-01' })).toEqual([])
   })
 
-  test('get-daily-statistics: without dates the 30 days up to the last block', async () => {
+  test('get-daily-statistics: without dates, the 30 days up to the last block are returned', async () => {
     const all = await daysOf({})
     expect(all.map(({ date }) => date)).toEqual(datesFrom('2026-10-23', 30))
     expect(await daysOf({ end_date: OPEN })).toEqual(all)
-    // The days until an end that has not come yet are the newest ones.
+    // With an end in the future, the newest days are returned.
     expect(await daysOf({ end_date: '2031-12-31' })).toEqual(all)
     expect(await daysOf({ start_date: '2026-10-23' })).toEqual(all)
-    // The last day before the range is found in another way where the range ends with the last block.
+    // A range that ends with the last block finds the day before it by another query than other ranges.
     expect(await daysOf({ start_date: '2026-10-23', end_date: '2026-11-20' })).toEqual(all.slice(0, -1))
     expect(await daysOf({ start_date: OPEN })).toEqual(all.slice(-1))
   })
 
-  test('get-daily-statistics: refuses what is no date, a turned range and one that is too long, and says what to do', async () => {
+  test('get-daily-statistics: an invalid date, a reversed range and a range that is too long are refused with the remedy', async () => {
     const said = async (params: Readonly<Record<string, string>>) => {
       const { kind, en } = await refusal(ask('get-daily-statistics', params))
       return [kind, en]

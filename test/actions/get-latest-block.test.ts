@@ -6,14 +6,14 @@ import { pendingBlock } from '#test/support/stores/pending-block.ts'
 
 const last = () => ask('get-block-detail', { number: '4851' })
 
-test('get-latest-block: the last published block without a node, and when the node has no newer one', async () => {
+test('get-latest-block: returns the last published block without a node, and when the node has no newer one', async () => {
   expect(await ask('get-latest-block')).toEqual(await last())
   const text = (await recording()).blockText(4851) ?? ''
   const node = spokenNode({ '/getBlockByNumber/4851/true': [found(text)] })
   expect(await ask('get-latest-block', {}, { deps: { node } })).toEqual(await last())
 })
 
-test('get-latest-block: the head of the followed node, asked once for many', async () => {
+test('get-latest-block: returns the head of the followed node, with one request to it for many calls', async () => {
   const node = spokenNode(
     { '/getBlockByNumber/4855/true': [found(await pendingBlock(4855))] },
     { headBlock: 4855 },
@@ -25,7 +25,7 @@ test('get-latest-block: the head of the followed node, asked once for many', asy
   expect(node.asked).toEqual(['/getBlockByNumber/4855/true'])
 })
 
-test('get-latest-block: what the node alters of its head is never shown, nor another block', async () => {
+test('get-latest-block: a head that the node altered, or another block, is never shown', async () => {
   const text = await pendingBlock(4855)
   for (const lie of [
     text.replace(/"time":"(\d+)\d"/, '"time":"$19"'),
@@ -38,7 +38,7 @@ test('get-latest-block: what the node alters of its head is never shown, nor ano
   }
 })
 
-test('get-latest-block: a head that lost its place leaves the last published block', async () => {
+test('get-latest-block: after its head was replaced, returns the last published block', async () => {
   const node = spokenNode({ '/getBlockByNumber/4856/true': [notFound('block')] }, { headBlock: 4856 })
   expect(await ask('get-latest-block', {}, { deps: { node } })).toEqual(await last())
 })

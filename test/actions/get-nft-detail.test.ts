@@ -3,7 +3,7 @@ import { plainItems } from '#test/support/oracle/items.ts'
 import { refusal } from '#test/support/refusal.ts'
 import { ask } from '#test/support/stores/ask.ts'
 
-test('get-nft-detail: owner, metadata and issue of every NFT', async () => {
+test('get-nft-detail: owner, metadata and issue of every NFT match the blocks', async () => {
   for (const [id, { owner, metadata, moves }] of (await plainItems()).items) {
     const [collection = '', token_id = ''] = id.split('/')
     const block = moves[0]?.height ?? 0
@@ -14,7 +14,7 @@ test('get-nft-detail: owner, metadata and issue of every NFT', async () => {
   }
 })
 
-test('get-nft-detail: what is not there is named, the collection or the NFT', async () => {
+test('get-nft-detail: the error names the missing collection or NFT', async () => {
   const asked = { collection: 'nft_dogs', token_id: '5' }
   expect(await refusal(ask('get-nft-detail', asked))).toMatchObject({
     kind: 'not_found',

@@ -4,7 +4,7 @@ import { ask } from '#test/support/stores/ask.ts'
 
 const { items } = await plainItems()
 
-test('get-nft-history: the issue and each transfer of every NFT, in both orders', async () => {
+test('get-nft-history: lists the issue and each transfer of every NFT, in both orders', async () => {
   let rows = 0
   for (const [id, { moves }] of items) {
     const [collection = '', token_id = ''] = id.split('/')
@@ -20,7 +20,7 @@ test('get-nft-history: the issue and each transfer of every NFT, in both orders'
   expect(rows).toBe(36)
 })
 
-test('get-nft-history: a range has the movements within it, each with its transaction', async () => {
+test('get-nft-history: a range returns the movements within it, each with its transaction', async () => {
   const asked = { collection: 'nft_cats', token_id: '0' }
   const { movements, total } = await ask('get-nft-history', { ...asked, start_block: '809' })
   expect([total, movements[0].from, movements[0].to]).toEqual([1, '__proto__', '12345'])

@@ -3,7 +3,7 @@ import { spokenNode } from '#test/support/nodes/spoken-node.ts'
 import { ask, askText } from '#test/support/stores/ask.ts'
 
 describe('get-overview', () => {
-  test('get-overview: the recorded chain', async () => {
+  test('get-overview: returns the figures of the recorded chain', async () => {
     expect(await ask('get-overview')).toEqual({
       account_count: 279,
       all_votes: '2015318286.48148136',
@@ -23,14 +23,14 @@ describe('get-overview', () => {
       used_ram: '41247523843',
     })
   })
-  test('get-overview: prices as the source gives them, digit by digit', async () => {
+  test('get-overview: prices keep the digits of their source', async () => {
     const price = { usd: '0.00512345678901234567', cny: '0.037', rank: 512, time: '2026-11-21T08:00:00.000Z' }
     const text = await askText('get-overview', {}, { deps: { prices: { get: () => price } } })
     expect(text).toContain(
       '"usd_price":0.00512345678901234567,"cny_price":0.037,"rank":512,"price_time":"2026-11-21T08:00:00.000Z"',
     )
   })
-  test('get-overview: the head of a followed node, lib_block stays the published one', async () => {
+  test('get-overview: head_block is that of the followed node, lib_block stays the published block', async () => {
     const { head_block, lib_block } = await ask(
       'get-overview',
       {},

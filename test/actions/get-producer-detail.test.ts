@@ -3,7 +3,7 @@ import { refusal } from '#test/support/refusal.ts'
 import { ask, askText } from '#test/support/stores/ask.ts'
 
 describe('get-producer-detail', () => {
-  test('get-producer-detail: texts of the profile file', async () => {
+  test('get-producer-detail: returns the texts of the profile file', async () => {
     const profile = {
       alias: '节点',
       alias_en: 'Node',

@@ -6,7 +6,7 @@ import { ask, askText } from '#test/support/stores/ask.ts'
 const STATUSES = ['APPLY', 'APPROVED', 'UNAPPLY', 'UNAPPLY_APPROVED']
 const HUGE = '9999999999999999999'
 
-/** The table of the contract, by votes, then by name. */
+/** The producers of the contract's table, sorted by votes, then by name. */
 const expected = async () => {
   const { producers, producerVotes } = await oracle()
   const votesOf = (name: string) => toUnits(String(producerVotes.get(name)?.get('votes') ?? '0'), 8)
@@ -20,13 +20,13 @@ const expected = async () => {
       alias_en: '',
       ranking: at + 1,
       votes: fromUnits(votesOf(account), 8),
-      // All of the recorded votes are of its last day.
+      // All recorded votes were cast on the last day.
       votes_change_7d: fromUnits(votesOf(account), 8),
       voter_count: (await ask('get-producer-voter', { producer: account, size: '1' })).total,
       status: STATUSES[Number(row.get('status'))],
       online: row.get('online'),
       isProducer: row.get('isProducer'),
-      // One producer signs every block of the recording but genesis.
+      // One producer signs every block of the recording except genesis.
       block_count: account === 'producer000' ? 4851 : 0,
       received_award: (await ask('get-producer-detail', { producer: account })).received_award,
       loc: row.get('loc'),
@@ -36,7 +36,7 @@ const expected = async () => {
 }
 
 describe('get-producer-list', () => {
-  test('get-producer-list: the table of the contract, by votes, in pages of every size and both orders', async () => {
+  test("get-producer-list: lists the contract's table by votes, in pages of every size and both orders", async () => {
     const whole = await expected()
     expect(whole.length).toBe(13)
     for (const [sort, rows] of [
@@ -53,7 +53,7 @@ describe('get-producer-list', () => {
           })
   })
 
-  test('get-producer-list: names of the profile file', async () => {
+  test('get-producer-list: returns the names of the profile file', async () => {
     const profile = { alias: '名', alias_en: 'Name' }
     const deps = {
       profiles: { get: (name: string) => (name === 'producer000' ? (profile as never) : undefined) },

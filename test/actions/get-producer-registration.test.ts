@@ -4,7 +4,7 @@ import { oracle, recordedBlocks } from '#test/support/nodes/recording.ts'
 import { refusal } from '#test/support/refusal.ts'
 import { ask } from '#test/support/stores/ask.ts'
 
-/** The last block in which each producer left the table, by the receipts. */
+/** The last block in which each producer was unregistered, read from the receipts. */
 const departures = async (): Promise<ReadonlyMap<string, { height: number; time: bigint }>> => {
   const left = new Map<string, { height: number; time: bigint }>()
   for (const { block } of await recordedBlocks())
@@ -17,7 +17,7 @@ const departures = async (): Promise<ReadonlyMap<string, { height: number; time:
   return left
 }
 
-test('get-producer-registration: every producer that was voted for is in the table, or left it in the block that says so', async () => {
+test('get-producer-registration: every producer with votes is in the table, or names the block in which it was unregistered', async () => {
   const { producers, producerVotes, votes } = await oracle()
   const left = await departures()
   let former = 0
@@ -42,6 +42,6 @@ test('get-producer-registration: every producer that was voted for is in the tab
   expect(former).toBeGreaterThan(0)
 })
 
-test('get-producer-registration: who never registered is not found', async () => {
+test('get-producer-registration: an account that never registered is not found', async () => {
   expect((await refusal(ask('get-producer-registration', { producer: 'busyhub' }))).kind).toBe('not_found')
 })

@@ -3,7 +3,7 @@ import { refusal } from '#test/support/refusal.ts'
 import { ask, askText } from '#test/support/stores/ask.ts'
 
 describe('get-producer-voter', () => {
-  test('get-producer-voter: with a page and no size there are twenty', async () => {
+  test('get-producer-voter: a page without a size has twenty rows', async () => {
     const whole = await ask('get-producer-voter', { producer: 'prod_01' })
     expect(await ask('get-producer-voter', { producer: 'prod_01', page: '1' })).toEqual({
       voters: whole.voters.slice(0, 20),
@@ -12,12 +12,12 @@ describe('get-producer-voter', () => {
       total: whole.total,
     })
   })
-  test('get-producer-voter: account is the second name, both alike are one', async () => {
+  test('get-producer-voter: account is an alias of producer, and both may be given with the same value', async () => {
     const said = await askText('get-producer-voter', { producer: 'prod_01' })
     expect(await askText('get-producer-voter', { account: 'prod_01' })).toBe(said)
     expect(await askText('get-producer-voter', { account: 'prod_01', producer: 'prod_01' })).toBe(said)
   })
-  test('get-producer-voter: no producer is not found', async () => {
+  test('get-producer-voter: an account that is not a producer is not found', async () => {
     expect((await refusal(ask('get-producer-voter', { producer: 'busyhub' }))).kind).toBe('not_found')
     expect(await askText('get-producer-voter', { producer: 'busyhub' }, { compat: 'iostabc' })).toBe(
       '{"voters":[],"page":1,"size":0,"total":0}',

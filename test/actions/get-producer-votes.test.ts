@@ -11,7 +11,7 @@ import { VOTED, votedChain } from '#test/support/stores/voted-chain.ts'
 const whole = (days: readonly object[]) => ({ days, page: 1, size: days.length, total: days.length })
 
 describe('get-producer-votes: the recorded chain', () => {
-  test('get-producer-votes: each day is a plain replay of the receipts', async () => {
+  test('get-producer-votes: each day matches a replay of the receipts', async () => {
     const blocks = (await recordedBlocks()).map(({ block }) => block)
     const changes = voteChanges(blocks)
     const [first = 0n, last = 0n] = [blocks[0]?.time, blocks.at(-1)?.time]
@@ -29,7 +29,7 @@ describe('get-producer-votes: the recorded chain', () => {
     expect(voted).toBeGreaterThan(5)
   })
 
-  test('get-producer-votes: what is no producer, and what is none any more, is not found', async () => {
+  test('get-producer-votes: an account that is not a producer, or no longer one, is not found', async () => {
     for (const producer of ['busyhub', 'prod_11']) {
       expect((await refusal(ask('get-producer-votes', { producer }))).kind).toBe('not_found')
       expect(await askText('get-producer-votes', { producer }, { compat: 'iostabc' })).toBe(
@@ -46,7 +46,7 @@ describe('get-producer-votes: a chain of some months', () => {
   })
   afterAll(() => opened.destroy())
 
-  test('get-producer-votes, get-producer-list: after every block what a plain replay says', async () => {
+  test('get-producer-votes, get-producer-list: after every block both match a replay', async () => {
     const seed = seedOf(11)
     const chain = votedChain(seeded(seed), { quiet: 40, busy: 110 })
     const { store } = opened
@@ -74,7 +74,7 @@ describe('get-producer-votes: a chain of some months', () => {
       chain.map(loaded => [loaded]),
       { lib: chain.length, onCommitted: compare },
     )
-    // The chain was young, and grew older than the days that are kept.
+    // During the test the chain grew older than the period that is kept.
     expect({ seed, moved: moved > 100, short: short > 3 && short < 300 }).toEqual({
       seed,
       moved: true,

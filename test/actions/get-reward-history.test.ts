@@ -18,10 +18,10 @@ type Row = {
 
 const amount = (text: string | undefined): string => fromUnits(toUnits(text ?? '0', 8), 8)
 
-/** Rows by the receipts; shares nothing with `src/derive`. */
+/** Rows computed from the receipts, without any code of `src/derive`. */
 const rowsOf = (name: string, content: string): readonly Omit<Row, 'block' | 'tx_hash'>[] => {
   const none = { producer_amount: '0', added_for_voters: '0', taken_by_voters: '0' }
-  // What contracts of users say need not be JSON.
+  // Receipts of user contracts need not be JSON.
   if (!/^(?:token|vote_producer)\.iost\//.test(name)) return []
   const said = JSON.parse(content)
   switch (name) {
@@ -71,14 +71,14 @@ const all: readonly Row[] = blocks.flatMap(({ height, transactions }) =>
   ),
 )
 
-test('the recorded chain has every kind but, at most, one', () => {
+test('the recorded chain has every kind of reward, except at most one', () => {
   const kinds = new Set(all.map(row => row.action_name))
   for (const kind of ['candidateWithdraw', 'topupVoterBonus', 'voterWithdraw'])
     expect(kinds.has(kind)).toBe(true)
 })
 
 for (const producer of new Set(all.map(row => row.producer)))
-  test(`${producer}: each row is what a receipt says`, async () => {
+  test(`${producer}: each row matches a receipt`, async () => {
     const own = all.filter(row => row.producer === producer)
     const expected = own.map(({ producer: _, ...row }, at) => ({ seq: at + 1, ...row }))
     const { rewards, total } = await ask('get-reward-history', { producer, sort: 'asc', size: '500' })
@@ -86,7 +86,7 @@ for (const producer of new Set(all.map(row => row.producer)))
     expect(rewards).toMatchObject(expected.slice(0, 500))
   })
 
-test('error: no such producer', async () => {
+test('error: an account that is not a producer is not found', async () => {
   expect(await refusal(ask('get-reward-history', { producer: 'nosuchacc' }))).toMatchObject({
     kind: 'not_found',
   })

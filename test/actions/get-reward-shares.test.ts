@@ -15,7 +15,7 @@ const voters = [...new Set(ballots.map(({ voter }) => voter))]
 const last = blocks.length - 1
 const timeOf = (height: number): bigint => blocks[height]?.time ?? 0n
 
-/** Votes × ns, block by block: what a voter had after each block until the next one. */
+/** Votes × ns, block by block: the votes of a voter after each block, until the next one. */
 const plainWeight = (voter: string, producer: string, [start, end]: readonly [number, number]) => {
   const own = ballots.filter(each => each.voter === voter && each.producer === producer)
   const after = (height: number): bigint =>
@@ -36,7 +36,7 @@ describe('get-reward-shares', () => {
     const [a, b] = [Math.floor(random() * last), Math.floor(random() * last)]
     return a < b ? [a, b] : [b, a + 1]
   })
-  test('at random periods: what votes were worth, second by second', async () => {
+  test('at random periods: shares match the votes weighted by time', async () => {
     let changed = 0
     for (const [start, end] of [...periods, [0, last] as const]) {
       const producer = one(producers)
@@ -74,7 +74,7 @@ describe('get-reward-shares', () => {
     expect(changed).toBeGreaterThan(20)
   })
 
-  test('periods that meet add up to the whole, also by times', async () => {
+  test('adjacent periods add up to the whole, also by times', async () => {
     const middle = 2_000
     const at = String(timeOf(middle))
     const sumOf = async (producer: string, asked: Readonly<Record<string, string>>): Promise<bigint> =>
@@ -90,7 +90,7 @@ describe('get-reward-shares', () => {
     expect(all).toBeGreaterThan(0n)
   })
 
-  test('error: an end in two ways, a period that ends before it begins, a height that is not loaded', async () => {
+  test('error: an end given twice, a period that ends before it begins and a height that is not loaded are refused', async () => {
     const refused = async (asked: Readonly<Record<string, string>>) =>
       refusal(ask('get-reward-shares', { producer: 'producer000', ...asked }))
     expect(await refused({ start_block: '1', start_time: '0' })).toEqual({

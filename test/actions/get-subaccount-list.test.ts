@@ -3,7 +3,7 @@ import { refusal } from '#test/support/refusal.ts'
 import { ask, askText } from '#test/support/stores/ask.ts'
 
 describe('get-subaccount-list', () => {
-  test('get-subaccount-list: a row of the recorded chain', async () => {
+  test('get-subaccount-list: returns a row of the recorded chain character by character', async () => {
     expect(await ask('get-subaccount-list', { account: 'admin', size: '1' })).toEqual({
       accounts: [
         {
@@ -19,7 +19,7 @@ describe('get-subaccount-list', () => {
       total: 23,
     })
   })
-  test('get-subaccount-list: the seq of a row names it; in compat there is none', async () => {
+  test('get-subaccount-list: the seq of a row selects it; in compat rows have no seq', async () => {
     const params = { account: 'admin', start_seq: '21', sort: 'asc', size: '2' }
     const { accounts, total } = await ask('get-subaccount-list', params)
     expect({ total, seqs: accounts.map(({ seq }: { seq: number }) => seq) }).toEqual({
@@ -29,7 +29,7 @@ describe('get-subaccount-list', () => {
     const old = await ask('get-subaccount-list', params, { compat: 'iostabc' })
     expect(old.accounts).toEqual(accounts.map(({ seq: _, ...row }: { seq: number }) => row))
   })
-  test('get-subaccount-list: none created is [], unknown is not found', async () => {
+  test('get-subaccount-list: an account that created none has an empty list, an unknown account is not found', async () => {
     expect(await askText('get-subaccount-list', { account: 'foundation' })).toBe(
       '{"accounts":[],"page":1,"size":20,"total":0}',
     )

@@ -12,7 +12,7 @@ const past = plainPast(blocks)
 describe('get-supply-history', () => {
   const tokens = [...new Set([...past.changes.keys()].map(id => id.slice(0, id.indexOf('/'))))]
   for (const step of ['day', 'week', 'month'])
-    test(`by ${step}: opening and changes add up, the last row is as now`, async () => {
+    test(`by ${step}: opening and changes add up, the last row is the current supply`, async () => {
       for (const token of tokens) {
         const { steps } = await ask('get-supply-history', { token, step })
         const detail = await ask('get-token-detail', { token })
@@ -30,7 +30,7 @@ describe('get-supply-history', () => {
       }
     })
 
-  test('each day: supply and holders of a plain replay', async () => {
+  test('each day: supply and holders match a replay', async () => {
     for (const token of tokens.filter(each => each !== 'ram')) {
       const { steps } = await ask('get-supply-history', { token })
       const { decimal } = await ask('get-token-detail', { token })
@@ -51,7 +51,7 @@ describe('get-supply-history', () => {
     }
   })
 
-  test('a range of blocks or times: exactly what happened within it, in steps that meet', async () => {
+  test('a range of blocks or times covers exactly its changes, and adjacent steps meet', async () => {
     const random = seeded(2231)
     const named = tokens.filter(each => each !== 'ram')
     for (let at = 0; at < 40; at++) {
@@ -90,7 +90,7 @@ describe('get-supply-history', () => {
     }
   })
 
-  test('an end behind the chain is its end, a range behind it or before it has no rows', async () => {
+  test('an end after the chain means the end of the chain, a range after or before the chain has no rows', async () => {
     const asked = { token: 'iost', step: 'month', start_block: '1' }
     const whole = await ask('get-supply-history', asked)
     const behind = { end_block: '99999999', end_time: '2099-01-01T00:00:00Z' }
@@ -104,7 +104,7 @@ describe('get-supply-history', () => {
       expect((await ask('get-supply-history', { ...asked, ...none })).steps).toEqual([])
   })
 
-  test('error: another step', async () => {
+  test('error: an unknown step is refused', async () => {
     expect(await refusal(ask('get-supply-history', { token: 'iost', step: 'year' }))).toMatchObject({
       kind: 'bad_request',
     })

@@ -8,7 +8,7 @@ test('get-token-detail: supplies keep every digit', async () => {
   )
 })
 
-test('get-token-detail: unknown is not found', async () => {
+test('get-token-detail: an unknown token is not found', async () => {
   expect(await refusal(ask('get-token-detail', { token: 'nosuch' }))).toEqual({
     kind: 'not_found',
     en: "Token 'nosuch' does not exist at block 4851.",

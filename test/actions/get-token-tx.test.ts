@@ -3,7 +3,7 @@ import { plainLists, shownPlainRow } from '#test/support/oracle/plain-lists.ts'
 import { refusal } from '#test/support/refusal.ts'
 import { ask, askText } from '#test/support/stores/ask.ts'
 
-/** All pages of a token's list, joined. */
+/** The rows of all pages of a token's list. */
 const wholeList = async (params: Readonly<Record<string, string>>) => {
   const rows: { readonly amount?: string }[] = []
   for (let page = 1; ; page += 1) {
@@ -14,7 +14,7 @@ const wholeList = async (params: Readonly<Record<string, string>>) => {
 }
 
 describe('get-token-tx', () => {
-  test('get-token-tx: the list of every token is what the blocks say, each row with what it moved', async () => {
+  test('get-token-tx: the list of every token matches the blocks, each row with the amount that it moved', async () => {
     const wrong: string[] = []
     let count = 0
     for (const [list, plain] of await plainLists()) {
@@ -28,7 +28,7 @@ describe('get-token-tx', () => {
     }
     expect({ many: count > 10, wrong }).toEqual({ many: true, wrong: [] })
   })
-  test('get-token-tx: failed actions moved nothing and have no row', async () => {
+  test('get-token-tx: failed actions have no row, since they moved nothing', async () => {
     const lists = await plainLists()
     const failed = (lists.get('contract/token.iost') ?? []).filter(({ status }) => status !== 'SUCCESS')
     expect(failed.length).toBeGreaterThan(0)
@@ -39,7 +39,7 @@ describe('get-token-tx', () => {
       new Set(['SUCCESS']),
     )
   })
-  test('get-token-tx: a range of blocks and the last page of it', async () => {
+  test('get-token-tx: a range returns exactly its rows, and none beyond its last page', async () => {
     const plain = (await plainLists()).get('token/iost') ?? []
     const expected = plain.filter(({ height }) => height >= 1000 && height <= 2000).map(shownPlainRow)
     const params = { token: 'iost', start_block: '1000', end_block: '2000', sort: 'asc', size: '500' }
@@ -53,7 +53,7 @@ describe('get-token-tx', () => {
       '{"transactions":[{"seq":47666,"contract":"token.iost","action_name":"transfer","data":["iost","busyhub","user_001","0.5","the last one"],"block":"4824","tx_hash":"EtsagS1FGY4f1kEZGu8zoryj8pXKSBazcHujbC4c958e","from":"busyhub","to":"user_001","created_at":"2026-11-21T08:25:19.000Z","index":0,"return":"[]","status_code":"SUCCESS","amount":"0.5","token":"iost","memo":"the last one"}],"page":1,"size":1,"total":47666}',
     )
   })
-  test('get-token-tx: a token that never moved has no rows, an unknown one is not found', async () => {
+  test('get-token-tx: a token that never moved has no rows, an unknown token is not found', async () => {
     expect(await askText('get-token-tx', { token: 'neverissued' })).toBe(
       '{"transactions":[],"page":1,"size":20,"total":0}',
     )

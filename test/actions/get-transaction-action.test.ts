@@ -3,7 +3,7 @@ import { recordedBlocks } from '#test/support/nodes/recording.ts'
 import { refusal } from '#test/support/refusal.ts'
 import { ask, askText } from '#test/support/stores/ask.ts'
 
-test('get-transaction-action: the actions of every transaction of some blocks', async () => {
+test('get-transaction-action: returns the actions of every transaction of some blocks', async () => {
   const blocks = await recordedBlocks()
   const wrong: string[] = []
   for (const height of [0, 803, 804, 807, 1060, 2021])
@@ -20,7 +20,7 @@ test('get-transaction-action: the actions of every transaction of some blocks', 
   expect(wrong).toEqual([])
 })
 
-test('get-transaction-action: a transaction without actions has none, an unknown one is not found', async () => {
+test('get-transaction-action: a transaction without actions has none, an unknown transaction is not found', async () => {
   expect(
     await askText('get-transaction-action', { tx_hash: '9psjd8sKVxFWh4nDmVhgkQNemFxU8J4b5GapXCyykt4A' }),
   ).toBe('{"actions":[],"page":1,"size":0,"total":0}')

@@ -26,7 +26,7 @@ describe('get-transaction-detail', () => {
     }
     expect({ many: count > 350, wrong }).toEqual({ many: true, wrong: [] })
   })
-  test('get-transaction-detail: base transactions and genesis too', async () => {
+  test("get-transaction-detail: base transactions and genesis match the node's objects, too", async () => {
     const blocks = await recordedBlocks()
     const wrong: number[] = []
     for (const height of [0, 1, 2, 1199, 1200, 2400, 4800, 4851]) {
@@ -63,7 +63,7 @@ describe('get-transaction-detail of a transaction that is not stored', () => {
 
   const receipt = `{"tx_hash":"${HASH}","gas_usage":9119.29,"ram_usage":{},"status_code":"SUCCESS","message":"","returns":[],"receipts":[]}`
 
-  test('get-transaction-detail: in the pool it is PENDING without a receipt', async () => {
+  test('get-transaction-detail: a transaction in the pool is PENDING without a receipt', async () => {
     const node = spokenNode({ [path]: [found(inPool('PENDING', 'null'))] })
     expect(await askText('get-transaction-detail', { tx_hash: HASH }, { deps: { node } })).toBe(
       shown('PENDING', '{}'),
@@ -71,7 +71,7 @@ describe('get-transaction-detail of a transaction that is not stored', () => {
     const receipts = await askText('get-transaction-receipt', { tx_hash: HASH }, { deps: { node } })
     expect(receipts).toBe('{"receipts":[],"page":1,"size":0,"total":0}')
   })
-  test('get-transaction-detail: PACKED as the node says, asked again after a first not found', async () => {
+  test("get-transaction-detail: the node's PACKED status is returned, also when only the second request finds the transaction", async () => {
     const node = spokenNode({ [path]: [notFound('tx'), found(inPool('PACKED', receipt))] })
     const clock = idleClock()
     expect(await askText('get-transaction-detail', { tx_hash: HASH }, { deps: { node, clock } })).toBe(
@@ -79,7 +79,7 @@ describe('get-transaction-detail of a transaction that is not stored', () => {
     )
     expect([node.asked, clock.slept]).toEqual([[path, path], [50]])
   })
-  test('get-transaction-detail: unknown to store and node is not found, asked twice', async () => {
+  test('get-transaction-detail: a hash unknown to store and node is not found, after two requests to the node', async () => {
     const node = spokenNode({ [path]: [notFound('tx')] })
     expect(await refusal(ask('get-transaction-detail', { tx_hash: HASH }, { deps: { node } }))).toEqual({
       kind: 'not_found',
@@ -89,7 +89,7 @@ describe('get-transaction-detail of a transaction that is not stored', () => {
     expect(node.asked).toEqual([path, path])
     expect(await askText('get-transaction-detail', { tx_hash: HASH }, { compat: 'iostabc' })).toBe('{}')
   })
-  test('get-transaction-detail: far behind the node an unknown hash may still come', async () => {
+  test('get-transaction-detail: while the load is far behind the node, an unknown hash is reported as not loaded yet', async () => {
     const node = spokenNode({ [path]: [notFound('tx')] }, { libBlock: 9000 })
     expect(await refusal(ask('get-transaction-detail', { tx_hash: HASH }, { deps: { node } }))).toEqual({
       kind: 'loading',
@@ -97,7 +97,7 @@ describe('get-transaction-detail of a transaction that is not stored', () => {
       zh: `交易 '${HASH}' 暂不可用：目前已加载到区块 4851，最新的不可逆区块为 9000。`,
     })
   })
-  test('get-transaction-detail: an answer of the node that makes no sense denies nothing', async () => {
+  test('get-transaction-detail: an invalid answer of the node is refused, not reported as not found', async () => {
     for (const text of ['{"status":"PENDING"', '[]', '{"status":1,"transaction":{}}', '{}']) {
       const node = spokenNode({ [path]: [found(text)] })
       expect((await refusal(ask('get-transaction-detail', { tx_hash: HASH }, { deps: { node } }))).kind).toBe(
@@ -105,7 +105,7 @@ describe('get-transaction-detail of a transaction that is not stored', () => {
       )
     }
   })
-  test('get-transaction-detail: another transaction than was asked for, or a place that is stored without it, is no answer', async () => {
+  test('get-transaction-detail: another transaction than the requested one, or a place where the store has no such transaction, is refused', async () => {
     const right = inPool('PENDING', 'null')
     const packed = inPool('PACKED', receipt)
     const OTHER = '8Q1wGr7V1dDGevjdrtpSxJeNdQ6YfDZHNbaxTML8dwPp'

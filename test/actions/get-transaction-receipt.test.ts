@@ -3,7 +3,7 @@ import { recordedBlocks } from '#test/support/nodes/recording.ts'
 import { refusal } from '#test/support/refusal.ts'
 import { ask } from '#test/support/stores/ask.ts'
 
-test('get-transaction-receipt: the receipts of every transaction of some blocks', async () => {
+test('get-transaction-receipt: returns the receipts of every transaction of some blocks', async () => {
   const blocks = await recordedBlocks()
   const wrong: string[] = []
   let most = 0

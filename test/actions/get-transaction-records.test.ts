@@ -19,14 +19,14 @@ const NOWHERE = 'FDNr7hubyuUAJjrHmXs3uJ8dCsNjiG6tfgMCnnERRnDC'
 const blocks = (await recordedBlocks()).map(({ block }) => block)
 const hashes = blocks.flatMap(({ transactions }) => transactions.map(({ hash }) => hash))
 
-/** The hashes fifty at a time. */
+/** The hashes in groups of fifty. */
 const fifties = (all: readonly string[]): readonly string[] =>
   Array.from({ length: Math.ceil(all.length / AT_ONCE) }, (_, at) =>
     all.slice(at * AT_ONCE, (at + 1) * AT_ONCE).join(','),
   )
 
 describe('get-transaction-records', () => {
-  test('get-transaction-records: the rows of every transaction are those that the blocks say', async () => {
+  test('get-transaction-records: the rows of every transaction match the blocks', async () => {
     const plain = new Map<string, PlainRow[]>()
     for (const row of plainChain(blocks).rows) plain.set(row.hash, [...(plain.get(row.hash) ?? []), row])
     const wrong: string[] = []
@@ -43,7 +43,7 @@ describe('get-transaction-records', () => {
     expect({ wrong, most }).toEqual({ wrong: [], most: 100 })
   })
 
-  test('get-transaction-records: rows have the amounts and the data of the lists', async () => {
+  test('get-transaction-records: rows have the same amounts and data as in the lists', async () => {
     const listed: Row[] = []
     for (let page = 1, total = 1; listed.length < total; page += 1) {
       const params = { contract: 'token.iost', page: `${page}`, size: '500' }
@@ -65,7 +65,7 @@ describe('get-transaction-records', () => {
     })
   })
 
-  test('get-transaction-records: in the order requested, each transaction once, also as tx_hash', async () => {
+  test('get-transaction-records: transactions are answered in the requested order, each once, also through tx_hash', async () => {
     const [one = '', other = ''] = [blocks[807], blocks[804]].map(block => block?.transactions[1]?.hash ?? '')
     const of = async (tx_hashes: string) => (await ask('get-transaction-records', { tx_hashes })).records
     const rows = await of(`${one},${other},${one}`)
@@ -74,7 +74,7 @@ describe('get-transaction-records', () => {
     expect((await ask('get-transaction-records', { tx_hash: other })).records).toEqual(await of(other))
   })
 
-  test('get-transaction-records: one that is nowhere refuses all', async () => {
+  test('get-transaction-records: one unknown hash refuses the whole request', async () => {
     const known = blocks[807]?.transactions[1]?.hash ?? ''
     const asked = ask('get-transaction-records', { tx_hashes: `${known},${NOWHERE}` })
     expect((await refusal(asked)).kind).toBe('not_found')
@@ -95,11 +95,11 @@ describe('get-transaction-records of a transaction that is not stored', () => {
     return ask('get-transaction-records', { tx_hash: NOWHERE }, { deps: { node } })
   }
 
-  test('get-transaction-records: in the pool it has none', async () => {
+  test('get-transaction-records: a transaction in the pool has no records', async () => {
     expect(await said('PENDING', 'null')).toEqual({ records: [], page: 1, size: 0, total: 0 })
   })
 
-  test('get-transaction-records: in a block that only the node knows they are not denied', async () => {
+  test('get-transaction-records: records of a block that only the node has are unavailable, not missing', async () => {
     expect(await refusal(said('PACKED', receipt))).toEqual({
       kind: 'unavailable',
       en: 'The records of a transaction are known as soon as its block is published; block 4851 is the last published one.',
@@ -119,7 +119,7 @@ describe('get-transaction-records of hand-made transactions', () => {
     const tx = transaction(made)
     return { ...tx, body: nodeText(tx) }
   }
-  /** It kept its receipt, as failed transactions before block 38,500,000 may. */
+  /** A failed transaction with a receipt, as they occur before block 38,500,000. */
   const failed = told({
     actions: [action('auth.iost/signUp', joined)],
     receipts: [receipt('auth.iost/signUp', joined)],
@@ -151,16 +151,16 @@ describe('get-transaction-records of hand-made transactions', () => {
     [moving.hash, 2, '2'],
   ]
 
-  test('get-transaction-records: a failed sign-up takes no row of the transactions behind it', async () => {
+  test('get-transaction-records: a failed sign-up takes no row of later transactions', async () => {
     const all = [[failed.hash, 0, undefined], ...rowsOfMoving]
     expect(await over(failed, moving)).toEqual(all)
-    // Even where the store says that it created an account.
+    // The result is the same if the store claims that the failed sign-up created an account.
     await damaged.change(records, recordId(1, 1, 0), 'creator', 'alice00')
     expect(await over(failed, moving)).toEqual(all)
     expect(await over(moving, failed)).toEqual([...rowsOfMoving, [failed.hash, 0, undefined]])
   })
 
-  test('get-transaction-records: more movements than receipts are damage, and no answer is given', async () => {
+  test('get-transaction-records: more movements than receipts are reported as damage', async () => {
     await damaged.change(records, recordId(1, 3, 0), 'amount', '1')
     expect(await refusal(over(still, moving))).toMatchObject({
       kind: 'damaged',

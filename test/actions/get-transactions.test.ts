@@ -5,12 +5,12 @@ import { found, notFound, spokenNode } from '#test/support/nodes/spoken-node.ts'
 import { refusal } from '#test/support/refusal.ts'
 import { ask, askText } from '#test/support/stores/ask.ts'
 
-/** 32 bytes that no transaction of the recording has as its hash. */
+/** A valid hash of 32 bytes that no recorded transaction has. */
 const NOWHERE = 'FDNr7hubyuUAJjrHmXs3uJ8dCsNjiG6tfgMCnnERRnDC'
 const detail = (tx_hash: string) => askText('get-transaction-detail', { tx_hash })
 
 describe('get-transactions', () => {
-  test('get-transactions: fifty at once, each as get-transaction-detail answers it, in the order asked', async () => {
+  test('get-transactions: fifty hashes are answered at once, each like get-transaction-detail, in the requested order', async () => {
     const hashes = (await recordedBlocks())
       .flatMap(({ block }) => block.transactions)
       .filter((_tx, at) => at % 37 === 0)
@@ -24,7 +24,7 @@ describe('get-transactions', () => {
       )
     }
   })
-  test('get-transactions: base transactions, genesis, doubles, and null for what does not exist', async () => {
+  test('get-transactions: accepts base transactions, genesis and duplicates, and returns null for unknown hashes', async () => {
     const blocks = await recordedBlocks()
     const [genesis = '', base = '', other = ''] = [0, 1200, 4824].map(
       height => blocks[height]?.block.transactions.at(height === 4824 ? 1 : 0)?.hash,
@@ -36,7 +36,7 @@ describe('get-transactions', () => {
     )
     expect(await ask('get-transactions', { tx_hashes: NOWHERE })).toEqual({ transactions: [null] })
   })
-  test('get-transactions: what is not stored is read from the node, and not denied when no node answers', async () => {
+  test('get-transactions: transactions that are not stored are read from the node, and are unavailable when no node answers', async () => {
     const pending = `{"status":"PENDING", "transaction":{"hash":"${NOWHERE}", "time":"1795247868355000000", "expiration":"1795247948355000000", "gas_ratio":1.01, "gas_limit":300000, "delay":"0", "chain_id":1020, "actions":[{"contract":"token.iost", "action_name":"transfer", "data":"[]"}], "signers":[], "publisher":"whale_01", "referred_tx":"", "amount_limit":[], "tx_receipt":null}, "block_number":"-1"}`
     const path = `/getTxByHash/${NOWHERE}`
     const tx_hashes = `8Q1wGr7V1dDGevjdrtpSxJeNdQ6YfDZHNbaxTML8dwPp,${NOWHERE}`
@@ -49,14 +49,14 @@ describe('get-transactions', () => {
       'unavailable',
     )
   })
-  test('get-transactions: while the load is far behind, what is not stored is not denied', async () => {
+  test('get-transactions: while the load is far behind, unknown hashes are reported as not loaded yet', async () => {
     const node = spokenNode({ [`/getTxByHash/${NOWHERE}`]: [notFound('tx')] }, { libBlock: 90_000 })
     expect(
       (await refusal(ask('get-transactions', { tx_hashes: NOWHERE }, { deps: { node, clock: idleClock() } })))
         .kind,
     ).toBe('loading')
   })
-  test('get-transactions: a refusal names the value that is wrong', async () => {
+  test('get-transactions: a refusal names the wrong value', async () => {
     expect(await refusal(ask('get-transactions', { tx_hashes: `${NOWHERE},abc` }))).toMatchObject({
       kind: 'bad_request',
       en: "Value 2 of parameter 'tx_hashes' is 'abc'; it must be a hash (32 bytes in base58, usually 43 or 44 characters).",

@@ -8,14 +8,14 @@ const blocks = (await recordedBlocks()).map(({ block }) => block)
 const ballots = plainBallots(blocks)
 const iost = (units: bigint): string => fromUnits(units, 8)
 
-test('the recorded chain has votes of several producers, some cast by contracts', () => {
+test('the recorded chain has votes for several producers, some cast by contracts', () => {
   expect(new Set(ballots.map(({ producer }) => producer)).size).toBeGreaterThan(3)
   expect(ballots.some(({ voter }) => voter.startsWith('Contract'))).toBe(true)
 })
 
 describe('get-vote-history', () => {
   for (const voter of new Set(ballots.map(each => each.voter)))
-    test(`${voter}: every vote with what there was after it`, async () => {
+    test(`${voter}: every vote has the balance of votes after it`, async () => {
       const own = ballots.filter(each => each.voter === voter)
       const expected = own.map(({ height, hash, producer, change }, at) => {
         const until = own.slice(0, at + 1)

@@ -4,7 +4,7 @@ import { ask, askText } from '#test/support/stores/ask.ts'
 const HUGE = '9999999999999999999'
 
 describe('get-wealth-list', () => {
-  test('get-wealth-list: the richest of the recorded chain', async () => {
+  test('get-wealth-list: returns the richest owners of the recorded chain', async () => {
     expect(await ask('get-wealth-list', { size: '1' })).toEqual({
       wealth: [
         {
@@ -26,7 +26,7 @@ describe('get-wealth-list', () => {
       `{"wealth":[],"page":${HUGE},"size":500,"total":187}`,
     )
   })
-  test('get-wealth-list: page 0 is page 1', async () => {
+  test('get-wealth-list: page 0 is the same as page 1', async () => {
     expect(await ask('get-wealth-list', { page: '0' })).toEqual(await ask('get-wealth-list', { page: '1' }))
   })
 })

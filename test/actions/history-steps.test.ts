@@ -28,7 +28,7 @@ const decimals = new Map(
   ),
 )
 
-/** What there was before a day and is now, in 10^-18 of the token. */
+/** The balance before a day and the current one, in 10^-18 of the token. */
 const plainEnds = (id: string, date: string): readonly bigint[] => {
   const scale = 10n ** BigInt(18 - Number(decimals.get(id.slice(0, id.indexOf('/'))) ?? 0))
   return [heightBefore(date), blocks.length].map(
@@ -46,12 +46,12 @@ describe('get-balance-history with step', () => {
     ['week', ids.filter((_id, at) => at % 16 === 3)],
     ['month', ids.filter((_id, at) => at % 16 === 7)],
   ] as const)
-    test(`by ${step}: opening and changes are the closing, for ${list.length} balances`, async () => {
+    test(`by ${step}: the opening plus all changes equals the closing, for ${list.length} balances`, async () => {
       for (const id of list) {
         const [token = '', account = ''] = id.split('/')
         const asked = { account, token, step, sort: 'asc', start_date: first, end_date: last }
         const { changes } = await ask('get-balance-history', asked)
-        // As numbers of the finest token there may be.
+        // Units of the smallest possible fraction of a token.
         const units = (text: string): bigint => toUnits(text, 18)
         const ends = plainEnds(id, changes[0].date)
         expect([id, units(changes[0].opening), units(changes.at(-1).closing)]).toEqual([id, ...ends])
@@ -63,7 +63,7 @@ describe('get-balance-history with step', () => {
       expect(list.length).toBeGreaterThan(100)
     })
 
-  test('by day: each amount is that of a plain replay, in both orders and in pages', async () => {
+  test('by day: each amount matches a replay, in both orders and in pages', async () => {
     for (const account of ['busyhub', 'admin', 'vote.iost', 'whale_01']) {
       const asked = { account, step: 'day', start_date: first, end_date: last }
       const { changes, total } = await ask('get-balance-history', { ...asked, sort: 'asc', size: '500' })
@@ -94,7 +94,7 @@ describe('get-balance-history with step', () => {
     }
   })
 
-  test('as a whole: the columns of steps, one line for each', async () => {
+  test('an export has the columns of steps and one line for each step', async () => {
     const { ask: call, key } = serviceOn(await loadedStore())
     const asked = { module: 'account', action: 'get-balance-history', account: 'busyhub', step: 'day' }
     const query = new URLSearchParams({
@@ -112,13 +112,13 @@ describe('get-balance-history with step', () => {
     ])
   })
 
-  test('days that have not come have no rows, with an end and without one', async () => {
+  test('days in the future have no rows, with an end date and without one', async () => {
     const asked = { account: 'busyhub', step: 'day', start_date: '2099-01-01' }
     for (const end of [{}, { end_date: '2099-01-02' }])
       expect(await ask('get-balance-history', { ...asked, ...end })).toMatchObject({ changes: [], total: 0 })
   })
 
-  test('error: a range by blocks, another step, too many steps, an unknown account', async () => {
+  test('error: a range by blocks, an unknown step, too many steps and an unknown account are refused', async () => {
     const refused = async (more: Readonly<Record<string, string>>) =>
       refusal(ask('get-balance-history', { account: 'busyhub', step: 'day', ...more }))
     expect(await refused({ start_block: '3' })).toEqual({
@@ -137,7 +137,7 @@ describe('get-balance-history with step', () => {
 
 describe('get-reward-history with step', () => {
   for (const step of ['day', 'month'])
-    test(`by ${step}: sums of the rows and of the contribute`, async () => {
+    test(`by ${step}: each step has the sums of its rows and of the contribute`, async () => {
       let sums = 0n
       const producers = await ask('get-producer-list', { size: '100' })
       for (const { account: producer } of producers.producers) {

@@ -23,12 +23,12 @@ const loading = (height: number, last: number) => ({
 })
 
 describe('absent', () => {
-  test('absent: not found up to a thousand blocks behind, loading beyond', () => {
+  test('absent: a missing thing is not found up to a thousand blocks behind, and not loaded yet beyond', () => {
     expect(say(5000, 6000)).toEqual(notFound(5000) as never)
     expect(say(5000, 6001)).toEqual(loading(5000, 6001) as never)
     expect(say(0, 0)).toEqual(notFound(0) as never)
   })
-  test('absent: the larger of the stored and the followed node last irreversible block counts', () => {
+  test('absent: the larger last irreversible block of the store and the followed node counts', () => {
     expect(say(5000, 5000, 9000)).toEqual(loading(5000, 9000) as never)
     expect(say(5000, 9000, 5000)).toEqual(loading(5000, 9000) as never)
   })
@@ -52,7 +52,7 @@ describe('refuseBeyondLoaded', () => {
   const told = (what: string, last = 6001) =>
     `loading: The data for ${what} is not available yet: loaded up to block 5000 of ${last}.`
 
-  test('a bound of either kind beyond the loaded blocks', () => {
+  test('refuses a bound of any kind beyond the loaded blocks', () => {
     expect(refusal({ start_block: 5001n })).toBe(told("'start_block' 5001"))
     expect(refusal({ start_block: 1n, end_block: 5001n })).toBe(told("'end_block' 5001"))
     expect(refusal({ start_time: 51n })).toBe(told("'start_time' 51 ns"))
@@ -60,14 +60,14 @@ describe('refuseBeyondLoaded', () => {
     expect(refusal({ end_seq: 21n })).toBe(told("'end_seq' 21"))
     expect(refusal({ start_seq: 22n })).toBe(told("'start_seq' 22"))
   })
-  test('not within the loaded blocks, nor when the load is not far behind', () => {
+  test('accepts bounds within the loaded blocks, and any bound when the load is not far behind', () => {
     expect(refusal({})).toBeUndefined()
     expect(refusal({ start_block: 5000n, end_block: 5000n, start_time: 50n, end_time: 50n })).toBeUndefined()
     expect(refusal({ start_seq: 20n, end_seq: 20n })).toBeUndefined()
     expect(refusal({ start_block: 5001n, end_time: 51n, end_seq: 21n }, 6000)).toBeUndefined()
     expect(refusal({ start_block: 5001n }, 5000, 6000)).toBeUndefined()
   })
-  test('not right after the last row: so a list is followed', () => {
+  test('accepts a start right after the last row, which is how clients follow a list', () => {
     expect(refusal({ start_seq: 21n })).toBeUndefined()
   })
 })

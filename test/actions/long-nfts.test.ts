@@ -7,7 +7,9 @@ import { commitRuns } from '#test/support/stores/commit-runs.ts'
 import { chainOf, genesis, receipt, transaction } from '#test/support/stores/hand-made.ts'
 import { temporarySqlite } from '#test/support/stores/loading.ts'
 
-/** NFTs with as much metadata as a transaction can carry: together more than an answer has room for. */
+/**
+ * These NFTs carry as much metadata as a transaction can hold. Together they exceed the size of an answer.
+ */
 const COUNT = 300
 const BYTES = 60 * 1024
 const EACH = 20
@@ -34,7 +36,7 @@ const LISTS = [
 ] as const
 
 test.each(LISTS)(
-  '%s: a page with more metadata than an answer has room for is refused, half of it is answered',
+  '%s: a page whose metadata exceeds the size of an answer is refused, half of that page is answered',
   async (action, of) => {
     const deps = { store }
     expect(await refusal(ask(action, { ...of, size: '500' }, { deps }))).toEqual({

@@ -29,7 +29,7 @@ const statuses = async (stand: ForkStand): Promise<readonly number[]> =>
   )
 
 test.each(STORES)(
-  'where every block is irreversible at once: %s: what does not exist is not found, though the node was last heard below the published height',
+  'where every block is irreversible at once: %s: unknown things are not found, even if the node was last seen below the published height',
   (_name, open) =>
     withStand(open, 23, async stand => {
       const first = grown(stand, stand.forks.base, 5)
@@ -47,10 +47,10 @@ test.each(STORES)(
           return undefined
         }
       expect(await statuses(stand)).toEqual([404, 404, 404, 404])
-      // All of them have shared one look, or the one after it.
+      // All queries shared one probe of the node, or the next one.
       expect(looks).toBeGreaterThan(0)
       expect(looks).toBeLessThanOrEqual(2)
-      // A node that is behind may not know what exists.
+      // A node that is behind cannot tell whether something exists.
       const last = grown(stand, next, 5)
       stands(stand, last)
       await stand.load()

@@ -24,7 +24,7 @@ afterAll(async () => {
   for (const each of open) await each[Symbol.asyncDispose]()
 })
 
-/** A service's node that is looked after; `to`: height of its chain. */
+/** A monitored node of a service. `to`: height of its chain. */
 const watched = async (fault: Fault, to?: number) => {
   const faulty = await startFaultyNode(fault, to)
   const clock = handClock()
@@ -45,44 +45,44 @@ const kindsOf = async (node: Node) => {
 const hangs: Fault = () => new Promise<never>(() => undefined)
 
 describe('a transaction or block that is not stored', () => {
-  test('is not known when the node that was asked has come as far as the store', async () => {
+  test('is not found when the asked node is as high as the store', async () => {
     const { node } = await watched(() => undefined)
     await node.watch(async () => undefined)
     expect((await refusal(ask('get-transaction-detail', { tx_hash: HASH }, { deps: { node } }))).kind).toBe(
       'not_found',
     )
   })
-  test('is not denied while the node is gone', async () => {
+  test('is unavailable while the node is gone', async () => {
     const node = createNode({ urls: ['http://127.0.0.1:1'] })
     await node.watch(async () => undefined)
     expect(await kindsOf(node)).toEqual(['unavailable'])
     node.close()
   })
-  test('is not denied by a node that is behind the store', async () => {
+  test('is unavailable when the node is behind the store', async () => {
     const { node } = await watched(() => undefined, 4_000)
     await node.watch(async () => undefined)
     expect(await kindsOf(node)).toEqual(['unavailable'])
   })
-  test('is not denied by a node of another chain', async () => {
+  test('is unavailable when the node belongs to another chain', async () => {
     const { node } = await watched(() => undefined)
     await node.watch(async () => ({ chainId: 1020, genesis: HASH }))
     expect(await kindsOf(node)).toEqual(['unavailable'])
   })
-  test('is not denied while the node hangs, and nothing waits for one that is known to', async () => {
+  test('is unavailable while the node hangs, and no request waits for a node that is known to hang', async () => {
     let hanging = false
     const { node, clock, faulty } = await watched((...call) => (hanging ? hangs(...call) : undefined))
     await node.watch(async () => undefined)
     hanging = true
-    // Asked before it is known to hang: given up after two seconds of the request's ten.
+    // A request sent before the node is known to hang gives up after two seconds of its ten.
     const before = refusal(ask('get-transaction-detail', { tx_hash: HASH }, { deps: { node } }))
     await clock.awaited(2_000)
     await clock.pass(1_000)
-    // The look that begins now has one and a half seconds.
+    // The probe that begins now has a limit of one and a half seconds.
     await clock.awaited(1_500)
     await clock.pass(1_000)
     expect((await before).kind).toBe('unavailable')
     await clock.pass(500)
-    // It has failed, and the next one is to come.
+    // The probe has failed, and the next one is scheduled.
     await clock.awaited(1_000)
     expect(node.heard()).toBeUndefined()
     const asked = faulty.asked.length
@@ -91,7 +91,7 @@ describe('a transaction or block that is not stored', () => {
     expect((await ask('get-overview', {}, { deps: { node } })).head_block).toBe('4851')
     const absent = ask('get-account-detail', { account: 'nosuchname' }, { deps: { node } })
     expect((await refusal(absent)).kind).toBe('not_found')
-    // No step of time was needed for these, and no question.
+    // These answers needed no clock step and no request to the node.
     expect(faulty.asked.length).toBe(asked)
   })
 })

@@ -12,7 +12,10 @@ const HASH = '8Q1wGr7V1dDGevjdrtpSxJeNdQ6YfDZHNbaxTML8dwPp'
 
 const store = await loadedStore()
 
-/** Rows that say their texts are elsewhere: actions of block 807, a receipt of it, and one of a base transaction. */
+/**
+ * Rows whose texts are stored elsewhere: actions of block 807, one of its receipts, and a receipt of a base
+ * transaction.
+ */
 const row = (height: number, tx: number, index: number, receipt?: number): RecordDoc => ({
   id: `${height}-${tx}-${index}`,
   height,
@@ -33,7 +36,7 @@ const row = (height: number, tx: number, index: number, receipt?: number): Recor
 })
 
 describe('textsOf', () => {
-  test('textsOf: texts of actions and receipts, of base transactions too', async () => {
+  test('textsOf: reads texts of actions and receipts, including those of base transactions', async () => {
     const blocks = await recordedBlocks()
     const tx = blocks[807]?.block.transactions[1]
     const base = blocks[1200]?.block.transactions[0]
@@ -76,7 +79,7 @@ describe('textsOf', () => {
       ]),
     )
   })
-  test('textsOf: nothing is cut, a page over the budget is refused with a size that fits', async () => {
+  test('textsOf: texts are never cut; a page over the budget is refused with a size that fits', async () => {
     const rows = (await recordedBlocks())
       .filter(({ block }) => (block.transactions[1]?.actions.length ?? 0) > 0)
       .slice(0, 40)
@@ -97,7 +100,7 @@ describe('textsOf', () => {
     })
   })
   test('textsOf: transactions over the budget are refused with a number of hashes that fits', async () => {
-    // Transactions with two rows each: the fifth row, which is the third one's first, is too much.
+    // Each transaction has two rows. The fifth row, the first of the third transaction, exceeds the budget.
     const rows = (await recordedBlocks())
       .filter(({ block }) => (block.transactions[1]?.receipt.receipts.length ?? 0) > 0)
       .slice(0, 5)
@@ -122,7 +125,7 @@ describe('textsOf', () => {
     expect(rows.length).toBe(10)
     expect(await refusal(textsWithin(10, (await bytesOf(5)) - 1))).toEqual(refused(2))
     expect(await refusal(textsWithin(10, (await bytesOf(4)) - 1))).toEqual(refused(1))
-    // Pages say of a hash that a failure names as wrong that it cannot exist.
+    // A page turns a failure about an impossible hash into "not found". This failure must stay as it is.
     const failure: unknown = await textsWithin(10, 0).catch((error: unknown) => error)
     const action = getTransactionRecords
     const visit = { id: HASH, part: '', query: new URLSearchParams() }

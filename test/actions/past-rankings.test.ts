@@ -40,7 +40,7 @@ const producers = [...new Set(ballots.map(({ producer }) => producer))]
 const tokens = [...new Set([...past.changes.keys()].map(id => id.slice(0, id.indexOf('/'))))]
 
 describe('get-producer-voter of the past', () => {
-  test('at random heights: the voters of a plain replay, whose votes are those of the producer', async () => {
+  test('at random heights: the voters match a replay, and their votes add up to those of the producer', async () => {
     for (let at = 0; at < 60; at++) {
       const [producer, then] = [one(producers), height()]
       const until = ballots.filter(each => each.producer === producer && each.height <= then)
@@ -56,7 +56,7 @@ describe('get-producer-voter of the past', () => {
     }
   })
 
-  test('after the last block as now, page by page', async () => {
+  test('after the last block: each page matches the current ranking', async () => {
     for (const producer of producers) {
       const at_block = String(blocks.length - 1)
       const { at_block: _, at_time, ...then } = await ask('get-producer-voter', { producer, at_block })
@@ -76,7 +76,7 @@ describe('get-token-holder of the past', () => {
       .filter(([, available]) => available > 0n)
       .sort(([a, many], [b, other]) => (many === other ? (a < b ? -1 : 1) : many > other ? -1 : 1))
 
-  test('at random heights: the holders of a plain replay', async () => {
+  test('at random heights: the holders match a replay', async () => {
     for (let at = 0; at < 60; at++) {
       const [token, then] = [at % 3 === 0 ? 'iost' : one(tokens), height()]
       const expected = holdersOf(token, then)
@@ -91,7 +91,7 @@ describe('get-token-holder of the past', () => {
     }
   })
 
-  test('a holder that no row can name was there all the same', async () => {
+  test('a holder whose name cannot occur in a row is in the ranking of the past', async () => {
     const { store, destroy } = await temporarySqlite()
     const gift = (name: string) => [
       transaction({ receipts: [receipt('token.iost/transfer', ['iost', 'alice00', name, '1', ''])] }),
@@ -107,7 +107,7 @@ describe('get-token-holder of the past', () => {
     await destroy()
   })
 
-  test('what was found for one page is kept for the next one, by token and block', async () => {
+  test('the ranking found for one page is reused for the next one, by token and block', async () => {
     const kept = keptRankings()
     const found: string[] = []
     const made: string[] = []
@@ -134,7 +134,7 @@ describe('get-token-holder of the past', () => {
     expect([...first.holders, ...second.holders]).toEqual(whole.holders)
   })
 
-  test('after the last block as now', async () => {
+  test('after the last block: the ranking matches the current one', async () => {
     for (const token of ['iost', 'ram', 'contribute', one(tokens)]) {
       const asked = { token, page: '2', size: '7' }
       const { at_block, at_time, ...then } = await ask('get-token-holder', {
@@ -146,8 +146,8 @@ describe('get-token-holder of the past', () => {
   })
 })
 
-describe('the limit of the work for a ranking of the past, counted in parts', () => {
-  /** Every look at this clock is a millisecond later, so that each part of a work takes one. */
+describe('the work limit of a ranking of the past, counted in steps', () => {
+  /** Every reading of this clock is a millisecond later, so that each step of the work takes one. */
   const counted = () => {
     let looks = 0
     return { ...systemClock, elapsed: () => looks++, sleep: async () => undefined }
@@ -160,7 +160,7 @@ describe('the limit of the work for a ranking of the past, counted in parts', ()
     ask(action, params, { deps: { clock: counted(), rankingMs } })
 
   for (const call of calls)
-    test(`${call[0]}: a page within it, 503 that names the export beyond it, and no limit for exports`, async () => {
+    test(`${call[0]}: a page within the limit succeeds, beyond it gets 503 that names the export, and exports have no limit`, async () => {
       const expected = await ask(call[0], call[1])
       let most = 0
       while ((await refusal(limited(call, most)).catch(() => undefined)) !== undefined) most++
@@ -185,7 +185,7 @@ describe('the limit of the work for a ranking of the past, counted in parts', ()
       opened.close()
     })
 
-  test('a page may take the limit beside its deadline, and one that is kept takes nothing', async () => {
+  test('a page may use the limit in addition to its deadline, and a kept ranking uses none of it', async () => {
     const [call] = calls
     const given: Given[] = []
     const deps = { ...bare, clock: counted(), rankingMs: 500, rankings: keptRankings() }
@@ -199,13 +199,13 @@ describe('the limit of the work for a ranking of the past, counted in parts', ()
 
 type Given = number | undefined | 'restored'
 
-/** Writes down what time is given, and when it is over. */
+/** Records each extension of the deadline, and its end. */
 const prolongInto = (given: Given[]) => (ms: number | undefined) => {
   given.push(ms)
   return () => void given.push('restored')
 }
 
-/** Σ of the balances of rows, in 10^-18. */
+/** Sum of the balances of the rows, in 10^-18. */
 const sumOf = (rows: readonly { balance: string }[]): readonly [bigint, number] => [
   rows.reduce((sum, { balance }) => sum + toUnits(balance, 18), 0n),
   18,
@@ -215,7 +215,7 @@ for (const token of tokens) decimalsOf.set(token, (await ask('get-token-detail',
 const sumOfUnits = (rows: readonly (readonly [string, bigint])[], decimals: number, token: string): bigint =>
   rows.reduce((sum, [, units]) => sum + units, 0n) * 10n ** BigInt(decimals - (decimalsOf.get(token) ?? 8))
 
-test('error: both points, in both languages', async () => {
+test('error: at_block together with at_time is refused, in both languages', async () => {
   for (const [action, of] of [
     ['get-producer-voter', { producer: 'producer000' }],
     ['get-token-holder', { token: 'iost' }],

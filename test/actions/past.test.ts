@@ -11,7 +11,7 @@ const past = plainPast(blocks)
 const random = seeded(22)
 const one = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T
 
-/** Owners of IOST that the interface accepts as names. */
+/** Owners of IOST whose names the interface accepts. */
 const owners = [...past.changes.keys()].flatMap(id =>
   id.startsWith('iost/') ? [id.slice('iost/'.length)] : [],
 )
@@ -22,7 +22,7 @@ const iost = (units: bigint): string => {
 }
 
 describe('answers of the past', () => {
-  test('get-account-balance: at random heights what a plain replay of the blocks has', async () => {
+  test('get-account-balance: answers at random heights match a replay of the blocks', async () => {
     for (let at = 0; at < 300; at++) {
       const owner = one(owners)
       const height = Math.floor(random() * blocks.length)
@@ -40,7 +40,7 @@ describe('answers of the past', () => {
     }
   })
 
-  test('get-account-balance: after the last block all of it is what it is now', async () => {
+  test('get-account-balance: the answer after the last block matches the current one', async () => {
     for (const account of new Set([
       ...Array.from({ length: 40 }, () => one(owners)),
       'vote.iost',
@@ -58,7 +58,7 @@ describe('answers of the past', () => {
     }
   })
 
-  test('get-token-list: after the last block as now, at genesis what genesis gave', async () => {
+  test('get-token-list: the answer after the last block matches the current one, the one at genesis has the tokens of genesis', async () => {
     for (const account of ['busyhub', 'admin', ...Array.from({ length: 20 }, () => one(owners))]) {
       const now = await ask('get-token-list', { account })
       const { at_block, at_time, ...then } = await ask('get-token-list', {
@@ -81,7 +81,7 @@ describe('answers of the past', () => {
     }
   })
 
-  test('at_time: the state after the last block that is not later', async () => {
+  test('at_time: returns the state after the last block that is not later', async () => {
     for (let at = 0; at < 40; at++) {
       const height = 1 + Math.floor(random() * (blocks.length - 2))
       const time = blocks[height]?.time ?? 0n
@@ -93,7 +93,7 @@ describe('answers of the past', () => {
     }
   })
 
-  test('error: both of them, a height that is not loaded, a time before the first block', async () => {
+  test('error: both parameters together, a height that is not loaded and a time before the first block are refused', async () => {
     const refused = async (asked: Readonly<Record<string, string>>) =>
       refusal(ask('get-account-balance', { account: 'busyhub', ...asked }))
     expect(await refused({ at_block: '1', at_time: '2026-11-21T00:00:00Z' })).toEqual({

@@ -6,7 +6,7 @@ import type { ForkStand } from '../head/stand.ts'
 import { STORES, withStand } from '../head/stores.ts'
 import { serviceOn } from '../support/processes/service.ts'
 
-/** A wallet's pending transactions. */
+/** The number of pending transactions of a wallet. */
 const MANY = 50
 
 const grown = ({ forks }: ForkStand, blocks: number, how: Parameters<ForkStand['forks']['grow']>[1]) => {
@@ -14,10 +14,10 @@ const grown = ({ forks }: ForkStand, blocks: number, how: Parameters<ForkStand['
   for (let more = 0; more < blocks; more += 1) line.push(forks.grow(line.at(-1) ?? forks.base, how))
   return line.slice(1)
 }
-/** Without the base transactions. */
+/** The transactions of these blocks without the base transactions. */
 const usersOf = (line: readonly ForkBlock[]) => line.flatMap(({ made }) => hashesOf(made).slice(1))
 
-/** A service over a store whose node has in its pool what another branch had packed. */
+/** A service whose node has in its pool the transactions that another branch had packed. */
 const walletOn = async (stand: ForkStand) => {
   const packed = grown(stand, 40, { waits: false, seed: 2 })
   const [tip] = grown(stand, 1, { waits: false, seed: 3 }).slice(-1)
@@ -51,13 +51,13 @@ const walletOn = async (stand: ForkStand) => {
       const { data } = (await response.json()) as { data?: { status: string } }
       return `${response.status} ${data?.status}`
     },
-    /** How often the nodes were asked for a transaction since the last time. */
+    /** The number of requests for a transaction that the nodes received since the last call. */
     calls: () => asked.splice(0).filter(call => call === 'getTxByHash').length,
   }
 }
 
 test.each(STORES)(
-  'pending transactions that are asked for one by one, all at once: %s: each is answered, equal ones by one call, and another key does not wait for all of them',
+  'pending transactions requested one by one, all at once: %s: each is answered, equal requests share one call, and another key does not wait for all of them',
   (_name, open) =>
     withStand(open, 29, async stand => {
       const { tip, pending, keys, ask, calls } = await walletOn(stand)
@@ -76,7 +76,7 @@ test.each(STORES)(
       expect(calls()).toBe(MANY + 1)
       const same = await Promise.all(hashes.map(() => ask(pending[MANY + 1] ?? '', keys[0])))
       expect([new Set(same), calls()]).toEqual([new Set(['200 PENDING']), 1])
-      // What stands on the branch that is followed is asked of no node.
+      // Transactions on the followed branch cause no request to a node.
       const packed = await Promise.all(usersOf([tip]).map(hash => ask(hash, keys[0])))
       expect([new Set(packed), calls()]).toEqual([new Set(['200 PACKED']), 0])
     }),

@@ -6,7 +6,7 @@ import { refusal } from '#test/support/refusal.ts'
 import { seeded, seedOf } from '#test/support/seeded.ts'
 import { ask, askText } from '#test/support/stores/ask.ts'
 
-/** Filters in any combination, against a filter of the rows that the blocks say. */
+/** Filters in random combinations are compared with plain filtering of the rows computed from the blocks. */
 
 const random = seeded(seedOf(71))
 const of = <T>(all: readonly T[]): T => all[Math.floor(random() * all.length)] as T
@@ -17,7 +17,7 @@ beforeAll(async () => {
   lists = await plainLists()
 })
 
-/** A filter that rows of a list may well pass: its values are those of one of its rows. */
+/** A filter that some rows of a list are likely to pass: its values are those of one of the rows. */
 const filterFor = (rows: readonly PlainRow[], kind: string): PlainFilter => {
   const row = of(rows)
   const { facts, from, to, contract, action } = row
@@ -57,7 +57,7 @@ type Answer = {
   readonly next?: string
 }
 
-/** All rows of a call, page by page as its answers say; the totals that were known. */
+/** All rows of a call, following its pages, and the totals that were reported. */
 const walked = async (action: string, params: Readonly<Record<string, string>>) => {
   const rows: Answer['transactions'][number][] = []
   const totals: number[] = []
@@ -76,7 +76,7 @@ const walked = async (action: string, params: Readonly<Record<string, string>>) 
 const named = (rows: readonly { readonly hash: string; readonly index: number }[]): readonly string[] =>
   rows.map(({ hash, index }) => `${hash} ${index}`)
 
-/** Lists that are long enough to be searched and short enough to be walked. */
+/** Lists long enough to be searched and short enough to be read completely. */
 const listsOf = (kind: string): readonly (readonly [string, readonly PlainRow[]])[] =>
   [...lists].filter(
     ([key, rows]) =>
@@ -88,7 +88,7 @@ test.each([
   ['contract', 'get-contract-tx', 12],
   ['token', 'get-token-tx', 12],
 ])(
-  '%s: rows that pass filters are those of the blocks, in both orders and ranges',
+  '%s: the rows that pass filters match the blocks, in both orders and ranges',
   async (kind, action, times) => {
     let searched = 0
     let passed = 0
@@ -132,7 +132,7 @@ const FILTERS: readonly PlainFilter[] = [
   { direction: 'out', counterparty: 'gas.iost' },
 ]
 
-test('accounts: the rows of several come in one order, each once, with those it belongs to', async () => {
+test('accounts: the rows of several accounts come in one order, each once, with the accounts it belongs to', async () => {
   const names = ['admin', 'tokenboss', 'user_001', 'gas.iost', '__proto__']
   for (const filter of FILTERS) {
     const whose = new Map<PlainRow, string[]>()
@@ -153,7 +153,7 @@ test('accounts: the rows of several come in one order, each once, with those it 
   }
 })
 
-test('direction=in: deposits are a list of their own, with seq and any page', async () => {
+test('direction=in: deposits have a list of their own, with seq and any page', async () => {
   const plain = lists.get('in/user_001') ?? []
   expect(plain.length).toBeGreaterThan(20)
   const params = { account: 'user_001', direction: 'in', sort: 'asc', size: '7', page: '2' }
@@ -183,7 +183,7 @@ test('filters: what no row can pass and what needs numbers is refused', async ()
   ]).toMatchSnapshot()
 })
 
-test('filters: an answer of a search says how to go on', async () => {
+test('filters: the answer of a search contains the position of the next page', async () => {
   const params = { account: 'busyhub', counterparty: 'user_001', size: '2', sort: 'asc' }
   const text = await askText('get-account-tx', params)
   expect(text).toMatch(

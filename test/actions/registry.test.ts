@@ -10,7 +10,7 @@ import { descriptionOf } from '#actions/shape/results.ts'
 import { ask, askText } from '#test/support/stores/ask.ts'
 import { ROOT } from '../support/root.ts'
 
-/** The actions of the specified interface; those beyond it stand between them, each with its module. */
+/** The actions of the specified interface. Further actions follow their module between them. */
 const SPECIFIED = [
   'base get-overview',
   'base get-wealth-list',
@@ -34,14 +34,14 @@ const SPECIFIED = [
   'transaction get-transaction-receipt',
 ]
 
-test('actions: the twenty of the interface in its order', () => {
+test('actions: the twenty of the interface are listed in its order', () => {
   const named = actions.map(({ module, action }) => `${module} ${action}`)
   expect(named.filter(name => SPECIFIED.includes(name))).toEqual(SPECIFIED)
   expect(new Set(named).size).toBe(named.length)
   expect(modules).toEqual(['base', 'account', 'producer', 'block', 'contract', 'token', 'nft', 'transaction'])
 })
 
-test('actions: every action file is listed, and every one has a test', () => {
+test('actions: every action file is listed, and every action has a test', () => {
   const files = readdirSync(join(ROOT, 'src/actions')).filter(file =>
     /^(?:get-.*|search)(?<!\.test)\.ts$/.test(file),
   )
@@ -60,13 +60,13 @@ describe.each(actions.map(action => [nameOf(action), action] as const))('%s', (n
     ]
     expect(texts.filter(({ en, zh }) => en === '' || !/\p{Script=Han}|^[a-z_ +,.]+。$/u.test(zh))).toEqual([])
   })
-  test('its example is answered in the shape it promises', async () => {
+  test('its example is answered in the declared shape', async () => {
     const data: unknown = JSON.parse(await askText(name, action.example))
     expect([...Value.Errors(action.result, data)].map(({ path, message }) => `${path}: ${message}`)).toEqual(
       [],
     )
   })
-  test('its example is answered alike with numbers as text', async () => {
+  test('its example has the same answer with numbers as text', async () => {
     const plain = JSON.parse(await askText(name, action.example))
     const quoted = await ask(name, action.example)
     expect(Object.keys(quoted)).toEqual(Object.keys(plain))
@@ -75,7 +75,7 @@ describe.each(actions.map(action => [nameOf(action), action] as const))('%s', (n
   })
 })
 
-/** Every named field of a shape, those of lists and objects inside too. */
+/** Every named field of a schema, including those inside lists and objects. */
 const fieldsOf = (schema: TSchema): readonly TSchema[] => {
   const { properties = {}, items }: Inside = schema
   const own = Object.values(properties)
@@ -84,14 +84,14 @@ const fieldsOf = (schema: TSchema): readonly TSchema[] => {
 
 type Inside = TSchema & { readonly properties?: Readonly<Record<string, TSchema>>; readonly items?: TSchema }
 
-/** Leaves that are not the same in two trees of the same form. */
+/** Leaves that differ between two trees of the same shape. */
 const differing = function* (a: unknown, b: unknown): Iterable<readonly [unknown, unknown]> {
   if (typeof a === 'object' && a !== null && typeof b === 'object' && b !== null)
     for (const key of Object.keys(a)) yield* differing(Reflect.get(a, key), Reflect.get(b, key))
   else if (a !== b) yield [a, b]
 }
 
-test('actions: a row of a list has no seq with compat=iostabc, in its answer or in its schema', async () => {
+test('actions: with compat=iostabc a list row has no seq, neither in the answer nor in the schema', async () => {
   const lists = actions.filter(({ list }) => list !== undefined)
   expect(lists.length).toBeGreaterThan(15)
   const found: string[] = []
@@ -105,7 +105,7 @@ test('actions: a row of a list has no seq with compat=iostabc, in its answer or 
   expect(found).toEqual([])
 })
 
-test('actions: a list with pages says how it is read, so that it can be exported', () => {
+test('actions: a list with pages declares how it is read, so that it can be exported', () => {
   const paged = actions.filter(({ params }) => 'page' in params.properties)
   expect(paged.filter(({ source, list }) => source === undefined || list === undefined)).toEqual([])
 })

@@ -13,7 +13,7 @@ type Row = {
 const factsOf = ({ amount, token, memo, locked_until }: Row): Row =>
   JSON.parse(JSON.stringify({ amount, token, memo, locked_until }))
 
-test('rows of records: amount, token, memo and locked_until are what the receipts say', async () => {
+test('rows of records: amount, token, memo and locked_until match the receipts', async () => {
   const seen = new Map<string, number>()
   for (const [key, plain] of await plainLists()) {
     if (!/^contract\/(?:Contract|token|gas|ram|vote_|auth|bonus)/.test(key)) continue
@@ -50,7 +50,7 @@ test('rows of records: amount, token, memo and locked_until are what the receipt
   )
 })
 
-test('rows of records: with compat=iostabc they are as the old service had them', async () => {
+test('rows of records: with compat=iostabc they have only the fields of the old service', async () => {
   const { transactions } = await ask('get-token-tx', { token: 'iost', size: '500' }, { compat: 'iostabc' })
   const names = new Set(transactions.flatMap((row: object) => Object.keys(row)))
   expect(['amount', 'token', 'memo', 'locked_until'].filter(name => names.has(name))).toEqual(['amount'])

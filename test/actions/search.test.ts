@@ -37,7 +37,7 @@ const blockMatch = (height: number, hash: string): Match => ({
 
 const byName = (names: Iterable<string>): readonly string[] => [...names].toSorted((a, b) => (a < b ? -1 : 1))
 
-/** Names of each kind as the contracts' storage has them. */
+/** Names of each kind, read from the contracts' storage. */
 const kinds = async () => {
   const { accounts, tokens, producers, contracts } = await oracle()
   const ids = new Set([...contracts.keys(), 'system.iost'])
@@ -55,7 +55,7 @@ const kinds = async () => {
 const expectedNames = (all: Awaited<ReturnType<typeof kinds>>, text: string): Match[] => {
   const found = all.flatMap(([type, names]) =>
     names
-      // A collection is found by its whole name alone.
+      // A collection is only found by its whole name.
       .filter(name => (type === 'collection' ? name === text : name.startsWith(text)))
       .slice(0, MOST)
       .map(name => named(type, name, name === text)),
@@ -64,7 +64,7 @@ const expectedNames = (all: Awaited<ReturnType<typeof kinds>>, text: string): Ma
 }
 
 describe('search', () => {
-  test('search: every beginning of every name finds the names that begin with it, the exact one first', async () => {
+  test('search: every prefix of every name finds the names that begin with it, the exact match first', async () => {
     const all = await kinds()
     const texts = new Set<string>()
     for (const [, names] of all)
@@ -81,7 +81,7 @@ describe('search', () => {
     }
   })
 
-  test('search: at most ten of a kind', async () => {
+  test('search: returns at most ten matches of a kind', async () => {
     const all = await kinds()
     const [, accounts] = all[0]
     const letters = new Map<string, number>()
@@ -94,7 +94,7 @@ describe('search', () => {
     }
   })
 
-  test('search: blocks by number and hash, transactions by hash, base transactions too', async () => {
+  test('search: finds blocks by number and hash, and transactions by hash, including base transactions', async () => {
     const blocks = await recordedBlocks()
     for (const { block } of blocks.filter((_, at) => at % 97 === 0 || at === blocks.length - 1)) {
       expect(await matchesOf(block.hash)).toEqual([blockMatch(block.height, block.hash)])
@@ -110,7 +110,7 @@ describe('search', () => {
           hash,
           status: 'IRREVERSIBLE',
         })
-        // The hash of a transaction that deployed a contract is that contract's id.
+        // The hash of a transaction that deployed a contract is also that contract's id.
         expect(others.every(({ type, id }) => type === 'contract' && id === `Contract${hash}`)).toBe(true)
       }
     }
@@ -118,7 +118,7 @@ describe('search', () => {
     expect(await matchesOf('9'.repeat(19))).toEqual([])
   })
 
-  test('search: contracts are found without their prefix, and by the beginning with it', async () => {
+  test('search: finds contracts without their prefix, and by the beginning of their id with it', async () => {
     const ids = (await kinds())[1][1].filter(id => id.startsWith('Contract'))
     expect(ids.length).toBeGreaterThan(5)
     for (const id of ids) {
@@ -129,11 +129,11 @@ describe('search', () => {
     expect(await matchesOf('Contract')).toEqual(ids.slice(0, MOST).map(id => named('contract', id, false)))
   })
 
-  test('search: a producer that is no longer registered is found as an account only', async () => {
+  test('search: a producer that is no longer registered is only found as an account', async () => {
     expect((await matchesOf('prod_11')).map(({ type, exact }) => [type, exact])).toEqual([['account', true]])
   })
 
-  test('search: texts that are no beginning of a name match nothing, wildcards and other languages included', async () => {
+  test('search: texts that begin no name match nothing, including wildcards and other languages', async () => {
     const texts = [
       '',
       ' ',
@@ -170,7 +170,7 @@ describe('search', () => {
     }
   })
 
-  test('search: hashes and ids of contracts by their beginning, and as lists shorten them', async () => {
+  test('search: finds hashes and contract ids by their beginning, and in the shortened form of lists', async () => {
     const blocks = await recordedBlocks()
     for (const { block } of blocks.filter((_, at) => at % 400 === 0)) {
       const [{ hash: base = '' } = {}] = block.transactions
@@ -199,7 +199,7 @@ describe('search', () => {
     expect(await matchesOf(`${id.slice(0, 10)}…${id.slice(-6)}`)).toEqual([named('contract', id, true)])
   })
 
-  test('search: tokens by their full name where no name begins so', async () => {
+  test('search: finds tokens by their full name if no name begins with the text', async () => {
     const { tokens } = await oracle()
     const full = [...tokens].flatMap(([symbol, fields]) => {
       const text = fields.get('fullName') ?? ''
@@ -220,13 +220,13 @@ describe('search', () => {
       }
   })
 
-  test('search: the key that signs blocks names the producer', async () => {
+  test('search: the key that signs blocks finds its producer', async () => {
     const { producers } = await oracle()
     let found = 0
     for (const name of producers.keys()) {
       const { pubkey } = await ask('get-producer-detail', { producer: name })
       const matches = await matchesOf(String(pubkey))
-      // Of several with one key, the one that registered it last signs with it.
+      // If several producers registered the same key, the last of them signs with it.
       for (const { type, id, exact } of matches.filter(each => each.type === 'producer')) {
         expect([type, exact, (await ask('get-producer-detail', { producer: id })).pubkey]).toEqual([
           'producer',
@@ -239,7 +239,7 @@ describe('search', () => {
     expect(found).toBeGreaterThan(0)
   })
 
-  test('search: names that are traps elsewhere are names here', async () => {
+  test('search: names that are special in JavaScript are found like other names', async () => {
     for (const text of ['__proto__', 'constructor', '12345', '_', 'null', '1e5'])
       expect([text, (await matchesOf(text)).filter(({ type }) => type !== 'block')]).toEqual([
         text,

@@ -11,11 +11,11 @@ const transfer = (from: string, to: string, amount: string) =>
 const BANK = 'vote_producer.iost'
 const told = (...receipts: readonly ReturnType<typeof receipt>[]) => [transaction({ receipts })]
 
-/** Votes of before receipts by an action alone; then the contract writes receipts. */
+/** The first votes have an action but no receipt. Later the contract writes receipts. */
 const chain = chainOf(
   [genesis()],
   [transaction({ actions: [action(`${BANK}/vote`, ['alice00', 'bob0000', '2200000'])] })],
-  // A withdrawal had a receipt before anything else had.
+  // Withdrawals had receipts before other actions did.
   told(
     transfer('alice00', BANK, '900'),
     said('voterWithdraw', '{"bob0000":"1"}'),
@@ -34,7 +34,10 @@ const opened = await temporarySqlite()
 beforeAll(() => commitRuns(opened.store, [chain], { lib: chain.length - 1 }))
 afterAll(() => opened.destroy())
 
-/** Rewards as a voter, by producer, as a producer and for its voters, whether the sum is known, and why not. */
+/**
+ * Rewards as a voter, by producer, as a producer and for its voters; whether the total is known, and the
+ * reason if not.
+ */
 const rewards = async (account: string, height: number) => {
   const { iost, unclaimed } = await ask(
     'get-account-assets',
@@ -54,7 +57,7 @@ const rewards = async (account: string, height: number) => {
 const from = (amount: string | null) => [{ producer: 'bob0000', amount }]
 const UNTOLD = 'no_receipts'
 
-test('get-account-assets: rewards for votes of before receipts are null until the next withdrawal that is told', async () => {
+test('get-account-assets: rewards for votes without receipts are null until the next withdrawal with a receipt', async () => {
   expect(await rewards('alice00', 0)).toEqual(['0', [], '0', '0', true, undefined])
   for (const height of [1, 2, 3])
     expect(await rewards('alice00', height)).toEqual([null, from(null), '0', '0', false, UNTOLD])
@@ -62,16 +65,17 @@ test('get-account-assets: rewards for votes of before receipts are null until th
   expect(await rewards('alice00', 5)).toEqual(['22', from('22'), '0', '0', true, undefined])
 })
 
-test('get-account-assets: who voted with a receipt knows rewards at once', async () => {
+test('get-account-assets: rewards of a voter whose vote has a receipt are known at once', async () => {
   expect(await rewards('carol00', 2)).toEqual(['0', [], '0', '0', true, undefined])
   expect(await rewards('carol00', 3)).toEqual(['11', from('11'), '0', '0', true, undefined])
   expect(await rewards('carol00', 5)).toEqual(['22', from('22'), '0', '0', true, undefined])
 })
 
-test('get-account-assets: a producer with votes of before receipts knows its bonus after its next withdrawal', async () => {
+test('get-account-assets: the bonus of a producer with votes without receipts is known after its next withdrawal', async () => {
   for (const height of [1, 3, 4])
     expect(await rewards('bob0000', height)).toEqual(['0', [], null, null, false, UNTOLD])
   expect(await rewards('bob0000', 5)).toEqual(['0', [], '0', '0', true, undefined])
-  // Shares of 3.00000001 by 3,300,000 votes are cut to 50 decimals, so that a digit is lost; the producer's half is cut.
+  // Shares of 3.00000001 by 3,300,000 votes are cut to 50 decimals, which loses a digit. The producer's half
+  // is cut.
   expect(await rewards('bob0000', 6)).toEqual(['0', [], '1.5', '1.5', true, undefined])
 })

@@ -1,7 +1,10 @@
 import { expect } from 'bun:test'
 import type { Service } from '#test/support/processes/service.ts'
 
-/** A parsed answer: objects as Maps, numbers as the text they were written with: nothing rounded, no name special. */
+/**
+ * A parsed answer: objects are Maps, and numbers are texts as written. No number is rounded, and no name is
+ * special.
+ */
 export type Data = null | boolean | string | readonly Data[] | ReadonlyMap<string, Data>
 
 export const parseData = (text: string): Data =>
@@ -32,7 +35,7 @@ const MODULES: readonly (readonly [RegExp, string])[] = [
   [/transaction/, 'transaction'],
 ]
 
-/** Path and query of a call, key left out: `account-tx` is `get-account-tx` of its module. */
+/** Path and query of a call without its key: `account-tx` is `get-account-tx` of its module. */
 export const pathOf = (action: string, params: Params = {}): string => {
   const module = MODULES.find(([pattern]) => pattern.test(action))?.[1] ?? ''
   const query = new URLSearchParams({ module, action: `get-${action}` })
@@ -40,7 +43,7 @@ export const pathOf = (action: string, params: Params = {}): string => {
   return `/api/?${query}`
 }
 
-/** Text of a call that must go well. */
+/** The text of a call that must succeed. */
 const textOf = async (service: Service, action: string, params?: Params): Promise<string> => {
   const response = await service.ask(pathOf(action, params), { headers: { 'x-api-key': service.key } })
   const text = await response.text()
@@ -49,11 +52,11 @@ const textOf = async (service: Service, action: string, params?: Params): Promis
   return text
 }
 
-/** `data` of a call that must go well. */
+/** The `data` of a call that must succeed. */
 export const dataOf = async (service: Service, action: string, params?: Params): Promise<Data> =>
   field(parseData(await textOf(service, action, params)), 'data') ?? null
 
-/** `data` of two calls that must give the same. */
+/** The `data` of two calls that must be equal. */
 export const dataOfBoth = async (
   service: Service,
   action: string,
@@ -67,18 +70,19 @@ export const dataOfBoth = async (
 
 export type ListQuery = {
   readonly action: string
-  /** Name of the rows in the answer. */
+  /** The name of the rows in the answer. */
   readonly list: string
   readonly params: Params
 }
 
-/** The fields of a row of records that say what its data means, which have a test of their own. */
+/** The fields of a record row that are derived from its data. They have a test of their own. */
 const FACTS =
   /,"amount":"[\d.]+"(?:,"token":"[^"]*")?(?:,"memo":"(?:[^"\\]|\\.)*")?(?:,"locked_until":"-?\d+")?\}(?=,\{"seq"|\])/g
 
 /**
- * Asks for a page of a list and compares its text with the rows expected, apart from what follows from `data`. Texts are compared because parsing
- * half a million rows takes longer than answering them. `rows`: texts of all rows, in the order asked for.
+ * Requests a page of a list and compares its text with the expected rows, without the fields derived from
+ * `data`. Texts are compared because parsing half a million rows takes longer than answering them. `rows`:
+ * the texts of all rows, in the requested order.
  */
 export const requirePage = async (
   service: Service,
@@ -93,7 +97,10 @@ export const requirePage = async (
   if (text !== expected) expect([action, query, text]).toEqual([action, query, expected])
 }
 
-/** Every page of a list, in order, until its total is reached; fails when a page is short or the total moves. */
+/**
+ * All rows of a list, page by page in order, until its total is reached. Fails if a page is short or the
+ * total changes.
+ */
 export const allRows = async (
   service: Service,
   action: string,

@@ -15,7 +15,7 @@ describe.skipIf(elasticsearchUrl() === undefined)(
       async () => openTestElastic({ leaseMs: 15_000, partitionDocuments: 25_000 }),
       {
         isArchived: true,
-        // Signatures are proved of every block where it is loaded into SQLite.
+        // The signatures of all blocks are proved when the chain is loaded into SQLite.
         prove: 'linked',
         historyStep: 20,
         lists: { everySizeUpTo: 50, pagesOf20UpTo: 300, smallOf: 5 },
@@ -27,12 +27,12 @@ describe.skipIf(elasticsearchUrl() === undefined)(
     pastSameSuite(store)
     pastPoints({ store, points: 4_000, seed: 2232 })
 
-    test('a page of a list of 18,261 rows is one search, and a range costs at most four more', async () => {
+    test('a page of a list of 18,261 rows takes one search, and a range at most four more', async () => {
       const proxy = await openProxy(opened().url, () => pass)
       const near = serviceOn(opened().reopen({ url: proxy.url }))
-      // What else is asked for, published height and counters, is kept for a short time.
+      // The other reads, published height and counters, are cached for a short time.
       const searches = () => proxy.asked.filter(({ path }) => path.includes('/_search')).length
-      /** How many searches a call takes, and what it gives. */
+      /** The number of searches that a call takes, and its answer. */
       const cost = async (range: Readonly<Record<string, string>>) => {
         const before = searches()
         const data = await dataOf(near, 'account-tx', { account: 'busyhub', page: '2', ...range })

@@ -15,7 +15,7 @@ const transactionRows = async (): Promise<readonly Row[]> =>
   plainTransactions((await recordedBlocks()).map(({ block }) => block)).map(
     ({ height, time, tx_hash, block, gas_fee, ...fields }, at) => {
       const text = JSON.stringify({ seq: at + 1, tx_hash, block: String(block), ...fields })
-      // A number with up to two decimals, which is compared as it is written.
+      // A number with up to two decimals, compared as it is written.
       return { height, time, text: `${text.slice(0, -1)},"gas_fee":${gas_fee}}` }
     },
   )
@@ -36,7 +36,7 @@ const contractRows = async (): Promise<readonly Row[]> => {
   }))
 }
 
-/** The transactions and the contracts of the whole chain against what the blocks say plainly. */
+/** The transactions and contracts of the whole chain, compared with rows computed plainly from the blocks. */
 export const chainListSuite = (service: () => Service, { ofBusiest }: RangeEffort): void => {
   const random = seeded(seedOf(43))
   let lists: readonly ChainList[]
@@ -50,14 +50,15 @@ export const chainListSuite = (service: () => Service, { ofBusiest }: RangeEffor
   const inOrder = (rows: readonly Row[], sort: string) =>
     (sort === 'asc' ? rows : rows.toReversed()).map(({ text }) => text)
 
-  test('transactions and contracts of the whole chain, in both orders, in pages of every size', async () => {
+  test('transactions and contracts of the whole chain match the blocks, in both orders, in pages of every size', async () => {
     for (const { action, list, rows } of lists)
       for (const sort of ['asc', 'desc']) {
         const expected = inOrder(rows, sort)
         const query = { action, list, params: { sort } }
         for (const size of [1, 7, 20, 256, 500]) {
           const last = Math.ceil(rows.length / size)
-          // The largest pages are all looked at; of the others the first, the last, one beyond and some between.
+          // All of the largest pages are checked. Of the others, the first, the last, one beyond and some
+          // between are.
           const some = [1, 2, Math.ceil(last / 3), Math.ceil(last / 2), last, last + 1]
           const pages = size === 500 ? Array.from({ length: last }, (_, at) => at + 1) : new Set(some)
           for (const page of pages) await requirePage(service(), query, expected, { page, size })
@@ -67,7 +68,7 @@ export const chainListSuite = (service: () => Service, { ofBusiest }: RangeEffor
     expect(lists.map(({ rows }) => rows.length)).toEqual([57_738, Number(total)])
   })
 
-  test('their ranges are the plain lists filtered, on every page', async () => {
+  test('ranges of transactions and contracts match the plain lists filtered, on every page', async () => {
     for (const { action, list, rows } of lists) {
       const choose = chooser(rows, random)
       for (let n = 0; n < ofBusiest; n++) {

@@ -6,8 +6,8 @@ import { oracle } from '../support/nodes/recording.ts'
 type Params = Readonly<Record<string, string>>
 
 /**
- * Actions over the whole chain answer as on the store of the action tests, which compare them with the contracts'
- * storage and the blocks.
+ * Answers of actions over the whole chain equal those from the store of the action tests. The action tests
+ * compare them with the contracts' storage and the blocks.
  */
 export const exploreSuite = (service: () => Service): void => {
   const requireSame = async (action: string, params: Params, module = 'base'): Promise<void> => {
@@ -25,7 +25,7 @@ export const exploreSuite = (service: () => Service): void => {
     ])
   }
 
-  test('producers and tokens of the whole chain, in pages and orders', async () => {
+  test('producers and tokens of the whole chain match, in pages and orders', async () => {
     for (const size of ['1', '7', '500'])
       for (const page of ['1', '2', '3', '99']) {
         await requireSame('get-token-list', { page, size })
@@ -35,7 +35,7 @@ export const exploreSuite = (service: () => Service): void => {
       await requireSame('get-producer-votes', { producer }, 'producer')
   })
 
-  test('daily statistics, also where a range begins years after the last day with blocks', async () => {
+  test('daily statistics match, also for a range that begins years after the last day with blocks', async () => {
     for (const [start_date, end_date] of [
       ['2018-11-01', '2018-11-30'],
       ['2026-01-01', '2026-12-31'],
@@ -45,20 +45,20 @@ export const exploreSuite = (service: () => Service): void => {
     await requireSame('get-daily-statistics', {})
   })
 
-  test('activity of accounts by day, with records on many days, on few and on none', async () => {
+  test('activity of accounts by day matches, with records on many days, on few and on none', async () => {
     const period = { start_date: '2026-09-01', end_date: '2026-11-21' }
     for (const account of ['busyhub', 'tokenboss', 'token.iost', '0', '__proto__'])
       for (const dates of [{}, period, { start_date: '2018-11-01', end_date: '2018-11-30' }])
         await requireSame('get-account-activity', { account, ...dates }, 'account')
   })
 
-  test('activity of contracts and of their actions by day', async () => {
+  test('activity of contracts and of their actions by day matches', async () => {
     for (const given of [{ contract: 'token.iost' }, { contract: 'token.iost', action_name: 'transfer' }])
       for (const dates of [{}, { start_date: '2026-09-01', end_date: '2026-11-21' }])
         await requireSame('get-contract-activity', { ...given, ...dates }, 'contract')
   })
 
-  test('search: names and their beginnings, heights, hashes of contracts, hostile texts', async () => {
+  test('search matches for names and their prefixes, heights, contract hashes and hostile texts', async () => {
     const { accounts, tokens, contracts, producers } = await oracle()
     const names = [...accounts.keys(), ...tokens.keys(), ...contracts.keys(), ...producers.keys()]
     const texts = new Set([

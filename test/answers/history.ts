@@ -18,12 +18,15 @@ const expectedBlock = (node: Data, block: Block): readonly (readonly [string, Da
     })
 }
 
-/** Most hashes of one call. */
+/** The maximum number of hashes per call. */
 const AT_ONCE = 50
-/** Each so many transactions are asked for by themselves, too: both calls find and show a transaction by the same code. */
+/**
+ * One transaction in this many is also requested by itself. Both calls find and format a transaction by the
+ * same code.
+ */
 const BY_ITSELF = 25
 
-/** Every block and transaction of the recording. `every`: takes each n-th of them. */
+/** Every block and transaction of the recording. `every`: checks each n-th of them. */
 export const historySuite = (service: () => Service, every = 1): void => {
   const requireBlock = async (block: Block, node: Data): Promise<void> => {
     const byNumber = await dataOfBoth(
@@ -43,7 +46,7 @@ export const historySuite = (service: () => Service, every = 1): void => {
     expect(field(hashes, 'total')).toBe(String(block.transactions.length))
   }
 
-  test("every block, by number and by hash, and every transaction in it is the node's own object", async () => {
+  test("every block, by number and by hash, and every transaction in it match the node's own object", async () => {
     let seen = 0
     let asked = 0
     let pending: (readonly [hash: string, expected: Data])[] = []
@@ -74,7 +77,7 @@ export const historySuite = (service: () => Service, every = 1): void => {
     expect(seen).toBe(62_589)
   })
 
-  test("actions and receipts of transactions are the node's own", async () => {
+  test("actions and receipts of transactions match the node's own", async () => {
     for (const { block } of await recordedBlocks()) {
       const tx = block.transactions.at(-1)
       if (tx === undefined || block.height % (7 * every) !== 0) continue
@@ -89,7 +92,7 @@ export const historySuite = (service: () => Service, every = 1): void => {
     }
   })
 
-  test("recorded getTxByHash answers are ours, and get-latest-block is the recording's end", async () => {
+  test('recorded getTxByHash answers match ours, and get-latest-block is the end of the recording', async () => {
     let compared = 0
     for (const [call, text] of await rpcAnswers()) {
       const hash = /^GET \/getTxByHash\/(\w+)$/.exec(call)?.[1]

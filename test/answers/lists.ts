@@ -7,24 +7,25 @@ import type { PlainChain, PlainRow } from '#test/support/oracle/plain-records.ts
 import type { Service } from '#test/support/processes/service.ts'
 import { allRows, dataOf, field, requirePage } from './answers.ts'
 
-/** How thoroughly pages are walked: requests cost a thousand times more on one store than on the other. */
+/** The thoroughness of reading pages. Requests cost a thousand times more on one store than on the other. */
 export type Thoroughness = {
-  /** Lists longer than this are walked with larger pages only, and sampled with pages of 1 and 7. */
+  /** Longer lists are only read completely with larger pages, and sampled with pages of 1 and 7. */
   readonly everySizeUpTo: number
-  /** Lists longer than this are walked with pages of 500 only, and sampled with smaller ones. */
+  /** Longer lists are only read completely with pages of 500, and sampled with smaller pages. */
   readonly pagesOf20UpTo: number
-  /** Each n-th list of either sort is asked for in pages of 1 and 7; absent: all. */
+  /** Each n-th list of either sort is requested in pages of 1 and 7; absent: all. */
   readonly smallOf?: number
 }
 
 /**
- * Sizes of pages and the two orders. Lists longer than this are walked in each size and in each order, but not in every
- * size in every order: with pages of 500 from the first row to the last, with smaller ones from the last to the first.
+ * Page sizes and the two orders. Lists longer than this are read completely in each size and in each order,
+ * but not in every combination: pages of 500 run from the first row to the last, smaller pages from the last
+ * to the first.
  */
 const EVERY_WAY_UP_TO = 1_000
 const WAYS = [1, 7, 20, 500].flatMap(size => (['asc', 'desc'] as const).map(sort => ({ size, sort })))
 
-/** The ways in which a list of this length is walked from end to end. */
+/** The sizes and orders in which a list of this length is read completely. */
 const waysOf = (length: number, { everySizeUpTo, pagesOf20UpTo }: Thoroughness): typeof WAYS =>
   WAYS.filter(
     ({ size, sort }) =>
@@ -33,9 +34,9 @@ const waysOf = (length: number, { everySizeUpTo, pagesOf20UpTo }: Thoroughness):
   )
 
 /**
- * Most lists are of an account and something else, and pages do not depend on what that is: each tenth of them is walked as
- * all other lists are. The others are walked once, with pages of 500, in both orders by turns; short ones of `moved` and
- * `called` have their turn in the test of the action.
+ * Most lists belong to an account and a second key, and pages do not depend on the second key. Every tenth of
+ * these lists is read like all other lists. The others are read once, with pages of 500, in alternating
+ * order. Short lists of `moved` and `called` are left to the test of the action.
  */
 const OF_TWO = /^(?:moved|called|in)\/[^/]+\/./
 const EACH_OF_TWO = 10
@@ -44,13 +45,13 @@ const ONCE = WAYS.filter(({ size }) => size === 500)
 type Walk = {
   readonly call: ListCall
   readonly list: readonly PlainRow[]
-  /** Ways in which it is walked from end to end. */
+  /** The sizes and orders in which the list is read completely. */
   readonly ways: typeof WAYS
-  /** Whether it is asked for in every other way, too. */
+  /** Whether samples of pages are requested in every other size and order. */
   readonly isSampled: boolean
 }
 
-/** The lists of records, and how each of them is asked for. */
+/** The lists of records, and the ways in which each is requested. */
 function* walksOf(lists: PlainChain['lists'], thoroughness: Thoroughness): Generator<Walk> {
   let ofTwo = 0
   for (const [key, list] of lists) {
@@ -64,7 +65,7 @@ function* walksOf(lists: PlainChain['lists'], thoroughness: Thoroughness): Gener
   }
 }
 
-/** First pages, last ones, the one beyond the last, and some between. */
+/** First pages, last pages, the page beyond the last, and some between. */
 const samplePages = (last: number): ReadonlySet<number> =>
   new Set(
     [1, 2, 3, Math.floor(last / 3), Math.floor(last / 2), last - 1, last, last + 1].filter(page => page > 0),
@@ -78,7 +79,7 @@ const isArray = (text: string): boolean => {
   }
 }
 
-/** What is the same of a row in all of its lists. */
+/** The part of a row's text that is the same in all of its lists. */
 const textOf = (row: PlainRow): string => {
   const known = texts.get(row)
   if (known !== undefined) return known
@@ -92,18 +93,18 @@ const textOf = (row: PlainRow): string => {
 }
 const texts = new Map<PlainRow, string>()
 
-/** A row as the interface writes it, apart from its amount; `seq` is its number in the list. */
+/** A row as the interface writes it, without its amount. `seq` is its number in the list. */
 export const rowText = (row: PlainRow, contract: boolean, seq: number): string =>
   `{"seq":${seq},${contract ? `"contract":${JSON.stringify(row.contract)},` : ''}${textOf(row)}`
 
-/** Every list of the recorded chain against the list computed plainly from the blocks. */
+/** Every list of the recorded chain, compared with the list computed plainly from the blocks. */
 export const listSuite = (service: () => Service, thoroughness: Thoroughness): void => {
   let plain: PlainChain
   beforeAll(async () => {
     plain = await plainRecording()
   })
 
-  test('every list, in pages of every size and both orders, is the plain list', async () => {
+  test('every list matches the plain list, in pages of every size and both orders', async () => {
     let rows = 0
     let short = 0
     for (const { call, list, ways } of walksOf(plain.lists, thoroughness)) {
@@ -121,7 +122,7 @@ export const listSuite = (service: () => Service, thoroughness: Thoroughness): v
     expect(rows).toBeGreaterThan(400_000)
   })
 
-  test('pages of sizes and orders in which a list is not walked: first, last, beyond the last and some between', async () => {
+  test('the first, last and some other pages match in sizes and orders in which a list is not read completely', async () => {
     let number = 0
     for (const { call, list, ways, isSampled } of walksOf(plain.lists, thoroughness)) {
       if (!isSampled || list.length <= thoroughness.everySizeUpTo) continue
@@ -129,7 +130,7 @@ export const listSuite = (service: () => Service, thoroughness: Thoroughness): v
       const asc = list.map((row, at) => rowText(row, call.action !== 'account-tx', at + 1))
       const desc = asc.toReversed()
       const hasSmall = number++ % (thoroughness.smallOf ?? 1) === 0
-      // The smallest sizes in one order; the last rows come first unless a caller asks for another order.
+      // The smallest sizes are requested in one order. Descending is the default order of an API call.
       for (const way of WAYS.filter(({ size, sort }) => size >= 20 || (hasSmall && sort === 'desc'))) {
         if (walked.has(way)) continue
         const { size, sort } = way
@@ -141,7 +142,7 @@ export const listSuite = (service: () => Service, thoroughness: Thoroughness): v
     }
   })
 
-  test('special transactions of the log, one by one: their rows stand in the lists above', async () => {
+  test('special transactions of the log are answered with their block and publisher', async () => {
     const sent = await sentTransactions()
     const kinds = ['twins', 'fail', 'zero-action', 'no-action', 'many']
     kinds.push('nested', 'cross', 'emit', 'vault', 'pay')
@@ -159,7 +160,7 @@ export const listSuite = (service: () => Service, thoroughness: Thoroughness): v
     expect(looked).toBeGreaterThan(60)
   })
 
-  test('amount is what really moved, on movements of token.iost and their actions only', async () => {
+  test('amount is what really moved, and only movements of token.iost and their actions have one', async () => {
     const list = plain.lists.get('contract/token.iost') ?? []
     const rows = await allRows(
       service(),
@@ -179,7 +180,7 @@ export const listSuite = (service: () => Service, thoroughness: Thoroughness): v
         data[row.get('action_name') === 'issue' || row.get('action_name') === 'destroy' ? 2 : 3] ?? ''
       const amount = String(row.get('amount'))
       expect(amount).toMatch(/^(0|[1-9]\d*)(\.\d*[1-9])?$/)
-      // The signer may have written zeros around it or more decimals than the token has.
+      // The signer may have written extra zeros, or more decimals than the token has.
       expect(
         said.replace(/^0+(?=\d)/, '').startsWith(amount.replace(/^0\./, said.startsWith('.') ? '.' : '0.')),
       ).toBe(true)

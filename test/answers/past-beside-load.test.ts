@@ -6,10 +6,12 @@ import { askText } from '../support/stores/ask.ts'
 import { commitRuns } from '../support/stores/commit-runs.ts'
 import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
 
-/** Blocks that are there before the first call, and blocks that come one by one while it is answered. */
+/**
+ * The number of blocks stored before the first call, and of blocks that arrive one by one during the calls.
+ */
 const [FIRST, MORE] = [1_600, 12]
 
-/** A load that waits after each of its last blocks until it is told to go on. */
+/** A load that waits after each of its last blocks until `step` continues it. */
 const loadInSteps = async (store: Store) => {
   const chain = (await recordedBlocks()).slice(0, FIRST + MORE)
   const runs = [chain.slice(0, FIRST), ...chain.slice(FIRST).map(block => [block])]
@@ -30,7 +32,7 @@ const loadInSteps = async (store: Store) => {
   })
   await begun.promise
   return {
-    /** Resolves when one more block is published, or all are. */
+    /** Resolves when one more block is published, or when all are. */
     step: (): Promise<void> => {
       steps = steps.then(async () => {
         if (isOver) return
@@ -48,11 +50,11 @@ const loadInSteps = async (store: Store) => {
   }
 }
 
-describe.skipIf(elasticsearchUrl() === undefined)('rankings of the past beside a load', () => {
+describe.skipIf(elasticsearchUrl() === undefined)('rankings of the past during a load', () => {
   const opened = elasticsearchUrl() === undefined ? undefined : openTestElastic({ leaseMs: 60_000 })
   afterAll(() => opened?.destroy())
 
-  test('each is made once, of one height, however many blocks are published meanwhile', async () => {
+  test('each ranking is computed once, at one height, however many blocks are published meanwhile', async () => {
     if (opened === undefined) throw new Error('There is no store.')
     const { step, end } = await loadInSteps(opened.store)
     let [held, steps] = [0, 0]
@@ -92,7 +94,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('rankings of the past beside a
       expect(await askText(action, params, { deps: { store, rankings: keptRankings() } })).toBe(
         await askText(action, params),
       )
-      // A read that began with a height of before begins once more, and finds what was made.
+      // A read that is restarted at a newer height finds the ranking that was already computed.
       expect(held).toBe(1)
     }
     expect(steps).toBeGreaterThan(0)

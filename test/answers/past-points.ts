@@ -12,17 +12,17 @@ const busy = ids.filter(id => (past.changes.get(id)?.length ?? 0) > 100)
 
 type Options = {
   readonly store: () => Pick<Store, 'read'>
-  /** Points by chance. */
+  /** The number of random points. */
   readonly points: number
   readonly seed: number
 }
 
-/** Balances that are asked for together, of one height. */
+/** The number of balances requested together at one height. */
 const AT_ONCE = 25
 
 /**
- * What owners had of tokens at points by chance is what a replay says: any balance at any height, the busy ones as often as all
- * others, and the heights around a change as often as any.
+ * Balances at random points match a replay. Any balance at any height can be chosen; busy balances are chosen
+ * as often as all others, and heights around a change as often as any height.
  */
 export const pastPoints = ({ store, points, seed }: Options): void => {
   const random = seeded(seed)
@@ -32,8 +32,8 @@ export const pastPoints = ({ store, points, seed }: Options): void => {
     return Math.min(Math.max(height - 1 + Math.floor(random() * 3), 0), blocks.length - 1)
   }
 
-  describe('balances at points by chance', () => {
-    test(`${points} of them are those of a plain replay`, async () => {
+  describe('balances at random points', () => {
+    test(`${points} balances match a replay`, async () => {
       let [looked, frozen, none] = [0, 0, 0]
       while (looked < points) {
         const asked = Array.from({ length: AT_ONCE }, () => one(random() < 0.5 ? ids : busy))
@@ -44,7 +44,7 @@ export const pastPoints = ({ store, points, seed }: Options): void => {
           const { available, frozen: locked, list } = found[at] ?? {}
           const seen = JSON.stringify([String(available), String(locked), list])
           const said = JSON.stringify([String(plain.available), String(plain.frozen), plain.list])
-          // An expectation for each takes longer than all the reads.
+          // An expectation for each point takes longer than all the reads.
           if (seen !== said) expect([id, height, seen]).toEqual([id, height, said])
           looked += 1
           frozen += plain.frozen > 0n ? 1 : 0
@@ -54,7 +54,7 @@ export const pastPoints = ({ store, points, seed }: Options): void => {
       expect([looked >= points, frozen > points / 100, none > points / 100]).toEqual([true, true, true])
     })
 
-    test('what there was before and all changes since are what there is at the end', async () => {
+    test('the balance at a height plus all later changes is the balance at the end', async () => {
       for (const id of ids) {
         const height = Math.floor(random() * blocks.length)
         const [before, after] = await store().read(async view => {

@@ -18,7 +18,7 @@ const voters = [...new Set(ballots.map(({ voter }) => voter))]
 
 type Params = Readonly<Record<string, string>>
 
-/** Calls by chance, as many of each action. */
+/** Random calls, the same number for each action. */
 const calls = (): readonly (readonly [string, Params])[] =>
   Array.from({ length: 12 }, (): readonly (readonly [string, Params])[] => {
     const start = Math.floor(random() * (blocks.length - 1))
@@ -53,17 +53,20 @@ const exportsOf = [
   ['account', 'get-account-tx', { account: 'busyhub', format: 'csv', csv: 'koinly', min_amount: '1' }],
 ] as const
 
-/** Answers of the past over the whole recorded chain: in another store they are as in the SQLite file of all tests. */
+/**
+ * Answers of the past over the whole recorded chain are the same in another store as in the SQLite file of
+ * all tests.
+ */
 export const pastSameSuite = (store: () => Store): void => {
   for (const [action, params] of calls())
-    test(`${action} ${new URLSearchParams(params)}: as on SQLite`, async () => {
+    test(`${action} ${new URLSearchParams(params)}: same answer as on SQLite`, async () => {
       expect(await askText(action, params, { deps: { store: store() } })).toBe(await askText(action, params))
     })
 
   pastSums({ deps: () => ({ store: store() }), count: 2, every: 5 })
 
   for (const [module, action, params] of exportsOf)
-    test(`${action} as a whole: as on SQLite`, async () => {
+    test(`${action} as an export: same answer as on SQLite`, async () => {
       const [lines = '', other = ''] = await Promise.all(
         [store(), await loadedStore()].map(async each => {
           const { ask, key } = serviceOn(each)

@@ -14,12 +14,12 @@ const last = blocks.length - 1
 const tokens = [...new Set([...past.changes.keys()].map(id => id.slice(0, id.indexOf('/'))))]
 const producers = [...new Set(ballots.map(({ producer }) => producer))]
 
-/** Units of 10^-18, whatever the decimals of the token. */
+/** Units of 10^-18, for tokens with any number of decimals. */
 const units = (text: string): bigint => toUnits(text, 18)
 const sumOf = (rows: readonly Readonly<Record<string, string>>[], name: string): bigint =>
   rows.reduce((sum, row) => sum + units(row[name] ?? ''), 0n)
 
-/** The beginning and the end of the chain, the moments around the first change of something, and others by chance. */
+/** The beginning and the end of the chain, the heights around a first change, and random heights. */
 const heightsOf = (first: number, random: () => number, count: number): readonly number[] =>
   [
     ...new Set([0, 1, first - 1, first, first + 1, last - 1, last]),
@@ -27,15 +27,18 @@ const heightsOf = (first: number, random: () => number, count: number): readonly
   ].filter(height => height >= 0 && height <= last)
 
 type Options = {
-  /** Absent: the shared store of the recorded chain. */
+  /** If absent, the shared store of the recorded chain is used. */
   readonly deps?: () => Partial<AnswerDeps>
-  /** Heights by chance, beside those that are always asked for. */
+  /** The number of random heights, in addition to the fixed ones. */
   readonly count: number
-  /** Takes each n-th token and producer. */
+  /** Checks each n-th token and producer. */
   readonly every: number
 }
 
-/** Sums that hold at any height: of all holders the supply, of all voters the votes of their producer. */
+/**
+ * Sums that hold at any height: all balances add up to the supply, and all votes of voters to those of their
+ * producer.
+ */
 export const pastSums = ({ deps = () => ({}), count, every }: Options): void => {
   const random = seeded(2240)
   const asked = (action: string, params: Readonly<Record<string, string>>) =>
@@ -51,11 +54,11 @@ export const pastSums = ({ deps = () => ({}), count, every }: Options): void => 
     }
   }
 
-  describe('the holders at any height', () => {
-    // What RAM was used up by is not known of each block.
+  describe('holders at any height', () => {
+    // The blocks do not contain every use of RAM.
     const named = tokens.filter((token, at) => token !== 'ram' && (at % every === 0 || token === 'iost'))
     for (const token of named)
-      test(`${token}: what they hold and what is frozen is the supply, and they are as many as it says`, async () => {
+      test(`${token}: balances and frozen amounts add up to the supply, and the number of holders is correct`, async () => {
         const own = [...past.changes].filter(([id]) => id.startsWith(`${token}/`))
         const first = Math.min(...own.flatMap(([, changes]) => changes.map(({ height }) => height)))
         const { decimal } = await asked('get-token-detail', { token })
@@ -78,9 +81,9 @@ export const pastSums = ({ deps = () => ({}), count, every }: Options): void => 
       })
   })
 
-  describe('the voters at any height', () => {
+  describe('voters at any height', () => {
     for (const producer of producers.filter((_name, at) => at % every === 0))
-      test(`${producer}: their votes are those of the producer`, async () => {
+      test(`${producer}: the votes of its voters add up to its own`, async () => {
         const own = ballots.filter(ballot => ballot.producer === producer)
         const first = own[0]?.height ?? 0
         for (const height of heightsOf(first, random, count)) {
@@ -89,7 +92,7 @@ export const pastSums = ({ deps = () => ({}), count, every }: Options): void => 
           const votes = until.reduce((sum, { change }) => sum + change, 0n) * 10n ** 10n
           expect([height, sumOf(voters, 'votes')]).toEqual([height, votes])
           if (height < first) expect(voters).toEqual([])
-          // Shares of a period that ends there say the same of its end.
+          // Shares of a period that ends at this height have the same end votes.
           if (height === 0) continue
           const period = { start_block: '0', end_block: String(height) }
           const { shares } = await asked('get-reward-shares', { producer, ...period })

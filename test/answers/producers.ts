@@ -6,12 +6,15 @@ import { allRows, type Data, dataOf, field, parseData, pathOf, rowsOf } from './
 
 const DAY_NS = 86_400_000_000_000n
 
-/** Producers, voters, contracts and the overview of the recorded chain against storage, recorded answers and blocks. */
+/**
+ * Producers, voters, contracts and the overview of the recorded chain, compared with storage, recorded
+ * answers and blocks.
+ */
 export const producerSuite = (service: () => Service): void => {
-  test('every producer is its row in the table, with the blocks it signed', async () => {
+  test('every producer matches its row in the table and the number of blocks it signed', async () => {
     const state = await oracle()
     const blocks = await recordedBlocks()
-    // One producer signs every block of the recording; genesis is signed by nobody.
+    // One producer signs every block of the recording. Genesis has no signer.
     const counts = new Map([['producer000', blocks.length - 1]])
     const votesOf = (name: string): bigint =>
       toUnits(String(state.producerVotes.get(name)?.get('votes') ?? '0'), 8)
@@ -57,7 +60,7 @@ export const producerSuite = (service: () => Service): void => {
     )
   })
 
-  test('awards and dividends are the sums of the receipts that pay them', async () => {
+  test('awards and dividends match the sums of the receipts that pay them', async () => {
     const state = await oracle()
     const blocks = await recordedBlocks()
     const awards = new Map<string, bigint>()
@@ -89,14 +92,14 @@ export const producerSuite = (service: () => Service): void => {
       expect(field(data, 'received_award')).toBe(fromUnits(awards.get(account) ?? 0n, 8))
       const votes = toUnits(String(state.producerVotes.get(account)?.get('votes') ?? '0'), 8)
       const paidUnits = paid.get(account) ?? 0n
-      // Half up to 8 decimals: twice the numerator plus the denominator, halved.
+      // Rounding to 8 decimals: twice the numerator plus the denominator, divided by twice the denominator.
       const rate =
         votes === 0n ? 0n : (2n * paidUnits * 365n * 100_000_000n + votes * 30n) / (2n * votes * 30n)
       expect(field(data, 'dividend_rate')).toBe(fromUnits(rate, 8))
     }
   })
 
-  test('voters of every producer, whole and page by page, are the storage', async () => {
+  test('voters of every producer match the storage, as a whole and page by page', async () => {
     const state = await oracle()
     const pairs: string[] = []
     for (const [producer, voters] of state.votes) {
@@ -122,7 +125,7 @@ export const producerSuite = (service: () => Service): void => {
     expect(pairs.length).toBe(633)
   })
 
-  test('an unregistered producer has no detail, but its voters', async () => {
+  test('an unregistered producer has no detail, but has voters', async () => {
     const service_ = service()
     const response = await service_.ask(pathOf('producer-detail', { producer: 'prod_11' }), {
       headers: { 'x-api-key': service_.key },
@@ -133,7 +136,7 @@ export const producerSuite = (service: () => Service): void => {
     ).toBeGreaterThan(0)
   })
 
-  test("every contract and its ABI is the node's getContract, deployed where the chain deployed it", async () => {
+  test("every contract and its ABI match the node's getContract, with the block of its deployment", async () => {
     const state = await oracle()
     const genesis = (await recordedBlocks())[0]?.block
     const ids = new Set([...state.contracts.keys(), 'system.iost'])
@@ -166,7 +169,7 @@ export const producerSuite = (service: () => Service): void => {
     expect(ids.size).toBeGreaterThanOrEqual(23)
   })
 
-  test('the overview is the sum of all that', async () => {
+  test('the overview matches the sums over storage and blocks', async () => {
     const state = await oracle()
     const info = parseData((await rpcAnswers()).get('GET /getRAMInfo') ?? '')
     const supply = BigInt(state.tokens.get('iost')?.get('supply') ?? 0)

@@ -8,15 +8,15 @@ import { seeded, seedOf } from '#test/support/seeded.ts'
 import { type ListQuery, requirePage } from './answers.ts'
 import { rowText } from './lists.ts'
 
-/** How many ranges are tried: requests cost a thousand times more on one store than on the other. */
+/** The number of ranges to test. Requests cost a thousand times more on one store than on the other. */
 export type RangeEffort = {
-  /** Ranges of each of the longest lists. */
+  /** The number of ranges of each of the longest lists. */
   readonly ofBusiest: number
-  /** Each n-th of all lists gets a range of its own. */
+  /** Each n-th list gets one range of its own. */
   readonly everyList: number
 }
 
-/** What a range is about. */
+/** The fields of a row that ranges refer to. */
 export type Placed = Pick<PlainRow, 'height' | 'time'>
 
 type Chosen = {
@@ -26,7 +26,7 @@ type Chosen = {
 
 type Asked = ListQuery & { readonly textOf: (row: PlainRow, seq: number) => string }
 
-/** How any list is asked for, those of sub-accounts too. */
+/** The call for any list, including those of sub-accounts. */
 const askedBy = (key: string): Asked => {
   const call = listCall(key)
   if (call !== undefined)
@@ -47,7 +47,9 @@ const askedBy = (key: string): Asked => {
 const MS = 1_000_000n
 const SECOND = 1_000_000_000n
 const DAY = 86_400n * SECOND
-/** A time as callers write it: nanoseconds, all nine digits, as answers show it, or to the second. */
+/**
+ * A time in the forms that callers use: nanoseconds, all nine digits, as answers show it, or to the second.
+ */
 const FORMS: readonly ((time: bigint) => readonly [text: string, first: bigint, last: bigint])[] = [
   time => [String(time), time, time],
   time => [`${toIso(time).slice(0, 19)}.${String(time).slice(-9)}Z`, time, time],
@@ -56,8 +58,8 @@ const FORMS: readonly ((time: bigint) => readonly [text: string, first: bigint, 
 ]
 
 /**
- * A range that begins and ends at, right before or right after blocks of the chain, by height, by time, by numbers of rows,
- * or by several of them.
+ * Chooses ranges that begin and end at, right before or right after blocks of the chain: by height, time, row
+ * number, or several of them.
  */
 export const chooser = (rows: readonly Placed[], random: () => number) => {
   const pick = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T
@@ -84,12 +86,12 @@ export const chooser = (rows: readonly Placed[], random: () => number) => {
     }
     if (kinds.includes('block') && ends.includes('end')) {
       const end = late.height + pick([0, 0, 1])
-      // A start one block later than its end is refused, and tried elsewhere.
+      // A start one block after its end is refused, which another test covers.
       const meant = Math.max(end, Number(params['start_block'] ?? 0))
       params['end_block'] = String(meant)
       tests.push(({ height }) => height <= meant)
     }
-    // A time range of its own, so that the two overlap, hold one another or miss one another.
+    // The time range is chosen independently, so that the two ranges may overlap, contain or miss each other.
     const [c, d] = kinds.length > 1 ? [pick(list), pick(list)] : [early, late]
     const [from, until] = c.time <= d.time ? [c.time, d.time] : [d.time, c.time]
     if (kinds.includes('time') && ends.includes('start')) {
@@ -124,7 +126,7 @@ export const chooser = (rows: readonly Placed[], random: () => number) => {
   }
 }
 
-/** Ranges of blocks, times and numbers of rows against the plain list filtered. */
+/** Ranges of blocks, times and row numbers, compared with the plain list filtered. */
 export const rangeSuite = (service: () => Service, { ofBusiest, everyList }: RangeEffort): void => {
   let plain: PlainChain
   const seed = seedOf(41)
@@ -135,7 +137,9 @@ export const rangeSuite = (service: () => Service, { ofBusiest, everyList }: Ran
     choose = chooser(plain.rows, random)
   })
 
-  /** One range of a list: its first, last and one other page, and the one beyond, in one order or the other. */
+  /**
+   * Checks one range of a list in a random order: its first, last and one random page, and the page beyond.
+   */
   const checkPages = async (key: string, list: readonly PlainRow[]): Promise<number> => {
     const { params, within } = choose(list)
     const asked = askedBy(key)
@@ -150,19 +154,19 @@ export const rangeSuite = (service: () => Service, { ofBusiest, everyList }: Ran
     return expected.length
   }
 
-  test('ranges of the longest lists are the plain lists filtered, on every page', async () => {
+  test('ranges of the longest lists match the plain lists filtered, on every page', async () => {
     let rows = 0
     for (const key of ['account/busyhub', 'contract/token.iost', 'action/token.iost/transfer'])
       for (let n = 0; n < ofBusiest; n++) rows += await checkPages(key, plain.lists.get(key) ?? [])
     expect(rows).toBeGreaterThan(0)
   })
 
-  test('ranges of all kinds of lists are the plain lists filtered', async () => {
+  test('ranges of all kinds of lists match the plain lists filtered', async () => {
     const kinds = new Map<string, number>()
     let number = 0
     for (const [key, list] of plain.lists) {
       const [kind = ''] = key.split('/')
-      // Asked for in a suite of its own.
+      // Ranges of contracts have a suite of their own.
       if (kind === 'contracts') continue
       if (kind !== 'created' && number++ % everyList !== 0) continue
       kinds.set(kind, (kinds.get(kind) ?? 0) + (await checkPages(key, list)))
@@ -202,7 +206,7 @@ export const rangeSuite = (service: () => Service, { ofBusiest, everyList }: Ran
     expect(joined).toBe(list.length)
   })
 
-  test('the block and the time a row shows as both ends give the rows of its block', async () => {
+  test('the block and the time of a row as both ends of a range return the rows of its block', async () => {
     const list = plain.lists.get('account/busyhub') ?? []
     const asked = askedBy('account/busyhub')
     for (const { height, time } of [list[0], list[9_000], list.at(-1)].filter(row => row !== undefined)) {

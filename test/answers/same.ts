@@ -12,8 +12,8 @@ import { seeded, seedOf } from '../support/seeded.ts'
 import { loadedStore } from '../support/stores/loaded.ts'
 
 /**
- * Every contract case, every action and a thousand calls by chance: the store with the whole recorded chain answers byte
- * for byte like the SQLite file of all tests.
+ * Every contract case, every action and a thousand random calls: the store with the whole recorded chain
+ * answers byte for byte like the SQLite file of all tests.
  */
 export const sameAnswersSuite = (opened: () => Store): void => {
   const cases = httpCases()
@@ -36,7 +36,7 @@ export const sameAnswersSuite = (opened: () => Store): void => {
   let shared = ''
   let bad = { revoked: '', expired: '' }
 
-  /** Status, headers and body; what differs from answer to answer is taken out. */
+  /** Status, headers and body, without the parts that differ from answer to answer. */
   const answers = async (path: string, init?: RequestInit): Promise<readonly unknown[]> =>
     Promise.all(
       services.map(async service => {
@@ -49,7 +49,7 @@ export const sameAnswersSuite = (opened: () => Store): void => {
       }),
     )
 
-  test('as on SQLite: every contract case, and as it says', async () => {
+  test('as on SQLite: every contract case has the expected answer', async () => {
     const [, other] = services
     for (const one of await cases) {
       const got = await askCase(one, (path, init) => other?.ask(path, init) ?? Promise.reject(), {
@@ -60,7 +60,7 @@ export const sameAnswersSuite = (opened: () => Store): void => {
     }
   })
 
-  test('as on SQLite: the example of every action, in every form', async () => {
+  test('as on SQLite: the example of every action has the same answer in every format', async () => {
     for (const { module, action, example } of actions)
       for (const form of [
         {},
@@ -77,11 +77,11 @@ export const sameAnswersSuite = (opened: () => Store): void => {
       }
   })
 
-  test('as on SQLite: every page of the explorer', async () => {
+  test('as on SQLite: every page of the explorer is the same', async () => {
     const onSqlite = await explorerOn({ isKeyless: true })
     const [one, other] = [onSqlite, serviceOn(opened(), { explorer: true })]
     const paths = await samplePaths(onSqlite)
-    // How long ago it was depends on the moment, the links of calls on the key of the service.
+    // Relative times depend on the moment, and links of calls on the key of the service. Both are removed.
     const pageOf = async ({ ask }: Pick<Service, 'ask'>, path: string) => {
       const response = await ask(path, { headers: { accept: HTML } })
       const text = await response.text()
@@ -91,7 +91,7 @@ export const sameAnswersSuite = (opened: () => Store): void => {
       expect([path, await pageOf(other, path)]).toEqual([path, await pageOf(one, path)])
   })
 
-  test('as on SQLite: a thousand calls by chance', async () => {
+  test('as on SQLite: a thousand random calls have the same answers', async () => {
     const state = await oracle()
     const { collections } = await plainItems()
     const hashes = (await recordedBlocks()).flatMap(({ block }) => block.transactions.map(({ hash }) => hash))
@@ -124,7 +124,7 @@ export const sameAnswersSuite = (opened: () => Store): void => {
       tx_hashes: () => `${pick(hashes)},${pick(hashes)}`,
       text: () => pick(names).slice(0, 1 + Math.floor(random() * 8)),
     }
-    // What is only ever refused would be the same on any store.
+    // An action that is only ever refused would have the same answers on any store.
     const unanswered = new Set(actions)
     for (let n = 0; n < 1_000; n++) {
       const called = pick(actions)
@@ -142,7 +142,7 @@ export const sameAnswersSuite = (opened: () => Store): void => {
     expect([seed, [...unanswered].map(({ action }) => action)]).toEqual([seed, []])
   })
 
-  test('as on SQLite: rows that are searched for, on pages that go on and as whole lists', async () => {
+  test('as on SQLite: searched rows are the same on consecutive pages and as exports', async () => {
     const seed = seedOf(23)
     const random = seeded(seed)
     const pick = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T

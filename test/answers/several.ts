@@ -3,19 +3,19 @@ import { oracle, recordedBlocks } from '#test/support/nodes/recording.ts'
 import type { Service } from '#test/support/processes/service.ts'
 import { dataOf, field, parseData, rowsOf } from './answers.ts'
 
-/** 32 bytes that no transaction of the recording has as its hash. */
+/** A valid hash of 32 bytes that no recorded transaction has. */
 const NOWHERE = 'FDNr7hubyuUAJjrHmXs3uJ8dCsNjiG6tfgMCnnERRnDC'
 
-/** `data` of a call of the interface. */
+/** The `data` of a call of the interface. */
 const asked = async (service: Service, path: string) => {
   const response = await service.ask(path, { headers: { 'x-api-key': service.key } })
   expect(response.status).toBe(200)
   return field(parseData(await response.text()), 'data') ?? null
 }
 
-/** Answers about several things and the list of blocks against the answers about single things. */
+/** Answers about several things and the list of blocks, compared with answers about single things. */
 export const severalSuite = (service: () => Service): void => {
-  test('get-balances: fifty at once, each as by itself, in the order asked, null among them', async () => {
+  test('get-balances: fifty answers at once match single answers, in the requested order, with null among them', async () => {
     const names = [...(await oracle()).accounts.keys()].slice(0, 47)
     const all = ['nosuchacc', ...names, 'token.iost', names[0] ?? '']
     const data = await asked(service(), `/api/account/get-balances?accounts=${all.join(',')}`)
@@ -31,7 +31,7 @@ export const severalSuite = (service: () => Service): void => {
     }
   })
 
-  test('get-transactions: fifty at once, each as by itself, base transactions and null among them', async () => {
+  test('get-transactions: fifty answers at once match single answers, with base transactions and null among them', async () => {
     const hashes = (await recordedBlocks())
       .flatMap(({ block }) => block.transactions)
       .filter((_tx, at) => at % 1_300 === 0)
@@ -49,7 +49,7 @@ export const severalSuite = (service: () => Service): void => {
     expect(entries.length).toBe(all.length - 1)
   })
 
-  test('get-transaction-records: fifty at once, each as by itself, base transactions among them', async () => {
+  test('get-transaction-records: fifty answers at once match single answers, with base transactions among them', async () => {
     const hashes = (await recordedBlocks())
       .flatMap(({ block }) => block.transactions)
       .filter((_tx, at) => at % 1_200 === 0)
@@ -67,7 +67,7 @@ export const severalSuite = (service: () => Service): void => {
     expect<unknown>(await of([...hashes, base].join(','))).toEqual(rows)
   })
 
-  test('get-block-list: pages join, ranges hold, and each row is its block', async () => {
+  test('get-block-list: pages join, ranges hold, and each row matches its block', async () => {
     const part = { start_block: 4000, end_seq: 4_300, sort: 'asc' }
     const whole = await asked(service(), `/api/base/get-block-list?${query({ ...part, size: 500 })}`)
     const rows = rowsOf(whole, 'blocks')

@@ -6,7 +6,7 @@ import { allRows, type Data, dataOf, field, parseData, rowsOf } from './answers.
 
 type Units = ReadonlyMap<string, ReadonlyMap<string, bigint>>
 
-/** symbol → owner → available: stored plus frozen amounts whose time has come. */
+/** symbol → owner → available amount: the stored amount plus frozen amounts that are due. */
 const availableOf = (state: Oracle, now: bigint): Units =>
   new Map(
     [...state.balances].map(([symbol, owners]) => {
@@ -19,7 +19,7 @@ const availableOf = (state: Oracle, now: bigint): Units =>
     }),
   )
 
-/** Entries not yet due, in the node's order. */
+/** Frozen entries that are not yet due, in the node's order. */
 const lockedOf = (state: Oracle, symbol: string, owner: string, now: bigint): readonly [bigint, string][] =>
   (state.frozen.get(symbol)?.get(owner) ?? [])
     .filter(entry => BigInt(entry.get('ftime') ?? 0) > now)
@@ -27,7 +27,9 @@ const lockedOf = (state: Oracle, symbol: string, owner: string, now: bigint): re
 
 const sum = (amounts: Iterable<bigint>): bigint => [...amounts].reduce((all, amount) => all + amount, 0n)
 const decimalsOf = (state: Oracle, symbol: string): number => Number(state.tokens.get(symbol)?.get('decimal'))
-/** An exact balance as the node gives it: smallest units as a double, divided (go-iost `Decimal.Float64`). */
+/**
+ * An exact balance as the node returns it: smallest units as a double, divided (go-iost `Decimal.Float64`).
+ */
 const doubleOf = (units: bigint, decimal: number): number => Number(units) / 10 ** decimal
 const byAmountThenName = (a: readonly [string, bigint], b: readonly [string, bigint]): number =>
   a[1] === b[1] ? (a[0] < b[0] ? -1 : 1) : a[1] > b[1] ? -1 : 1
@@ -38,9 +40,12 @@ const setup = async () => {
   return { state, now, available: availableOf(state, now) }
 }
 
-/** The state of the recorded chain through the API against the node's own storage and answers: difference 0. */
+/**
+ * The state of the recorded chain through the API, compared with the node's own storage and answers. No
+ * difference is allowed.
+ */
 export const stateSuite = (service: () => Service): void => {
-  test('every token is as the node stores it, created where the chain created it', async () => {
+  test("every token matches the node's storage, with the block that created it", async () => {
     const { state, available } = await setup()
     const created = new Map<string, readonly [string, string]>()
     for (const { block } of await recordedBlocks())
@@ -73,7 +78,7 @@ export const stateSuite = (service: () => Service): void => {
     }
   })
 
-  test('every holder list, page by page, is the storage in order of balance', async () => {
+  test('every holder list matches the storage, page by page, in order of balance', async () => {
     const { state, available } = await setup()
     let rows = 0
     for (const symbol of state.tokens.keys()) {
@@ -94,7 +99,7 @@ export const stateSuite = (service: () => Service): void => {
     expect(rows).toBeGreaterThan(2_100)
   })
 
-  test('every owner: balance, frozen amounts, votes and token list are the storage', async () => {
+  test('balance, frozen amounts, votes and token list of every owner match the storage', async () => {
     const { state, now, available } = await setup()
     const owners = new Set([...state.accounts.keys(), ...state.contracts.keys()])
     for (const held of state.balances.values()) for (const owner of held.keys()) owners.add(owner)
@@ -161,7 +166,7 @@ export const stateSuite = (service: () => Service): void => {
     }
   })
 
-  test("every account's gas, RAM, permissions, groups and votes are the node's recorded getAccount", async () => {
+  test("gas, RAM, permissions, groups and votes of every account match the node's recorded getAccount", async () => {
     const { state } = await setup()
     const answers = await rpcAnswers()
     let compared = 0
@@ -224,7 +229,7 @@ export const stateSuite = (service: () => Service): void => {
     expect(compared).toBeGreaterThan(2_000)
   })
 
-  test('sub-accounts are who the chain says created them', async () => {
+  test('sub-accounts are those whose creator the chain names', async () => {
     const { state } = await setup()
     const byCreator = new Map<string, string[]>()
     for (const [name, stored] of state.accounts) {
@@ -241,7 +246,7 @@ export const stateSuite = (service: () => Service): void => {
     }
   })
 
-  test('wealth: exactly accounts and user contracts, by total, then name', async () => {
+  test('the wealth list has exactly accounts and user contracts, by total, then name', async () => {
     const { state, now, available } = await setup()
     const expected = [
       ...state.accounts.keys(),

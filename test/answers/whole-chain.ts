@@ -14,19 +14,22 @@ import { stateSuite } from './state.ts'
 
 type Opened = { readonly store: Store; destroy(): Promise<void> }
 
-/** How much is asked for: a request to a server costs a hundred times what it costs in a file. */
+/** The extent of the checks. A request to a server costs a hundred times as much as one to a file. */
 export type Extent = {
-  /** Loaded from an archive; absent: over HTTP from a node. */
+  /** Whether the chain is loaded from an archive. If absent, it is loaded over HTTP from a node. */
   readonly isArchived?: boolean
-  /** How far blocks are proved when they are loaded; absent: as usual. */
+  /** The proof level of the load. If absent, the default is used. */
   readonly prove?: ProofLevel
-  /** Each so many blocks and transactions. */
+  /** Each n-th block and transaction is checked. */
   readonly historyStep?: number
   readonly lists: Parameters<typeof listSuite>[1]
   readonly ranges: Parameters<typeof rangeSuite>[1]
 }
 
-/** Every answer over the recorded chain, loaded into the store that `open` gives; that store, once it is loaded. */
+/**
+ * Tests every answer over the recorded chain, loaded into the store of `open`. Returns a getter of that
+ * store.
+ */
 export const wholeChainSuite = <T extends Opened>(open: () => Promise<T>, extent: Extent): (() => T) => {
   let opened: T
   let service: Service
@@ -40,7 +43,7 @@ export const wholeChainSuite = <T extends Opened>(open: () => Promise<T>, extent
   })
   afterAll(() => opened.destroy())
 
-  test('is whole', () => {
+  test('all blocks are loaded', () => {
     expect(height).toBe(4851)
   })
   stateSuite(() => service)

@@ -21,12 +21,12 @@ import { loadFrom, replayed, temporarySqlite } from '../support/stores/loading.t
 import { until } from '../support/wait.ts'
 import { archiveOfNode, check, EACH, filesIn, temporaryFolder } from './archives.ts'
 
-/** The last file is shorter than the others, and the chunk at its end, too; that one has busy blocks. */
+/** The last file is shorter than the others, and so is the chunk at its end. That chunk has busy blocks. */
 const HEIGHT = 780
 
 let node: Replay
 let folder: Awaited<ReturnType<typeof temporaryFolder>>
-/** An archive that tests copy and do not change. */
+/** An archive that tests copy and never change. */
 let whole: string
 
 beforeAll(async () => {
@@ -60,14 +60,14 @@ const refusal = async (work: Promise<unknown>): Promise<Failure> => {
 }
 
 describe('writeArchive', () => {
-  test('what is written passes the check, and a second writer writes the same bytes', async () => {
+  test('a written archive passes the check, and a second writer writes the same bytes', async () => {
     await check(whole)
     const again = join(folder.path, 'again')
     await archiveOfNode(node.url, again, { to: HEIGHT })
     expect(await filesIn(again)).toEqual(await filesIn(whole))
   })
 
-  test('it goes on where it was; without `to` at a file boundary nothing is written twice', async () => {
+  test('a writer continues an archive where it ended; writing up to the same block again changes nothing', async () => {
     const grown = join(folder.path, 'grown')
     for (const to of [EACH - 1, 2 * EACH - 1, HEIGHT]) await archiveOfNode(node.url, grown, { to })
     expect(await filesIn(grown)).toEqual(await filesIn(whole))
@@ -77,7 +77,7 @@ describe('writeArchive', () => {
   })
 
   test.each([1, EACH - 1, EACH, EACH + 150, HEIGHT])(
-    'a writer that dies at block %d leaves what the next one completes',
+    'an archive whose writer died at block %d is completed by the next writer',
     async at => {
       const cut = join(folder.path, `cut-${at}`)
       const dying = async function* (blocks: AsyncIterable<ArchivedBlock>) {
@@ -87,14 +87,14 @@ describe('writeArchive', () => {
         }
       }
       await expect(archiveOfNode(node.url, cut, { to: HEIGHT, source: dying })).rejects.toThrow('killed')
-      // What a process leaves that cannot clean up.
+      // A killed process leaves such a file behind.
       await writeFile(join(cut, '200.part'), 'half a file')
       await archiveOfNode(node.url, cut, { to: HEIGHT })
       expect(await filesIn(cut)).toEqual(await filesIn(whole))
     },
   )
 
-  test('from a store the same bytes are written, with signatures of a node', async () => {
+  test('an archive written from a store has the same bytes, with signatures from a node', async () => {
     const at = await temporarySqlite()
     const client = createNode({ urls: [node.url] })
     try {
@@ -120,7 +120,7 @@ describe('writeArchive', () => {
     }
   })
 
-  test('archive write names the chain as the node does, also out of a store; without a node the name stays', async () => {
+  test('archive write takes the name of the chain from the node, also when it writes from a store; without a node it keeps the name', async () => {
     await using cli = await cliFolder()
     const at = await temporarySqlite()
     const write = (to: number, ...more: readonly string[]) =>
@@ -138,7 +138,7 @@ describe('writeArchive', () => {
     }
   })
 
-  test('archive write: errors name what was asked for, and a later run needs no --blocks-per-file', async () => {
+  test('archive write: errors name the given options, and a later run needs no --blocks-per-file', async () => {
     await using cli = await cliFolder()
     const write = (path: string, ...more: readonly string[]) =>
       cli.run(['archive', 'write', path, '--node', node.url, ...more])
@@ -157,7 +157,7 @@ describe('writeArchive', () => {
     expect([other.code, other.err]).toEqual([3, expect.stringContaining('blocks_per_file 200, not 300')])
   })
 
-  test('out of an archive, ending with a block whose signature it does not keep is refused', async () => {
+  test('writing from an archive is refused if the last block has no signature there', async () => {
     const [path, short] = [join(folder.path, 'short'), join(folder.path, 'shorter')]
     const error = await refusal(archiveOfNode(`archive:${whole}`, path, { to: 150 }))
     expect(error).toMatchObject({ kind: 'bad_block', message: 'Block 150: its head has no signature.' })
@@ -166,7 +166,7 @@ describe('writeArchive', () => {
     await check(short)
   })
 
-  test('a node that returns a signature of another block is refused', async () => {
+  test('a node that returns the signature of another block is refused', async () => {
     const swapped = async function* (blocks: AsyncIterable<ArchivedBlock>): AsyncGenerator<ArchivedBlock> {
       let before: unknown
       for await (const each of blocks) {
@@ -179,7 +179,7 @@ describe('writeArchive', () => {
     expect(error).toMatchObject({ kind: 'bad_block', details: { height: 99 } })
   })
 
-  test('a node that returns the raw form of another block, or none at all, is refused', async () => {
+  test('a node that returns the raw form of another block, or none, is refused', async () => {
     for (const [change, says] of [
       [
         (text: string) => text.replace('"version":"0"', '"version":"1"'),
@@ -197,7 +197,7 @@ describe('writeArchive', () => {
     }
   })
 
-  test('another chain, another division, and another level of proof are refused', async () => {
+  test('an archive with another proof level is refused', async () => {
     const error = await refusal(archiveOfNode(node.url, whole, { to: HEIGHT, proof: 'linked' }))
     expect(error).toMatchObject({
       kind: 'conflict',
@@ -207,14 +207,14 @@ describe('writeArchive', () => {
 })
 
 describe('an archive as a node', () => {
-  test('loading it makes the store that loading the node makes', async () => {
+  test('a store loaded from an archive equals a store loaded from the node', async () => {
     const [archive, live] = [await loaded(`archive:${whole}`), await loaded(node.url)]
     expect(archive.height).toBe(HEIGHT)
     expect(differences(archive.dump, live.dump)).toEqual([])
     expect(archive.published).toEqual(live.published)
   })
 
-  test('alone it is enough for an audit, but for the state that it does not have', async () => {
+  test('an archive alone suffices for an audit, except for the state, which it does not contain', async () => {
     const at = await temporarySqlite()
     const archive = createNode({ urls: [`archive:${whole}`] })
     try {
@@ -232,7 +232,7 @@ describe('an archive as a node', () => {
     }
   })
 
-  test('files that are added while it is read are noticed, and those that are exchanged are refused', async () => {
+  test('files added to an archive while it is read are found, and exchanged files are refused', async () => {
     const growing = join(folder.path, 'growing')
     await archiveOfNode(node.url, growing, { to: EACH - 1 })
     let now = 0
@@ -245,7 +245,7 @@ describe('an archive as a node', () => {
       now += 29_000
       expect(await last()).toBe(EACH - 1)
       now += 1_000
-      // It is looked at beside the questions, which wait for nothing.
+      // The manifest is read again in the background, and queries do not wait for that.
       await until(async () => (await last()) === 2 * EACH - 1)
       const heights: number[] = []
       for await (const { block } of archive.blocks({ from: EACH - 2, to: EACH + 1 }))
@@ -276,7 +276,7 @@ describe('an archive as a node', () => {
     }
   })
 
-  test('a load may end at any block, and go on from there', async () => {
+  test('a load from an archive may end at any block, and continue from there', async () => {
     const live = await loaded(node.url)
     const at = await temporarySqlite()
     try {
@@ -288,7 +288,7 @@ describe('an archive as a node', () => {
     }
   })
 
-  test('over HTTP, by ranges of bytes', async () => {
+  test('an archive is read over HTTP, by byte ranges', async () => {
     const asked: string[] = []
     const server = Bun.serve({
       port: 0,
@@ -309,14 +309,14 @@ describe('an archive as a node', () => {
       const url = `http://user:pass%20word@127.0.0.1:${server.port}/iost`
       await check(url)
       expect((await loaded(`archive:${url}`)).height).toBe(HEIGHT)
-      // The manifest, by each of the three that open the archive.
+      // The manifest is read whole by each of the three clients that open the archive.
       expect(asked.filter(kind => kind === 'whole')).toHaveLength(3)
     } finally {
       await server.stop(true)
     }
   })
 
-  test('beside a node, which is asked for the blocks behind it', async () => {
+  test('an archive together with a node loads the blocks after the archive from the node', async () => {
     const short = join(folder.path, 'short')
     await archiveOfNode(node.url, short, { to: EACH - 1 })
     const alone = await loaded(`archive:${short}`)
@@ -325,14 +325,14 @@ describe('an archive as a node', () => {
     expect(both.height).toBe(HEIGHT)
   })
 
-  test('alone, one that begins later than the chain is refused at once', async () => {
+  test('an archive alone that begins after block 0 is refused at once', async () => {
     const later = join(folder.path, 'later')
     await archiveOfNode(node.url, later, { from: EACH, to: HEIGHT })
     const says = `The archive ${later} does not have block 0: it has blocks ${EACH} to ${HEIGHT}.`
     expect(await refusal(loaded(`archive:${later}`))).toMatchObject({ kind: 'unavailable', message: says })
   })
 
-  test('without signatures it is loaded with --prove linked alone', async () => {
+  test('an archive without signatures is loaded with --prove linked only', async () => {
     const linked = join(folder.path, 'linked')
     await archiveOfNode(node.url, linked, { to: HEIGHT, proof: 'linked' })
     await check(linked)
@@ -342,7 +342,7 @@ describe('an archive as a node', () => {
     expect(error.message).toContain('only --prove linked accepts it without')
   })
 
-  test('a folder that is none, and a server that is none, are refused', async () => {
+  test('a folder or a server without an archive is refused', async () => {
     expect(await refusal(openArchive(join(folder.path, 'nowhere')))).toMatchObject({ kind: 'usage' })
   })
 })
@@ -352,7 +352,7 @@ describe('damage', () => {
   const random = seeded(seed)
   const below = (most: number): number => Math.floor(random() * most)
 
-  test(`300 changes of single files are refused with the file's name (SEED=${seed})`, async () => {
+  test(`300 changes of single files are refused with the name of the file (SEED=${seed})`, async () => {
     const files = [...(await filesIn(whole))]
     const hurt = join(folder.path, 'hurt')
     await cp(whole, hurt, { recursive: true })
@@ -378,13 +378,13 @@ describe('damage', () => {
     await check(hurt)
   })
 
-  test(`a load stops at a changed byte with the file's name (SEED=${seed})`, async () => {
+  test(`a load stops at a changed byte with the name of the file (SEED=${seed})`, async () => {
     const hurt = join(folder.path, 'loaded')
     await cp(whole, hurt, { recursive: true })
     const files = [...(await filesIn(whole))].filter(([name]) => name !== MANIFEST)
     for (let round = 0; round < 8; round++) {
       const [name = '', bytes = Buffer.alloc(0)] = files[below(files.length)] ?? []
-      // A load does not read the text that a file begins with; the check does.
+      // A load does not read the text at the beginning of a file, but the check does.
       const at = MAGIC.length + below(bytes.length - MAGIC.length)
       const changed = Buffer.from(bytes)
       changed[at] = (bytes[at] ?? 0) ^ (1 << below(8))
@@ -396,7 +396,7 @@ describe('damage', () => {
     expect((await loaded(`archive:${hurt}`)).height).toBe(HEIGHT)
   })
 
-  test('a file that is missing, and two that are exchanged, are refused by name; nothing false is stored', async () => {
+  test('a missing file and two exchanged files are refused by name, and nothing false is stored', async () => {
     const hurt = join(folder.path, 'missing')
     await cp(whole, hurt, { recursive: true })
     const names = [...(await filesIn(whole)).keys()]
@@ -416,7 +416,7 @@ describe('damage', () => {
     expect((await refusal(check(hurt))).message).toContain(first)
   })
 
-  test('blocks that were forged with all hashes of files made anew are refused by their proofs', async () => {
+  test('forged blocks are refused by their proofs, even if all hashes of files match', async () => {
     const forged = join(folder.path, 'forged')
     const forging = async function* (blocks: AsyncIterable<ArchivedBlock>) {
       for await (const each of blocks) {
@@ -436,7 +436,7 @@ describe('damage', () => {
     ])
   })
 
-  test('a manifest that says what is not so, with its hash made anew, is refused', async () => {
+  test('a manifest with wrong contents is refused, even if its hash matches', async () => {
     const hurt = join(folder.path, 'manifest')
     await cp(whole, hurt, { recursive: true })
     const path = join(hurt, MANIFEST)

@@ -9,10 +9,10 @@ import { nodeBlocks } from '#cli/archive/archived-blocks.ts'
 import { checkArchive } from '#cli/archive/check-archive.ts'
 import { createNode } from '#node/create-node.ts'
 
-/** Blocks of a file in these tests. */
+/** The number of blocks per file in these tests. */
 export const EACH = 200
 
-/** A folder that goes away with `await using`. */
+/** A folder that `await using` removes. */
 export const temporaryFolder = async () => {
   const path = await mkdtemp(join(tmpdir(), 'archive-'))
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) }
@@ -50,7 +50,7 @@ export const archiveOfNode = async (
 
 const NEVER = new AbortController().signal
 
-/** `archive check` without threads: throws what is wrong. */
+/** `archive check` without threads. Throws the first error. */
 export const check = async (location: string): Promise<void> => {
   const archive = await openArchive(location)
   await checkArchive(archive, {
@@ -61,7 +61,7 @@ export const check = async (location: string): Promise<void> => {
   })
 }
 
-/** All bytes of a folder by the names of files. */
+/** The contents of all files of a folder, by file name. */
 export const filesIn = async (folder: string): Promise<ReadonlyMap<string, Buffer>> =>
   new Map(
     await Promise.all(

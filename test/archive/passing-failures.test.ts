@@ -23,7 +23,7 @@ beforeAll(async () => {
 })
 afterAll(() => folder[Symbol.asyncDispose]())
 
-/** A node that is away for some of the questions that a test chooses. */
+/** Answers the first `questions` chosen requests with 502. */
 const awayFor = (questions: number, isChosen: (asked: Asked) => boolean): Fault => {
   let left = questions
   return asked => {
@@ -33,7 +33,7 @@ const awayFor = (questions: number, isChosen: (asked: Asked) => boolean): Fault 
   }
 }
 
-/** The question for the signatures of the second file, which is asked when the first one is written. */
+/** The request for the signatures of the second file, which is sent after the first file is written. */
 const isOfSecond = ({ path, body }: Asked): boolean =>
   path === '/getBlockHeaderByRange' && body === JSON.stringify({ start: EACH, end: EACH + 100 })
 const isOfRaw = ({ path }: Asked): boolean => path.startsWith('/getRawBlockByNumber/0/')
@@ -41,7 +41,7 @@ const isOfRaw = ({ path }: Asked): boolean => path.startsWith('/getRawBlockByNum
 test.each([
   ['for signatures', awayFor(7, isOfSecond)],
   ['for the raw form of a block', awayFor(2, isOfRaw)],
-])('archive write: a node that is away for a while, asked %s, is waited for', async (_, fault) => {
+])('archive write: waits for a node that fails for a while, asked %s', async (_, fault) => {
   await using node = await startFaultyNode(fault, HEIGHT)
   await using cli = await cliFolder()
   const each = ['--blocks-per-file', String(EACH), '--to', String(HEIGHT)]
@@ -50,7 +50,7 @@ test.each([
   expect(await filesIn(join(cli.path, 'a'))).toEqual(await filesIn(whole))
 })
 
-test('archive write: one that stays away ends it with a clear text, and the next run goes on behind the last file', async () => {
+test('archive write: a node that keeps failing ends it with a clear message, and the next run continues after the last file', async () => {
   await using cli = await cliFolder()
   const each = ['--blocks-per-file', String(EACH), '--to', String(HEIGHT), '--wait', '1s']
   {
@@ -62,7 +62,7 @@ test('archive write: one that stays away ends it with a clear text, and the next
   await check(join(cli.path, 'a'))
   await using node = await startFaultyNode(undefined, HEIGHT)
   expect((await cli.run(['archive', 'write', 'a', '--node', node.url, ...each])).code).toBe(0)
-  // What the first file has is not asked for again.
+  // Blocks of the first file are not requested again.
   const starts = node.asked.flatMap(({ path, body }) =>
     path === '/getBlockHeaderByRange' ? [Number(JSON.parse(body).start)] : [],
   )
@@ -70,7 +70,7 @@ test('archive write: one that stays away ends it with a clear text, and the next
   expect(await filesIn(join(cli.path, 'a'))).toEqual(await filesIn(whole))
 })
 
-/** Blocks that have only what is looked at, each called by its height. */
+/** A block with only the fields that are read, and a hash made of its height. */
 const block = (height: number) => ({ block: { height, hash: `hash ${height}` } }) as unknown as ArchivedBlock
 
 const read = async (fails: (asked: number) => unknown, waitMs = 60_000) => {
@@ -99,7 +99,7 @@ const read = async (fails: (asked: number) => unknown, waitMs = 60_000) => {
   return { heights, asked, failure, slept: clock.slept }
 }
 
-test('askedAgain: it goes on behind the last block, whose child the next one must be, with the pauses of a load', async () => {
+test('askedAgain: continues after the last block, requires its child next, and pauses like a load', async () => {
   const { heights, asked, failure, slept } = await read(asked =>
     asked <= 3 ? new Failure('unavailable', 'away') : undefined,
   )
@@ -108,7 +108,7 @@ test('askedAgain: it goes on behind the last block, whose child the next one mus
   expect(slept).toEqual([250, 500, 1_000])
 })
 
-test('askedAgain: a lasting failure ends it, at once when it cannot pass', async () => {
+test('askedAgain: ends after a lasting failure, and at once if a retry cannot help', async () => {
   const away = await read(() => new Failure('unavailable', 'away'), 2_000)
   expect([away.heights, exitCodeFor(away.failure), String(away.failure)]).toEqual([
     [0, 1, 2],

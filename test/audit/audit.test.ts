@@ -16,7 +16,7 @@ import { type Dump, differences } from '../support/stores/dump.ts'
 import { elasticsearchUrl } from '../support/stores/elasticsearch.ts'
 import { fillFromRecording } from '../support/stores/loaded.ts'
 
-/** Enough of the recorded chain for every kind of document. */
+/** The first blocks of the recorded chain, enough for every kind of document. */
 const HEIGHT = 860
 const WHOLE = { complete: true, notes: [], found: [], findings: [] }
 
@@ -33,7 +33,7 @@ const all = async ({ store }: Damageable, index: AnyIndex) => {
 
 type Rows = (doc: RecordDoc) => readonly string[]
 
-/** How the places of a row are named: `lists <key> row <ordinal>`. */
+/** Names of a row's places as findings have them: `lists <key> row <ordinal>`. */
 const rowsNamed = async (place: Damageable): Promise<Rows> => {
   const names = new Map<number, string>()
   for (const { doc } of await all(place, lists)) names.set((doc as ListDoc).number, (doc as ListDoc).id)
@@ -42,22 +42,24 @@ const rowsNamed = async (place: Damageable): Promise<Rows> => {
 
 const VALUES = { text: 'other', keyword: 'other', long: 7n, int: 7 } as const
 
-/** In every index with state: one document changed, one lost, one too much. Gives what must be found. */
+/**
+ * In every index with state, changes one document, removes one and adds one. Returns the expected findings.
+ */
 const damageState = async (place: Damageable): Promise<readonly string[]> => {
   const expected: string[] = []
   for (const index of stateIndices) {
-    // What system contracts offer is not in the chain: they are right by themselves.
+    // The ABIs of system contracts are not on the chain, so an audit cannot check them.
     const ids = (await all(place, index))
       .map(({ id }) => id)
       .filter(id => index !== contracts || id.startsWith('Contract'))
     const [first, second] = ids
     if (first === undefined) {
-      // No ranking of the recording has more members than one segment holds.
+      // No ranking of the recording has more members than fit into one segment.
       expect(index).toBe(segments)
       continue
     }
     const fields = Object.entries(index.fields)
-    // Where there is nothing but JSON, an empty list is readable and wrong.
+    // If all fields are JSON, an empty list is readable but wrong.
     const [field, { kind }] = fields.findLast(([, each]) => each.kind in VALUES) ?? fields[0] ?? []
     if (field === undefined || kind === undefined) throw new Error(`${index.name} has no field to damage.`)
     await place.copy(index, first, 'nobody/nothing')
@@ -70,7 +72,7 @@ const damageState = async (place: Damageable): Promise<readonly string[]> => {
   return expected
 }
 
-/** History that the blocks' own hashes cover, and rows. Gives what must be found. */
+/** Damages history that the blocks' own hashes cover, and rows. Returns the expected findings. */
 const damageHistory = async (place: Damageable, rowsOf: Rows): Promise<readonly string[]> => {
   const inElastic = (...lines: readonly string[]): readonly string[] =>
     place.kind === 'elastic' ? lines : []
@@ -102,7 +104,10 @@ const damageHistory = async (place: Damageable, rowsOf: Rows): Promise<readonly 
   ]
 }
 
-/** What only a node can bring back: lost, or other than the hashes say. */
+/**
+ * Damages history that only a node can restore: lost documents, and documents that contradict the hashes.
+ * Returns the expected findings.
+ */
 const damageSource = async (place: Damageable): Promise<readonly string[]> => {
   const sent = (await all(place, transactions)).map(({ doc }) => doc as TransactionDoc)
   const [, lost, changed] = sent.filter(({ height }) => height > 700)
@@ -136,7 +141,7 @@ const suite = (open: () => Promise<Damageable>): void => {
   })
   afterAll(() => place.destroy())
 
-  test('audit: a loaded store is whole; a node that is further on gives only blocks', async () => {
+  test('audit: a loaded store is whole; a node at a higher block is compared by blocks only', async () => {
     expect(await audited(place.store, { node: replay.node, sample: 20 })).toEqual({
       ...WHOLE,
       notes: [
@@ -145,7 +150,7 @@ const suite = (open: () => Promise<Damageable>): void => {
     })
   })
 
-  test('audit: each kind of damage is named and nothing else; a repair heals it to the byte', async () => {
+  test('audit: each kind of damage is named and nothing else; a repair restores every byte', async () => {
     const rowsOf = await rowsNamed(place)
     const expected = [...(await damageHistory(place, rowsOf)), ...(await damageState(place))]
     await place.change(accounts, 'admin', 'permissions', '{')
@@ -159,7 +164,7 @@ const suite = (open: () => Promise<Damageable>): void => {
     expect(differences(await place.dump(), clean)).toEqual([])
   })
 
-  test('audit: lost blocks and transactions are named, and come back from the node', async () => {
+  test('audit: lost blocks and transactions are named, and restored from the node', async () => {
     const expected = await damageSource(place)
     const damaged = await place.dump()
     const alone = await repaired(place.store)
@@ -172,7 +177,7 @@ const suite = (open: () => Promise<Damageable>): void => {
     expect(differences(await place.dump(), clean)).toEqual([])
   })
 
-  test('audit: a changed action shows in a sample of the node', async () => {
+  test('audit: a changed action is found in a sample of the node', async () => {
     const [sent] = (await all(place, transactions)).map(({ doc }) => doc as TransactionDoc).slice(-1)
     if (sent === undefined) throw new Error('There is no transaction.')
     await place.change(transactions, sent.id, 'body', sent.body.replace('"publisher":"', '"publisher":"x'))
@@ -182,12 +187,13 @@ const suite = (open: () => Promise<Damageable>): void => {
     expect(differences(await place.dump(), clean)).toEqual([])
   })
 
-  test('audit: state that another program changed in place is named and corrected, with any version', async () => {
+  test('audit: state that another program changed in place is named and corrected, with any document version', async () => {
     const [first, second] = (await all(place, balances)).map(({ id }) => id)
     await place.edit(balances, first ?? '', 'amount', 7n)
     await place.edit(balances, second ?? '', 'amount', 8n, 2 ** 40)
     const at = await place.store.published()
-    // A node at the same height, whose storage is of another one: all of it is compared.
+    // The storage of a node is only compared at the same height and hash, so the answer pretends to have
+    // both.
     const same: Node = {
       ...replay.node,
       storage: async asked => ({
@@ -209,7 +215,7 @@ const suite = (open: () => Promise<Damageable>): void => {
     expect(await audited(place.store)).toEqual(WHOLE)
   })
 
-  test('rewrite: killed and repeated, or of nothing, changes nothing that is right', async () => {
+  test('rewrite: repeated, or with nothing to write, it changes no correct document', async () => {
     const identity = await place.store.identity()
     if (identity === undefined) throw new Error('Nothing is loaded.')
     const [row] = await all(place, records)

@@ -29,7 +29,10 @@ afterAll(async () => {
   await replay.stop()
 })
 
-/** What the three comparisons find, and how many rows they look at, where `change` stands for what is stored. */
+/**
+ * The findings of the three comparisons and the number of rows that they read. `change` alters the stored
+ * documents.
+ */
 const compared = async (change: (doc: unknown) => unknown = doc => doc, asked: Node = node) => {
   const found = findings(Number.POSITIVE_INFINITY)
   let rows = 0
@@ -51,14 +54,14 @@ const compared = async (change: (doc: unknown) => unknown = doc => doc, asked: N
   return { rows, lines: found.shown.map(findingText) }
 }
 
-test('node storage: every balance, vote and account of the recording is as the node has it', async () => {
+test('node storage: every balance, vote and account of the recording matches the node', async () => {
   // 2207 balances, 633 votes, 279 accounts.
   expect(await compared()).toEqual({ rows: 3_119, lines: [] })
 })
 
-test('node storage: a key that the node gives again, in its page or in a later one, counts once', async () => {
+test('node storage: a key that the node repeats, in its page or in a later one, counts once', async () => {
   const known = new Map<string, StoragePage>()
-  /** All rows of a prefix, in order, as the node gives them. */
+  /** All rows of a prefix, in the node's order. */
   const whole = async (asked: Parameters<Node['storage']>[0]): Promise<StoragePage> => {
     const { from: _, ...all } = asked
     const key = JSON.stringify(all)
@@ -78,7 +81,7 @@ test('node storage: a key that the node gives again, in its page or in a later o
       const { rows: all, ...at } = await whole(asked)
       const left = all.filter(([key]) => asked.from === undefined || key >= asked.from)
       const rows = left.flatMap((each, place) => (place % 40 === 20 ? [each, each] : [each]))
-      // The first row of all comes once more in the middle of each later page.
+      // The very first row is repeated in the middle of each later page.
       const early = asked.from === undefined ? [] : all.slice(0, 1)
       const page = [...rows.slice(0, 30), ...early, ...rows.slice(30)].slice(0, STORAGE_PAGE)
       repeated += page.length - new Set(page.map(([key]) => key)).size + early.length
@@ -89,7 +92,7 @@ test('node storage: a key that the node gives again, in its page or in a later o
   expect(repeated).toBeGreaterThan(50)
 })
 
-test('node storage: what differs is named with the word of the node', async () => {
+test('node storage: differences are named with the value of the node', async () => {
   const one = await (await loadedStore()).read(async view => ({
     balance: await view.get(balances, 'iost/user_001'),
     vote: (await view.page(votes, 'voters', { group: 'prod_02', offset: 0, limit: 1 }))[0],

@@ -7,12 +7,12 @@ import { differences, dumpElastic } from '../support/stores/dump.ts'
 import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
 import { ARCHIVED, loadFrom } from '../support/stores/loading.ts'
 
-/** Four partitions: the recorded chain has some 5,500 documents up to there. */
+/** This height fills four partitions: the recorded chain has some 5,500 documents up to there. */
 const HEIGHT = 860
 const PARTITION = 1_500
 
 describe.skipIf(elasticsearchUrl() === undefined)('audit of history in partitions', () => {
-  test('audit: partitions are whole; a lost row and twins where they do not belong are named and healed, also in merged ones', async () => {
+  test('audit: partitions are whole; a lost row and duplicates in wrong partitions are named and repaired, also in merged ones', async () => {
     const { store, url, prefix, destroy } = openTestElastic({ partitionDocuments: PARTITION })
     const ask = <T>(method: string, path: string, body?: object) =>
       askElastic<T>(method, `${url}/${prefix}-${path}`, body)
@@ -20,7 +20,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('audit of history in partition
       Promise.all(
         historyIndices.map(async ({ name }) => (await ask<{ count: number }>('GET', `${name}/_count`)).count),
       )
-    /** Puts a document as it is into another partition as well. */
+    /** Copies a document unchanged into another partition. */
     const copy = async (name: string, id: string, from: string, to: string): Promise<void> => {
       const { _source } = await ask<{ _source: object }>('GET', `${name}-${from}/_doc/${id}`)
       await ask('PUT', `${name}-${to}/_doc/${id}?refresh=true`, _source)
@@ -38,7 +38,8 @@ describe.skipIf(elasticsearchUrl() === undefined)('audit of history in partition
       }
       const [clean, before] = [await dumpElastic(url, prefix), await counts()]
 
-      // Twins: of the first partition in the last one, and the other way round. Then the first one takes no writes.
+      // Duplicates: from the first partition in the last, and the other way round. Then the first one becomes
+      // read-only.
       const [lost, early, late] = [recordId(0, 0, 3), recordId(0, 0, 4), await firstIn('records')]
       const sent = await firstIn('transactions')
       await copy('records', early, '000000', last)
@@ -50,7 +51,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('audit of history in partition
       const more = new Map([
         ['blocks', 1],
         ['transactions', 1],
-        // Two twins, and one that is lost.
+        // Two duplicates, and one lost row.
         ['records', 1],
       ])
       expect(await counts()).toEqual(

@@ -19,9 +19,12 @@ import { loadFrom, replayed, temporarySqlite } from '../support/stores/loading.t
 import { rememberElastic } from '../support/stores/remembered.ts'
 import { repairedEnd } from '../support/stores/repaired-end.ts'
 
-/** The last blocks of the recorded chain up to here have transactions, and those of the other node have others. */
+/**
+ * The last blocks of the recorded chain up to here have transactions. Those of the other node have different
+ * ones.
+ */
 const HEIGHT = 759
-/** How far it is loaded after the repair. */
+/** The height of the load after the repair. */
 const NEXT = 779
 
 let replay: Replay
@@ -48,7 +51,9 @@ type Way = Repaired['aligned']['way']
 type Case = {
   readonly name: string
   readonly orphans?: number
-  /** What the node was when it was loaded; far ahead: nothing is kept to take batches back. */
+  /**
+   * The node's last irreversible block during the load. If it is far ahead, nothing is kept to undo batches.
+   */
   readonly lib?: number
   readonly damage?: (place: Damageable) => Promise<void>
   readonly way: Way | Readonly<Record<Damageable['kind'], Way>>
@@ -62,7 +67,7 @@ const noted = (end: Readonly<Record<string, string | number>>) => async (place: 
 }
 
 const lost = (where: 'published' | 'checkpoint') => (place: Damageable) => place.lose(where)
-/** The record of the end is not what a loader writes. */
+/** The record of the end has values that a loader never writes. */
 const broken = (where: 'published' | 'checkpoint') => (place: Damageable) =>
   place.say(where, { hash: 7, time: -1 })
 
@@ -134,7 +139,7 @@ const CASES: readonly Case[] = [
   },
 ]
 
-/** Loads on, and compares all of it with a store that was never damaged. */
+/** Continues the load, and compares the whole store with one that was never damaged. */
 const requireGoesOn = async (place: Damageable, what: string): Promise<void> => {
   expect([what, await loadFrom(replay.url, place.store)]).toEqual([what, NEXT])
   const [at, tip] = [await place.store.published(), (await recordedBlocks())[NEXT]?.block]
@@ -146,7 +151,7 @@ const requireGoesOn = async (place: Damageable, what: string): Promise<void> => 
   ]).toEqual([what, []])
 }
 
-/** A store of a chain whose last `orphans` blocks are another node's, as a loader left it. */
+/** A store as a loader left it, on a chain whose last `orphans` blocks are from another node. */
 type Filled = (orphans: number, lib: number) => Promise<Damageable>
 
 const suite = (filled: Filled): void => {
@@ -154,7 +159,7 @@ const suite = (filled: Filled): void => {
     [3, 'back'],
     [40, 'closed'],
   ] as const)
-    test(`repair: ${orphans} orphans, killed at each of its writes: no reader sees a half-done repair, and the last one ends`, async () => {
+    test(`repair: ${orphans} orphans, killed at each of its writes: no reader sees a half-done repair, and the last repair completes`, async () => {
       const place = await filled(orphans, HEIGHT + 5)
       try {
         const counts = await transactionsUntil(await forkedChain(HEIGHT, orphans))
@@ -174,7 +179,7 @@ const suite = (filled: Filled): void => {
     })
 
   for (const { name, orphans = 0, lib = HEIGHT + 5, damage, way } of CASES)
-    test(`repair: ${name}: the store loads on and is as if nothing had been`, async () => {
+    test(`repair: ${name}: the store loads on and equals an undamaged one`, async () => {
       const place = await filled(orphans, lib)
       try {
         await damage?.(place)
@@ -187,13 +192,15 @@ const suite = (filled: Filled): void => {
     })
 }
 
-/** How many transactions there are up to each block of the recorded chain and of a forked one, by the block's hash. */
+/**
+ * The number of transactions up to each block of the recorded chain and of a forked one, by the block's hash.
+ */
 const transactionsUntil = async (forked: readonly LoadedBlock[]): Promise<ReadonlyMap<string, number>> => {
   const counts = new Map<string, number>()
   for (const chain of [await recordedBlocks(), forked]) {
     let count = 0
     for (const { block } of chain) {
-      // The first transaction of a block, which its producer makes, is not counted; genesis is the exception.
+      // The base transaction of a block is not counted, except in genesis.
       count += block.transactions.length - (block.height === 0 ? 0 : 1)
       counts.set(block.hash, count)
     }
@@ -201,7 +208,7 @@ const transactionsUntil = async (forked: readonly LoadedBlock[]): Promise<Readon
   return counts
 }
 
-/** Another process is answered with what the published block says, or is told to wait for the repair. */
+/** Another process either reads the state of the published block, or is told to wait for the repair. */
 const requireWholeOrRefused = async (
   place: Damageable,
   counts: ReadonlyMap<string, number>,
@@ -225,7 +232,7 @@ const requireWholeOrRefused = async (
   }
 }
 
-/** A writer whose process dies at its `calls`-th write, before that or after it. */
+/** A writer whose process dies at its `calls`-th write, before or after the write is done. */
 const dying = (calls: number, isAfter: boolean) => {
   let seen = 0
   return (writer: Writer): Writer => {
@@ -253,7 +260,7 @@ const dying = (calls: number, isAfter: boolean) => {
   }
 }
 
-/** What is read of a store of either kind. */
+/** The expected dump for a store of either kind. */
 const cleanOf = ({ kind }: Damageable): Dump =>
   kind === 'sqlite' ? new Map([...clean].filter(([id]) => !id.startsWith('places/'))) : cleanElastic
 
@@ -264,7 +271,7 @@ describe('the end of SQLite', () => {
   afterAll(async () => {
     for (const { destroy } of kept.values()) await destroy()
   })
-  // Each is filled once, and copied for every test.
+  // Each store is filled once, and copied for every test.
   suite(async (orphans, lib) => {
     const key = `${orphans} ${lib}`
     const known = kept.get(key) ?? (await temporarySqlite())
@@ -297,7 +304,7 @@ if (elasticsearchUrl() !== undefined)
       const [, url = '', prefix = ''] = place.args
       return { place, putBack: await rememberElastic({ url, prefix }) }
     }
-    // Each is filled once, and put back as it was for every other test.
+    // Each store is filled once, and restored for every other test.
     suite(async (orphans, lib) => {
       const key = `${orphans} ${lib}`
       const known = kept.get(key)

@@ -14,13 +14,18 @@ import { recordedBlocks } from '#test/support/nodes/recording.ts'
 const HEIGHT = 1201
 const NOTHING = new Uint8Array()
 
-/** The transaction with another message: as it was executed, lone surrogates for bytes that are no letter. */
+/**
+ * The transaction with another message, as executed: lone surrogates stand for bytes that are no character.
+ */
 const saying = (tx: Transaction, message: string): Transaction => ({
   ...tx,
   receipt: { ...tx.receipt, message },
 })
 
-/** The recorded block, its receipts with messages by position, and the hashes that belong to them. */
+/**
+ * The recorded block with other messages in the receipts, by position, and with the hashes that belong to
+ * them.
+ */
 const blockWith = async (messages: ReadonlyMap<number, string>): Promise<Block> => {
   const block = (await recordedBlocks())[HEIGHT]?.block
   if (block === undefined) throw new Error('The block is not recorded.')
@@ -42,7 +47,7 @@ const blockWith = async (messages: ReadonlyMap<number, string>): Promise<Block> 
   return { ...block, hash, txReceiptMerkleHash: encodeBase58(root), transactions }
 }
 
-/** Rebuilt from what is stored of the block: the node's JSON, with these messages in it. */
+/** The block rebuilt from the documents of the store: the node's JSON, with these messages in it. */
 const rebuilt = (block: Block, messages: ReadonlyMap<number, string>): Rebuilt => {
   const [base] = block.transactions
   const bodies = block.transactions.map(({ body }, at) => {
@@ -80,16 +85,16 @@ const rebuilt = (block: Block, messages: ReadonlyMap<number, string>): Rebuilt =
 
 const CUT = 'within a \udce6\udc96'
 
-test('rebuildBlock: a receipt that is stored with lost bytes is the one that the root of the receipts proves', async () => {
+test('rebuildBlock: a receipt stored with lost bytes is proved by the root of the receipts', async () => {
   const block = await blockWith(new Map([[1, CUT]]))
-  // Some writers of JSON show each byte, some the whole run of them.
+  // Some JSON writers replace each byte, others the whole run of bytes.
   for (const shown of ['within a \ufffd\ufffd', 'within a \ufffd']) {
     const { block: again, proved } = rebuilt(block, new Map([[1, shown]]))
     expect([again.transactions[1]?.receipt.message, proved]).toEqual([shown, true])
   }
 })
 
-test('rebuildBlock: lost bytes that nothing stored tells are no damage, and are not proved', async () => {
+test('rebuildBlock: lost bytes that nothing stored can restore are no damage, and are not proved', async () => {
   const inside = 'in \udce6\udc96 the middle'
   const shown = 'in \ufffd\ufffd the middle'
   const one = await blockWith(new Map([[1, inside]]))
@@ -112,7 +117,7 @@ test('rebuildBlock: lost bytes that nothing stored tells are no damage, and are 
   ).toBe(false)
 })
 
-test('rebuildBlock: lost bytes excuse nothing but receipts', async () => {
+test('rebuildBlock: lost bytes excuse differences in receipts only', async () => {
   const block = await blockWith(new Map([[1, CUT]]))
   expect(() => rebuilt(block, new Map([[1, 'all is well']]))).toThrow(
     `Block ${HEIGHT}: merkle root of its receipts is`,

@@ -15,7 +15,9 @@ import { type Dump, differences } from '../support/stores/dump.ts'
 
 const KILLS = SOAK ? 60 : 3
 
-/** Writes of a repair among which it is killed: each repair begins with what the one before left. */
+/**
+ * A repair is killed within this many writes. Each repair starts from the state that the previous one left.
+ */
 const WRITES = { sqlite: 30, elastic: 60 } as const
 
 const someOf = async ({ store }: Damageable, index: AnyIndex) => {
@@ -27,7 +29,7 @@ const someOf = async ({ store }: Damageable, index: AnyIndex) => {
   throw new Error(`There is no document of ${index.name}.`)
 }
 
-/** Something of every way to write: documents to put, to remove, places to give and to take. */
+/** Damage for every kind of write: documents to put and to remove, places to add and to remove. */
 const damage = async (place: Damageable): Promise<void> => {
   const of = async (index: AnyIndex) => (await someOf(place, index)).map(({ id }) => id)
   const [[held = '', gone = ''], [rich = ''], [list = ''], leaves] = [
@@ -49,17 +51,17 @@ const damage = async (place: Damageable): Promise<void> => {
     await place.copy(records, row.id, `${row.id.slice(0, -5)}0999${at}`)
 }
 
-/** What is found without its field: a document of which half is right is no worse than one that is gone. */
+/** Findings without their field: a half-correct document is no worse than a missing one. */
 const documents = (found: readonly string[]): ReadonlySet<string> =>
   new Set(found.map(line => (line.includes(' row ') ? line : line.replace(/ \S+$/, ''))))
 
-/** `place`: a store that is whole, as its dump `clean` has it; so it is left. */
+/** `place`: an undamaged store whose dump is `clean`. It is undamaged again at the end. */
 export const repairKillSuite = (place: () => Damageable, clean: () => Dump): void => {
-  // Of those that are killed, which leave theirs behind.
+  // Killed processes leave their temporary files here.
   const scratch = testFolder()
   const environment = { TMPDIR: scratch }
 
-  test('repair: killed again and again it never leaves more than it found, and the last one ends whole', async () => {
+  test('repair: killed again and again it never adds damage, and the last repair leaves the store whole', async () => {
     const seed = seedOf(41)
     const random = seeded(seed)
     let kills = 0

@@ -13,23 +13,23 @@ import { repairKillSuite } from './repair-kills.ts'
 
 setDefaultTimeout(SOAK ? 3_600_000 : 600_000)
 
-/** Rankings of several segments each: holders of two tokens, wealth, voters of a producer. */
+/** Rankings with several segments each: holders of two tokens, wealth, voters of a producer. */
 const SETTINGS = { ...small('mixed'), holders: 620, voters: 600, blocks: 80 }
 const WHOLE = { complete: true, notes: [], found: [], findings: [] }
 
-/** Damage to a leaf or a root: what it was to what it is then. */
+/** Damage to a leaf or a root: from the correct list to the damaged one. */
 const damages: readonly ((list: readonly Segment[]) => readonly Segment[])[] = [
   // A count too high.
   ([first, ...rest]) => [withCount(first, 1), ...rest],
-  // A member counted in the segment before its own.
+  // A member counted in the segment before its own one.
   ([first, second, ...rest]) => [withCount(first, 1), withCount(second, -1), ...rest],
-  // One missing.
+  // A missing segment.
   list => list.slice(0, -1),
-  // One too much, that is empty.
+  // An additional empty segment.
   list => [...list, ['1', 'zzz', 0]],
-  // One cut in two.
+  // A segment split in two.
   ([[amount, name, count] = NONE, ...rest]) => [[amount, name, 1], ['1', 'zzz', count - 1], ...rest],
-  // A bound at another amount, or at another name.
+  // A bound with another amount, or with another name.
   ([first = NONE, [, name, count] = NONE, ...rest]) => [first, ['7', name, count], ...rest],
   ([first = NONE, [amount, , count] = NONE, ...rest]) => [first, [amount, 'other', count], ...rest],
   list => list.toReversed(),
@@ -47,7 +47,7 @@ const stored = async ({ store }: Damageable): Promise<readonly SegmentsDoc[]> =>
   return docs.sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
-/** Finds and corrects; what was found and the ids of what was written. */
+/** Audits and corrects. Returns the findings and the ids of the written documents. */
 const corrected = async ({ store }: Damageable) => {
   const identity = await store.identity()
   if (identity === undefined) throw new Error('Nothing is loaded.')
@@ -92,11 +92,11 @@ const suite = (open: () => Promise<Damageable>): void => {
     expect(await audited(place.store)).toEqual(WHOLE)
   })
 
-  test('audit: each kind of damage to segments is named and exactly that is written', async () => {
-    // Not the roots, which have one segment here; every leaf gets its turn.
+  test('audit: each kind of damage to segments is named, and exactly the damaged documents are written', async () => {
+    // Roots have one segment here and are left out. Every leaf is damaged in turn.
     const leaves = docs.filter(({ segments: list }) => list.length > 1)
     expect(leaves.length).toBe(4)
-    // Each kind once, as many at once as there are leaves.
+    // Each kind of damage is tested once, in groups as large as the number of leaves.
     for (let from = 0; from < damages.length; from += leaves.length) {
       const planted = damages.slice(from, from + leaves.length)
       for (const [at, damage] of planted.entries()) {
@@ -109,7 +109,7 @@ const suite = (open: () => Promise<Damageable>): void => {
     }
   })
 
-  test('audit: roots, leaves lost and too much, and an unreadable value, all at once', async () => {
+  test('audit: damaged roots, lost and additional leaves and an unreadable value are found all at once', async () => {
     const [coinRoot, iostRoot, coinLeaf, iostLeaf, voteRoot, voteLeaf] = docs as readonly [
       SegmentsDoc,
       SegmentsDoc,

@@ -9,9 +9,9 @@ import { elasticsearchUrl, openTestElastic, type TestElastic } from '../support/
 import { loadFrom, replayed } from '../support/stores/loading.ts'
 
 const HEIGHT = 200
-/** How far the batch leads that never ends. */
+/** The last block of the batch that never completes. */
 const NEXT = 211
-/** How far it is loaded after the repair. */
+/** The height of the load after the repair. */
 const LAST = 216
 
 const isCheckpoint = ({ method, path, body }: Asked): boolean =>
@@ -21,7 +21,7 @@ const writes =
   ({ path, body }: Asked): boolean =>
     path.startsWith('/_bulk') && body.includes(`-${index}"`)
 
-/** The request of a batch right before which, or right after which, an index is deleted. */
+/** The request of a batch before or after which an index is deleted. */
 const MOMENTS: readonly (readonly [string, (asked: Asked) => boolean])[] = [
   ['before its history is written', writes('blocks-000000-into')],
   ['before it is committed', isCheckpoint],
@@ -42,7 +42,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch: an index is de
 
   for (const index of ['accounts-0', 'records-000000'])
     for (const [moment, isMeant] of MOMENTS)
-      test(`${index}, ${moment}: one repair puts it right, and the load goes on`, async () => {
+      test(`${index}, ${moment}: one repair restores it, and the load continues`, async () => {
         const target = openTestElastic()
         let isDeleted = false
         let fateOf = (_: Asked): Fate => pass

@@ -3,7 +3,7 @@ import { recordedBlocks } from '#test/support/nodes/recording.ts'
 import { baseTransactionOf, differenceOf, fromBaseTransaction, toBaseTransaction } from '#chain/base-transaction.ts'
 import { transactionFrom } from '#chain/decode-transaction.ts'
 
-test('fromBaseTransaction: every recorded base transaction is a difference that gives its text back', async () => {
+test('fromBaseTransaction: every recorded base transaction is restored from its difference to the template', async () => {
   const blocks = (await recordedBlocks()).slice(1)
   const wrong: number[] = []
   const whole: number[] = []
@@ -18,7 +18,7 @@ test('fromBaseTransaction: every recorded base transaction is a difference that 
   expect({ count: blocks.length, whole, wrong }).toEqual({ count: 4851, whole: [], wrong: [] })
 })
 
-test('fromBaseTransaction: a transaction that leaves the template is kept whole', async () => {
+test('fromBaseTransaction: a transaction that does not match the template is kept whole', async () => {
   const { block } = (await recordedBlocks())[1] ?? {}
   const [tx] = block?.transactions ?? []
   if (block === undefined || tx === undefined) throw new Error('Block 1 has no transaction.')
@@ -28,7 +28,7 @@ test('fromBaseTransaction: a transaction that leaves the template is kept whole'
   expect(toBaseTransaction({ base, tx_hashes: `${tx.hash} other`, time: block.time })).toBe(odd.body)
 })
 
-test('fromBaseTransaction: a transaction of another time than its block is kept whole, however it was made', async () => {
+test('fromBaseTransaction: a transaction whose time differs from its block is kept whole, however it was made', async () => {
   const { block } = (await recordedBlocks())[1] ?? {}
   const [tx] = block?.transactions ?? []
   const difference = block && tx && differenceOf(tx, block.time)
@@ -41,7 +41,7 @@ test('fromBaseTransaction: a transaction of another time than its block is kept 
   expect(fromBaseTransaction(made, time)).toBe(`{"body":${tx.body}}`)
 })
 
-test('a base transaction is made of its difference as JSON writes it, whatever letters its texts have', () => {
+test('toBaseTransaction: restores the JSON text of a base transaction with any characters in its texts', () => {
   const odd = ['', 'producer000', 'x"y', 'b\\c', '\n', '\u0001', '\u2028', 'ü', '\ud800', '😀', '\x7f']
   for (const w of odd)
     for (const t of odd)

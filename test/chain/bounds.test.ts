@@ -7,11 +7,11 @@ import { decodeRawHeads } from '#chain/head.ts'
 
 type Json = Record<string, unknown>
 
-/** A block with everything in it, as the node told it; a fresh copy each time. */
+/** A block with values in all fields, as the node returns it. Each call parses a fresh copy. */
 const answerOf = async (height = 2425): Promise<Json> =>
   JSON.parse((await recording()).blockText(height) ?? '') as Json
 
-/** The object at a path, to be changed in place. */
+/** The object at a path, for changes in place. */
 const at = (answer: Json, path: readonly (string | number)[]): Record<string | number, unknown> =>
   path.reduce<unknown>((value, key) => (value as Record<string | number, unknown>)[key], answer) as Record<
     string | number,
@@ -55,19 +55,19 @@ const TEXTS: readonly (readonly [path: readonly (string | number)[], key: string
     [[...TX, 'tx_receipt', 'receipts', 0], 'content', OF_EXECUTION.most],
   ]
 
-/** A path as messages write it. */
+/** A path in the form of error messages. */
 const shownPath = (path: readonly (string | number)[]): string =>
   path
     .map(key => (typeof key === 'number' ? `[${key}]` : `.${key}`))
     .join('')
     .slice(1)
 
-describe('bounds of a block a node gives', () => {
+describe('bounds of a block that a node returns', () => {
   for (const [path, key, most] of TEXTS)
     test(`${shownPath([...path, key])}: ${most} characters are accepted, one more is refused by its name`, async () => {
       const answer = await answerOf()
       at(answer, path)[key] = 'x'.repeat(most)
-      // A receipt names its transaction.
+      // A receipt contains the hash of its transaction.
       if (path.includes('transactions') && key === 'hash')
         Object.assign(at(answer, [...path, 'tx_receipt']), { tx_hash: 'x'.repeat(most) })
       expect(refused(JSON.stringify(answer))).toBeUndefined()
@@ -133,7 +133,7 @@ describe('bounds of a block a node gives', () => {
     expect(refused(JSON.stringify(answer))).toContain('ram_usage: 65537 payers are more than 65536')
   })
 
-  test('block.info: as long as a list of transactions may be, and no longer', async () => {
+  test('block.info: may be as long as a list of transactions, and no longer', async () => {
     const answer = await answerOf()
     at(answer, ['block'])['info'] = { batch: 'x'.repeat(INFO.most - '{"batch":""}'.length) }
     expect(refused(JSON.stringify(answer))).toBeUndefined()
@@ -141,7 +141,7 @@ describe('bounds of a block a node gives', () => {
     expect(refused(JSON.stringify(answer))).toStartWith('block.info: ')
   })
 
-  test('genesis alone may bring actions longer than a transaction', async () => {
+  test('only genesis may contain actions longer than a transaction', async () => {
     const answer = await answerOf(0)
     const action = at(answer, ['block', 'transactions', 0, 'actions', 0])
     action['data'] = 'x'.repeat(IN_TRANSACTION.most + 1)
@@ -150,11 +150,11 @@ describe('bounds of a block a node gives', () => {
     expect(refused(JSON.stringify(answer))).toContain('.data: ')
   })
 
-  test('an answer nested 33 deep is refused wherever that is, 32 are taken', async () => {
+  test('an answer nested 33 deep is refused anywhere, an answer nested 32 deep is accepted', async () => {
     const text = JSON.stringify(await answerOf())
     const nested = (depth: number) =>
       text.replace('"info":null', `"info":${'['.repeat(depth)}${']'.repeat(depth)}`)
-    // Two brackets are open already where the info of a block stands.
+    // The info of a block is already inside two brackets.
     expect(refused(nested(DEPTH.most - 2))).toBeUndefined()
     for (const depth of [DEPTH.most - 1, 50_000, 5_000_000])
       expect(refused(nested(depth))).toBe(
@@ -164,7 +164,7 @@ describe('bounds of a block a node gives', () => {
       expect(refused(broken)).toContain('are more than 32')
   })
 
-  test('raw heads: texts that are longer than 32 bytes, a key or an info are refused', () => {
+  test('raw heads: texts longer than 32 bytes, a key or an info are refused', () => {
     const head = {
       version: '1',
       parentHash: '',

@@ -13,7 +13,7 @@ const blockAt = async (height: number): Promise<Block> => {
   return loaded.block
 }
 
-test('checkBlock, checkBaseTransaction: every recorded block is whole and follows its parent', async () => {
+test('checkBlock, checkBaseTransaction: every recorded block is valid and follows its parent', async () => {
   let parent: Block | undefined
   for (const { block } of await recordedBlocks()) {
     checkBlock(block, { parentHash: parent?.hash, height: (parent?.height ?? -1) + 1 })
@@ -91,14 +91,17 @@ const BROKEN: readonly (readonly [string, (block: Block) => Block, RegExp])[] = 
     /^Block 1201: first transaction is published by "admin", not by base\.iost\.$/,
   ],
 ]
-test.each(BROKEN)('checkBlock: %s is noticed', async (_, change, message) => {
+test.each(BROKEN)('checkBlock: %s is detected', async (_, change, message) => {
   const parent = await blockAt(1200)
   const block = await blockAt(1201)
   checkBlock(block, { parentHash: parent.hash, height: 1201 })
   expect(() => checkBlock(change(block), { parentHash: parent.hash, height: 1201 })).toThrow(message)
 })
 
-/** A recorded block as if the message of a transaction had ended within a letter, and as the node's JSON shows that. */
+/**
+ * A recorded block whose message of a transaction ends within a character, and the block as the node's JSON
+ * shows it.
+ */
 const withLostBytes = async () => {
   const message = `cut \udce6\udc96`
   const change = (tx: Transaction): Transaction => ({ ...tx, receipt: { ...tx.receipt, message } })
@@ -110,7 +113,7 @@ const withLostBytes = async () => {
   return { made, shown, lost: new Map(made.transactions.slice(1, 2).map(tx => [1, tx.receipt] as const)) }
 }
 
-/** A block with the roots and the hash that its parts have. */
+/** A block with the roots and the hash recomputed from its parts. */
 const rerooted = (block: Block): Block => {
   const hashes = block.transactions.map(({ hash }) => hashBytes(hash) ?? new Uint8Array())
   const leaves = block.transactions.map(
@@ -134,7 +137,7 @@ const rerooted = (block: Block): Block => {
   }
 }
 
-test('checkBlock: a receipt that lost bytes is proved by those of the raw block, and no other one is', async () => {
+test("checkBlock: a receipt with lost bytes is proved by the raw block's receipt, and no other receipt is", async () => {
   const { made, shown, lost } = await withLostBytes()
   expect(() => checkBlock(shown, { parentHash: shown.parentHash })).toThrow('merkle root of its receipts')
   expect(lossyReceipts(shown)).toEqual([1])
@@ -149,7 +152,7 @@ test('checkBlock: a receipt that lost bytes is proved by those of the raw block,
   )
 })
 
-test('checkBlock: what the JSON shows of a receipt that lost bytes must be the rest of the raw one', async () => {
+test('checkBlock: the JSON of a receipt with lost bytes must match the raw receipt in everything else', async () => {
   const { shown, lost } = await withLostBytes()
   for (const change of [
     { message: 'cut \ufffdx' },
@@ -166,7 +169,7 @@ test('checkBlock: what the JSON shows of a receipt that lost bytes must be the r
   }
 })
 
-test('checkBlock: U+FFFD in the text of a transaction excuses nothing', async () => {
+test('checkBlock: U+FFFD in the text of a transaction excuses no difference', async () => {
   const forged = withTransaction(
     withTransaction(await blockAt(1201), 1, tx => ({
       ...tx,
@@ -187,7 +190,7 @@ const HEADS: readonly (readonly [string, Partial<Block>])[] = [
   ['orig_info', { origInfo: '{ }' }],
   ['hash', { hash: OTHER }],
 ]
-test.each(HEADS)('checkBlock: another %s is noticed by the hash', async (_, change) => {
+test.each(HEADS)('checkBlock: another %s is detected by the hash', async (_, change) => {
   const block = await blockAt(1201)
   expect(() => checkBlock({ ...block, ...change }, { parentHash: block.parentHash })).toThrow(
     /^Block 1201: its head does not have the hash \w+\.$/,
@@ -207,7 +210,7 @@ const BASE: readonly (readonly [string, Partial<Transaction>])[] = [
   ['limits', { amountLimit: [{ token: '*', value: 'unlimited' }] }],
 ]
 test.each(BASE)(
-  'checkBlock: another %s of the base transaction is noticed by its hash',
+  'checkBlock: another %s of the base transaction is detected by its hash',
   async (_, change) => {
     const block = await blockAt(1201)
     expect(() =>
@@ -219,7 +222,7 @@ test.each(BASE)(
   },
 )
 
-test('checkBlock: info of older years counts by the forms it had', async () => {
+test('checkBlock: info is hashed in the forms that older nodes used', async () => {
   const block = await blockAt(1201)
   const head = {
     version: 1n,
@@ -243,7 +246,7 @@ test('checkBlock: info of older years counts by the forms it had', async () => {
   }
 })
 
-test('checkBaseTransaction: another witness or other gas of the parent is noticed', async () => {
+test('checkBaseTransaction: another witness or other gas of the parent is detected', async () => {
   const [parent, block] = [await blockAt(1200), await blockAt(1201)]
   expect(() => checkBaseTransaction(block, { ...parent, witness: 'x' })).toThrow(
     /^Block 1201: base transaction says witness \w+ and gas [0-9]+ of its parent, block 1200 has x and [0-9]+\.$/,
@@ -261,7 +264,7 @@ test('checkBaseTransaction: another witness or other gas of the parent is notice
   }
 })
 
-test('merkleRoot: of every recorded block it is the one in its head', async () => {
+test('merkleRoot: equals the root in the head of every recorded block', async () => {
   const wrong = (await recordedBlocks()).filter(
     ({ block }) =>
       encodeBase58(merkleRoot(block.transactions.map(({ hash }) => hashBytes(hash) ?? new Uint8Array()))) !==
@@ -270,7 +273,7 @@ test('merkleRoot: of every recorded block it is the one in its head', async () =
   expect(wrong).toEqual([])
 })
 
-test('merkleRoot: none, one, and a missing right node', () => {
+test('merkleRoot: handles no leaf, one leaf and a missing right node', () => {
   const [a, b, c] = [new Uint8Array([1]), new Uint8Array([2]), new Uint8Array([3])]
   expect(merkleRoot([])).toEqual(new Uint8Array())
   expect(merkleRoot([a])).toEqual(sha3OfPair(a, a))

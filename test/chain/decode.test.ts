@@ -11,7 +11,7 @@ import { decodeTransaction } from '#chain/decode-transaction.ts'
 
 const textOf = async (height: number): Promise<string> => (await recording()).blockText(height) ?? ''
 
-test('decodeBlock: every recorded block says what the node said', async () => {
+test("decodeBlock: every recorded block has the values of the node's answer", async () => {
   const { blockText } = await recording()
   const different: number[] = []
   for (const { block } of await recordedBlocks()) {
@@ -62,19 +62,19 @@ test('decodeBlock: every recorded block says what the node said', async () => {
   expect(different).toEqual([])
 })
 
-test('decodeTransaction: a stored body gives the transaction again', async () => {
+test('decodeTransaction: restores the transaction from a stored body', async () => {
   const transactions = (await recordedBlocks()).slice(2390, 2440).flatMap(({ block }) => block.transactions)
   expect(transactions.map(({ body }) => decodeTransaction(body))).toEqual(transactions)
 })
 
-test('decodeBlock: without complete there are no transactions, and the count stays', async () => {
+test('decodeBlock: without complete there are no transactions, but their count', async () => {
   const text = (await rpcAnswers()).get('GET /getBlockByNumber/1200/false') ?? ''
   const whole = decodeBlock(await textOf(1200))
   expect(decodeBlock(text)).toEqual({ ...whole, transactions: [] })
   expect(whole.txCount).toBe(20)
 })
 
-test('decodeBlockTransactions: the blocks of a bulk answer, transactions without actions missing', async () => {
+test('decodeBlockTransactions: reads the blocks of a bulk answer, which lacks transactions without actions', async () => {
   const text =
     (await rpcAnswers()).get('POST /getBlockTxsByContract {"from_block":2425,"to_block":2525}') ?? ''
   expect(decodeBlockTransactions(text)).toEqual(
@@ -96,14 +96,14 @@ test.each([
   const changed = text.replace('"block_number"', written)
   expect(changed).not.toBe(text)
   expect(decodeBlockTransactions(changed)).toEqual([...decodeBlockTransactions(text)])
-  // Escapes are kept as they are written, so the text is taken from its place.
+  // Escapes are kept as written, so the text must be cut out of the answer.
   const escape = (written: string): string => written.replaceAll('"SUCCESS"', '"\\u0053UCCESS"')
   const bodiesOf = (answer: string): readonly string[] =>
     decodeBlockTransactions(answer).flatMap(({ transactions }) => transactions.map(({ body }) => body))
   expect(bodiesOf(escape(changed))).toEqual(bodiesOf(text).map(escape))
 })
 
-test('decodeBlock: what older nodes wrote is understood', async () => {
+test('decodeBlock: answers of older nodes are understood', async () => {
   const text = await textOf(1)
   const old = text
     .replace('"info":null, "orig_info":""', '"info":{"mode": 0, "thread":0, "batch_index":[ ]}')
@@ -117,11 +117,11 @@ test('decodeBlock: what older nodes wrote is understood', async () => {
     info: '{"mode":0,"thread":0,"batch_index":[]}',
     transactions: today.transactions.map(tx => ({ ...tx, body: '' })),
   })
-  // No hash covers it, so it is not kept; what older nodes leave out is not made up.
+  // The field is covered by no hash, so it is not kept. A field that older nodes omit is not invented.
   expect(transaction?.body).toBe(today.transactions[0]?.body.replace('"referred_tx":"",', '') ?? '')
 })
 
-test("decodeBlock: payers with any names stay in the node's order", async () => {
+test("decodeBlock: payers with any names keep the node's order", async () => {
   const text = (await textOf(1)).replace(
     '"ram_usage":{}',
     '"ram_usage":{"zz_zz":"1", "12345":"-67", "__proto__":"9223372036854775807", "00000":"-9223372036854775808"}',
@@ -146,7 +146,7 @@ test.each(GAS)('decodeBlock: gas usage %s is kept as an integer × 100', async (
   expect(decodeBlock(text).transactions[0]?.receipt.gasUsage).toBe(gas)
 })
 
-/** Changes of block 1's answer, and what is said of them. */
+/** Changes of block 1's answer, and the error message for each. */
 const WRONG: readonly (readonly [string | RegExp, string, string])[] = [
   ['"number":"1"', '"number":1', 'block.number: 1 is not an integer in a string.'],
   ['"number":"1"', '"number":"-1"', 'block.number: "-1" is not a count below 2^53.'],
@@ -210,17 +210,17 @@ const WRONG: readonly (readonly [string | RegExp, string, string])[] = [
   ],
   [/$/, '}', 'getBlockByNumber: 1102 characters that are not JSON.'],
 ]
-test.each(WRONG)('decodeBlock: %s as %s is named', async (from, to, message) => {
+test.each(WRONG)('decodeBlock: %s as %s is refused with a message', async (from, to, message) => {
   const text = (await textOf(1)).replace(from, to)
   expect(() => decodeBlock(text)).toThrow(message)
 })
 
-test('decodeBlock: a long wrong value is cut in the message', async () => {
+test('decodeBlock: a long wrong value is shortened in the message', async () => {
   const text = (await textOf(1)).replace('"witness":"', `"witness":["${'x'.repeat(200)}"], "x":"`)
   expect(() => decodeBlock(text)).toThrow(`block.witness: ["${'x'.repeat(78)}… is not a text.`)
 })
 
-test('decodeChainInfo: heights and times without loss', async () => {
+test('decodeChainInfo: reads heights and times without loss', async () => {
   const text = (await rpcAnswers()).get('GET /getChainInfo') ?? ''
   expect(decodeChainInfo(text).headTime).toBe(1795249532500320384n)
   expect(() => decodeChainInfo(text.replace('"lib_block":"4851"', '"lib_block":4851'))).toThrow(
@@ -228,7 +228,7 @@ test('decodeChainInfo: heights and times without loss', async () => {
   )
 })
 
-test('decodeContract: every recorded contract says what the node said', async () => {
+test("decodeContract: every recorded contract has the values of the node's answer", async () => {
   const texts = [...(await rpcAnswers())]
     .filter(([call]) => call.startsWith('GET /getContract/'))
     .map(([, text]) => text)

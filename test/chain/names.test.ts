@@ -79,12 +79,12 @@ const ROWS: readonly Row[] = [
 ]
 
 for (const [predicate, yes, no] of ROWS)
-  test(`${predicate.name}: accepted and refused names`, () => {
+  test(`${predicate.name}: accepts and refuses names`, () => {
     expect(yes.filter(text => !predicate(text))).toEqual([])
     expect(no.filter(predicate)).toEqual([])
   })
 
-test('names: everything that exists on the recorded chain is taken', async () => {
+test('names: all names of the recorded chain are accepted', async () => {
   const { accounts, tokens, contracts, balances, producerKeys } = await oracle()
   expect([...accounts.keys()].filter(name => name !== 'deadaddr' && !isAccountName(name))).toEqual([])
   expect([...tokens.keys()].filter(symbol => !isTokenSymbol(symbol))).toEqual([])

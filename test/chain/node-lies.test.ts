@@ -5,17 +5,17 @@ import { checkBlock } from '#chain/check.ts'
 import { uncut } from '#chain/receipt-hash.ts'
 import { decodeBlock } from '#chain/decode.ts'
 
-// What a node may write so that every hash still fits, and yet it says something else.
+// A node may write answers whose hashes all match although their meaning differs.
 
 const HEIGHT = 1201
 const truth = async (): Promise<string> => (await recording()).blockText(HEIGHT) ?? ''
-/** The text with one place written differently, which must be there. */
+/** The text with one place changed. The place must exist. */
 const altered = (text: string, from: string | RegExp, to: string): string => {
   const other = text.replace(from, to)
   expect(other).not.toBe(text)
   return other
 }
-/** The message of what a block is refused with; undefined: it is taken. */
+/** The error message for a block; undefined: the block is accepted. */
 const refused = (text: string): string | undefined => {
   try {
     checkBlock(decodeBlock(text), { parentHash: undefined, height: HEIGHT })
@@ -27,27 +27,27 @@ const refused = (text: string): string | undefined => {
   }
 }
 
-describe('a lying node: half characters', () => {
+describe('a lying node: halves of surrogate pairs', () => {
   test.each(['\\ud800', '\\uDCC3\\udca9', '\\ude00\\ud83d', '\\ud83dx'])('%s is refused', async half => {
     expect(refused(altered(await truth(), '"message":""', `"message":"${half}"`))).toMatch(
       /^getBlockByNumber: "\\\\u[dD]\w{3}" is not a whole character, and nodes write no other\.$/,
     )
   })
-  test('whole characters are accepted, and so are texts that only look like half of one', async () => {
+  test('whole characters are accepted, and so are texts that only resemble half of a pair', async () => {
     for (const whole of ['\\ud83d\\ude00', '\\\\ud800', '\\\\\\ud83d\\ude00', '\ufffd'])
       expect(decodeBlock(altered(await truth(), '"message":""', `"message":"${whole}"`)).height).toBe(HEIGHT)
   })
 })
 
-describe('a lying node: what would be hashed as something else', () => {
-  test('a referred transaction that is no base58 is not hashed as if there were none', async () => {
+describe('a lying node: values that would be hashed as something else', () => {
+  test('a referred transaction that is not base58 is refused, not hashed as a missing one', async () => {
     const text = await truth()
     for (const at of [/"referred_tx":""/, /"referred_tx":""(?!.*"referred_tx":"")/])
       expect(refused(altered(text, at, '"referred_tx":"0OIl"'))).toMatch(
         /referred_tx: "0OIl" is not base58\.$/,
       )
   })
-  test('a chain id of 32 bits is hashed, not thrown over; none is below 0', async () => {
+  test('a chain id of 32 bits is hashed without an error; a negative chain id is refused', async () => {
     const text = await truth()
     expect(refused(altered(text, '"chain_id":1020', '"chain_id":4294967295'))).toMatch(/base transaction/)
     expect(refused(altered(text, '"chain_id":1020', '"chain_id":-276'))).toMatch(
@@ -56,7 +56,7 @@ describe('a lying node: what would be hashed as something else', () => {
   })
 })
 
-describe('a lying node: what JSON allows to be written besides', () => {
+describe('a lying node: variations that JSON allows', () => {
   const LIES: readonly (readonly [string, string | RegExp, string])[] = [
     ['a name twice', '"publisher":"base.iost"', '"publisher":"admin", "publisher":"base.iost"'],
     ['a name in escapes', '"publisher":"base.iost"', '"\\u0070ublisher":"base.iost"'],
@@ -74,7 +74,7 @@ describe('a lying node: what JSON allows to be written besides', () => {
   })
 })
 
-/** A recorded block in whose text something stands. */
+/** A recorded block whose text matches a pattern. */
 const recordedWith = async (what: string | RegExp): Promise<readonly [number, string]> => {
   const chain = await recording()
   for (const { block } of await recordedBlocks()) {
@@ -101,7 +101,7 @@ describe('a lying node: a message that seems cut costs a bounded time', () => {
     })
     return tried
   }
-  test('every beginning of a character behind a short message, a few behind a long one, none behind the longest', () => {
+  test('every start of a character is tried for a short message, a few for a long one, none for the longest', () => {
     expect(triedFor('short \ufffd')).toBe(51 + 21 * 64 + 5 * 64 * 64)
     expect(triedFor(`${'x'.repeat(500_000)}\ufffd\ufffd\ufffd`)).toBeLessThan(140)
     expect(triedFor('not cut')).toBe(0)

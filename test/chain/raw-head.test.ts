@@ -3,7 +3,7 @@ import { recordedBlocks, rpcAnswers } from '#test/support/nodes/recording.ts'
 import { encodeBase58 } from '#chain/base58.ts'
 import { decodeRawHeads, headHash } from '#chain/head.ts'
 
-test("headHash: of every recorded head it is the block's hash", async () => {
+test('headHash: of every recorded head is the hash of its block', async () => {
   const blocks = await recordedBlocks()
   const heads = [...(await rpcAnswers())]
     .filter(([call]) => call.startsWith('POST /getBlockHeaderByRange'))
@@ -25,6 +25,6 @@ const ANSWERS: readonly (readonly [string, string])[] = [
   ],
   ['<html>', 'getBlockHeaderByRange: 6 characters that are not JSON.'],
 ]
-test.each(ANSWERS)('decodeRawHeads: %s is named', (text, message) => {
+test.each(ANSWERS)('decodeRawHeads: %s is refused with a message', (text, message) => {
   expect(() => decodeRawHeads(text)).toThrow(message)
 })

@@ -10,7 +10,7 @@ const genesis = async (): Promise<Block> => {
   return first.block
 }
 
-test('contractsToAskIn: those of genesis in its order, none after it on the recorded chain', async () => {
+test('contractsToAskIn: names the contracts of genesis in order, and none in later blocks of the recorded chain', async () => {
   const found = (await recordedBlocks()).map(({ block }) => contractsToAskIn(block))
   expect(found[0]).toEqual([
     'token.iost',
@@ -29,7 +29,7 @@ test('contractsToAskIn: those of genesis in its order, none after it on the reco
   expect(found.slice(1).flat()).toEqual([])
 })
 
-test('contractsToAskIn: updateNativeCode counts when it succeeded, each contract once, nothing else', async () => {
+test('contractsToAskIn: names each contract of a successful updateNativeCode once, and nothing else', async () => {
   const block = await genesis()
   const [transaction] = block.transactions
   if (transaction === undefined) throw new Error('Genesis has no transaction.')
@@ -59,7 +59,7 @@ test('contractsToAskIn: updateNativeCode counts when it succeeded, each contract
   expect(contractsToAskIn(failed)).toEqual([])
 })
 
-test('contractsToAskIn: a contract that a contract had deployed is named by a return, by RAM or by a receipt of its own', () => {
+test('contractsToAskIn: finds a contract deployed by a contract in a return, in RAM usage or in its own receipt', () => {
   const make = (told: (id: string) => Parameters<typeof transaction>[0], contract = 'ContractFactory') => {
     const { hash } = transaction({ actions: [action(`${contract}/make`, [])] })
     const id = `Contract${hash}`

@@ -17,7 +17,7 @@ const damage = (folder: CliFolder, sql: string): void => {
   database.close()
 }
 
-test('verify, repair: name what differs, tell first, put it right, leave nothing behind', async () => {
+test('verify, repair: differences are named, shown by a dry run, repaired, and nothing is left behind', async () => {
   const node = await replayed(HEIGHT)
   await using folder = await cliFolder()
   expect((await folder.run(['load', '--once', '--node', node.url])).code).toBe(0)
@@ -46,7 +46,7 @@ test('verify, repair: name what differs, tell first, put it right, leave nothing
   ])
   expect((await folder.run(['verify'])).code).toBe(3)
 
-  // A loader of this very process: it holds the store for certain.
+  // A loader in this process certainly holds the store.
   const store = openSqlite({ path: join(folder.path, 'data/iostlens.sqlite') })
   const identity = await store.identity()
   const writer = identity === undefined ? undefined : await store.takeOver(identity)
@@ -55,7 +55,7 @@ test('verify, repair: name what differs, tell first, put it right, leave nothing
   await writer?.release()
   await store.close()
 
-  // What one that was killed left behind goes with the next one.
+  // A folder that a killed repair left behind is removed by the next one.
   await mkdir(join(folder.path, 'data/audit-killed'))
   const repaired = await folder.run(['repair', '--json'])
   const { whole: isWhole, totals } = JSON.parse((await folder.run(['verify', '--json'])).out)
@@ -90,9 +90,9 @@ test('verify, repair: name what differs, tell first, put it right, leave nothing
   expect((await folder.run(['verify', '--node', node.url, '--node-timeout', '200ms'])).code).toBe(75)
 })
 
-test('verify: leaves the folder alone in which a migration is at work', async () => {
+test('verify: does not touch the folder of a running migration', async () => {
   const node = await replayed(20)
-  // Answers nothing: the migration waits for it with its folder open.
+  // This node never answers, so the migration waits for it with its folder open.
   using hung = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
@@ -114,7 +114,7 @@ test('verify: leaves the folder alone in which a migration is at work', async ()
   await migration.ended
 })
 
-test('verify: names what the store says of itself and is not so', async () => {
+test("verify: names false values in the store's published record and identity", async () => {
   const node = await replayed(HEIGHT)
   await using folder = await cliFolder()
   expect((await folder.run(['load', '--once', '--node', node.url])).code).toBe(0)
@@ -142,15 +142,15 @@ test('verify: names what the store says of itself and is not so', async () => {
   ])
 })
 
-/** Its last blocks have transactions, and those of the other end have others. */
+/** The last blocks up to here have transactions. Those of the forked chain have different ones. */
 const FORKED = 759
 
-test('load, repair: another end of the chain is refused with the command that helps, which takes it back', async () => {
+test('load, repair: a store with another end of the chain is refused with the command that undoes it', async () => {
   const node = await replayed(FORKED)
   await using folder = await cliFolder()
   const store = openSqlite({ path: join(folder.path, 'data/iostlens.sqlite') })
   const forked = await forkedChain(FORKED, 2)
-  // The batch of the orphans holds blocks that are right.
+  // The batch with the orphans also contains correct blocks.
   const ends = [0, 700, 750, FORKED + 1]
   const runs = ends.slice(1).map((to, at) => forked.slice(ends[at], to))
   await commitRuns(store, runs, { lib: FORKED })
@@ -175,7 +175,7 @@ test('load, repair: another end of the chain is refused with the command that he
   await node.stop()
 })
 
-test('verify: nothing loaded is to be tried again', async () => {
+test('verify: exits with 75 (retry later) if nothing is loaded', async () => {
   await using folder = await cliFolder()
   const nothing = await folder.run(['verify'])
   expect([nothing.code, nothing.out, nothing.err]).toEqual([

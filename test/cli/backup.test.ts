@@ -4,16 +4,16 @@ import { join } from 'node:path'
 import { cliFolder } from '../support/processes/cli-process.ts'
 import { replayed } from '../support/stores/loading.ts'
 
-/** As much of the chain as is loaded while two copies are made of it. */
+/** The part of the chain that is loaded while two copies are made. */
 const HEIGHT = 1_500
 
-test('backup: copies of a store that is loaded and served are whole; restored, one is loaded on and verified', async () => {
+test('backup: copies of a store during load and service are whole; a restored copy is loaded further and verified', async () => {
   await using folder = await cliFolder()
   await using node = await replayed(HEIGHT)
   const key = (await folder.run(['keys', 'add', 'kept'])).out.trim().split('\n').at(-1) ?? ''
   const up = folder.start(['up', '--node', node.url, '--listen', '127.0.0.1:0'])
   await up.firstLine
-  // While the chain is loaded from its first block to its last; the first ones may find nothing yet.
+  // The chain is being loaded from its first to its last block. The first copies may find nothing loaded yet.
   const copies: string[] = []
   for (let number = 0; copies.length < 2; number++) {
     const { code, out, err } = await folder.run(['backup', `copy-${number}.sqlite`])
@@ -57,7 +57,7 @@ test('backup: copies of a store that is loaded and served are whole; restored, o
   expect([response.status, response.headers.get('x-block-height')]).toEqual([200, String(HEIGHT)])
 })
 
-test('backup: nothing is replaced, an empty store and a missing folder are refused, leftovers go', async () => {
+test('backup: files are never replaced, an empty store and a missing folder are refused, leftovers are removed', async () => {
   await using folder = await cliFolder()
   await using node = await replayed(30)
   expect(await folder.run(['backup', 'copy.sqlite'])).toMatchObject({ code: 2 })

@@ -9,7 +9,7 @@ import { replayed } from '../support/stores/loading.ts'
 
 const lastLine = (text: string): string => text.trimEnd().split('\n').at(-1) ?? ''
 
-test('cli: answers go to stdout, errors to stderr, and the exit code tells them apart', async () => {
+test('cli: answers go to stdout, errors to stderr, and the exit code distinguishes them', async () => {
   await using folder = await cliFolder()
   const [fine, wrong] = await Promise.all([folder.run(['--help']), folder.run(['lod'])])
   expect([fine.code, fine.err, fine.out.startsWith('iostlens loads')]).toEqual([0, '', true])
@@ -20,7 +20,7 @@ test('cli: answers go to stdout, errors to stderr, and the exit code tells them 
   })
 })
 
-test('cli: a reader that goes away is no fault', async () => {
+test('cli: a closed output pipe is no error', async () => {
   await using folder = await cliFolder()
   const main = join(ROOT, 'src/main.ts')
   const pipe = `set -o pipefail; "${process.execPath}" "${main}" indices print --store http://127.0.0.1:1/x | head -n 1`
@@ -31,7 +31,7 @@ test('cli: a reader that goes away is no fault', async () => {
   expect([await new Response(child.stdout).text(), await child.exited]).toEqual(['{\n', 0])
 })
 
-test('keys: created, listed, accepted by a running service, revoked', async () => {
+test('keys: a key is created, listed, accepted by a running service, and revoked', async () => {
   await using folder = await cliFolder()
   const added = await folder.run(['keys', 'add', 'my wallet', '--per-second', '100000', '--expires=1d'])
   const key = lastLine(added.out)
@@ -48,11 +48,11 @@ test('keys: created, listed, accepted by a running service, revoked', async () =
   const service = folder.start(['serve', '--listen', '127.0.0.1:0'])
   const url = await service.firstLine
   const ask = async () => (await fetch(`${url}/api/?module=base&action=get-overview&apikey=${key}`)).status
-  // Let in, and told that nothing is loaded.
+  // The key is accepted, but nothing is loaded.
   expect(await ask()).toBe(503)
 
   expect(await folder.run(['keys', 'revoke', id])).toEqual({ code: 0, out: `Revoked key ${id}.\n`, err: '' })
-  // A running service reads the list once a second.
+  // A running service reads the list of keys once a second.
   let status = await ask()
   while (status === 503) status = await ask()
   expect(status).toBe(403)
@@ -61,7 +61,7 @@ test('keys: created, listed, accepted by a running service, revoked', async () =
   expect((await folder.run(['keys', 'list'])).out).toContain(' revoked ')
 })
 
-test('keys: an id that does not exist and a plan that cannot be are bad usage', async () => {
+test('keys: an unknown id and an invalid plan are usage errors', async () => {
   await using folder = await cliFolder()
   expect(await folder.run(['keys', 'add', ' '])).toMatchObject({ code: 2, out: '' })
   expect(await folder.run(['keys', 'add', 'x', '--per-second', '0'])).toMatchObject({ code: 2, out: '' })
@@ -73,7 +73,7 @@ test('keys: an id that does not exist and a plan that cannot be are bad usage', 
   })
 })
 
-test('keys: adding one creates the store that does not exist, and says so', async () => {
+test('keys: adding a key creates a missing store, and reports that', async () => {
   await using folder = await cliFolder()
   const created = 'Created the store sqlite:data/iostlens.sqlite: it did not exist.\n'
   const [first, second] = [await folder.run(['keys', 'add', 'x']), await folder.run(['keys', 'add', 'y'])]
@@ -83,7 +83,7 @@ test('keys: adding one creates the store that does not exist, and says so', asyn
 })
 
 test.each(['keys list', 'keys revoke x', 'indices merge'])(
-  'a store that does not exist: %s refuses, names the store and creates none',
+  'a missing store: %s refuses, names the store and creates none',
   async command => {
     await using folder = await cliFolder()
     const { code, out, err } = await folder.run([...command.split(' '), '--store', 'sqlite:typo.sqlite'])
@@ -94,7 +94,7 @@ test.each(['keys list', 'keys revoke x', 'indices merge'])(
   },
 )
 
-test('indices: check names what is missing, create adds it, another mapping stops every command', async () => {
+test('indices: check names missing indices, create adds them, another mapping stops every command', async () => {
   await using folder = await cliFolder()
   const store = join(folder.path, 'data', 'iostlens.sqlite')
   const missing = await folder.run(['indices', 'check'])
@@ -142,7 +142,7 @@ test('indices: the embedded store has nothing to merge', async () => {
   ]).toEqual([0, true])
 })
 
-test('load: in two runs, with status between', async () => {
+test('load: two runs continue each other, and status reports the progress', async () => {
   await using folder = await cliFolder()
   expect(await folder.run(['status'])).toMatchObject({ code: 75, err: '' })
   await using node = await replayed(200)
@@ -173,7 +173,7 @@ test('load: in two runs, with status between', async () => {
     },
   ])
 
-  // A hole is found.
+  // Status detects a missing block.
   const database = new Database(join(folder.path, 'data', 'iostlens.sqlite'))
   database.run('DELETE FROM "blocks" WHERE "height" = 77')
   database.close()
@@ -185,7 +185,7 @@ test('load: in two runs, with status between', async () => {
   ])
 })
 
-test('up: loads, serves, shows what to try, and goes on when it is started again', async () => {
+test('up: loads, serves, prints example calls, and continues after a restart', async () => {
   await using folder = await cliFolder()
   await using node = await replayed(150)
   const args = ['up', '--node', node.url, '--listen', '127.0.0.1:0', '--test-key', 'try-it']
@@ -203,7 +203,7 @@ test('up: loads, serves, shows what to try, and goes on when it is started again
   }
 })
 
-test('up: its examples work', async () => {
+test('up: the printed examples work', async () => {
   await using folder = await cliFolder()
   await using node = await replayed(150)
   const args = ['up', '--node', node.url, '--listen', '127.0.0.1:0', '--test-key', 'try-it']
@@ -212,7 +212,7 @@ test('up: its examples work', async () => {
   const url = await service.firstLine
   const examples = urlsOf(service.said())
   expect([examples.length, examples.every(example => example.startsWith(url))]).toEqual([7, true])
-  // The shared key's plan is too narrow for all of them at once.
+  // The shared key has too low a limit for all examples at once.
   const key = lastLine((await folder.run(['keys', 'add', 'x'])).out)
   const calls = [examples[0] ?? '', ...examples.map(example => example.replace('try-it', key))]
   for (const call of calls) expect([call, (await fetch(call)).status]).toEqual([call, 200])

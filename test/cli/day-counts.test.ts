@@ -4,7 +4,7 @@ import { usageIn } from '#store/sqlite/usage.ts'
 import { until } from '#test/support/wait.ts'
 import { cliFolder } from '../support/processes/cli-process.ts'
 
-test('keys: the requests of today count after a restart, also after a SIGKILL', async () => {
+test('keys: the requests of the current day still count after a restart, also after a SIGKILL', async () => {
   await using folder = await cliFolder()
   const added = await folder.run(['keys', 'add', 'wallet', '--per-second', '100', '--per-day', '3'])
   const key = added.out.trimEnd().split('\n').at(-1) ?? ''
@@ -17,7 +17,7 @@ test('keys: the requests of today count after a restart, also after a SIGKILL', 
     }
     return { service, ask }
   }
-  // Without a node each allowed call is 503.
+  // Without a node, each call within the limit gets 503.
   const first = await start()
   expect(await first.ask()).toEqual([503, '3', '2'])
   const usage = usageIn(join(folder.path, 'data', 'usage.sqlite'))

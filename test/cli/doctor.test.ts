@@ -10,7 +10,7 @@ import { cliFolder } from '../support/processes/cli-process.ts'
 import { ask } from '../support/stores/ask-elastic.ts'
 import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
 
-test('doctor: a store, its node, and what is wrong about them, by exit code', async () => {
+test('doctor: reports a store, its node and their faults, with an exit code', async () => {
   await using node = await startFaultyNode(undefined, 50)
   await using folder = await cliFolder()
   const empty = await folder.run(['doctor'])
@@ -47,7 +47,7 @@ const askedOf = (head: number, over: object = {}) => {
 const said = (findings: Awaited<ReturnType<typeof askedOf>>) =>
   findings.filter(({ is }) => is !== 'ok').map(({ is, what }) => `${is}: ${what}`)
 
-test('doctor: clock, chain and calls of a node', async () => {
+test('doctor: checks the clock, chain and calls of a node', async () => {
   const hashes = (at: string) => ({ blockHash: async (height: number) => (height === 0 ? 'g' : at) })
   const old = said(await askedOf(NOW - 31_000, hashes('ours')))
   expect(old[0]).toBe("warning: The head block of spoken is 31 seconds old by this machine's clock")
@@ -59,7 +59,7 @@ test('doctor: clock, chain and calls of a node', async () => {
   expect(foreign[0]).toBe('wrong: spoken serves another chain than the store holds: genesis block x, not g')
 })
 
-test('doctor: few files and little memory are warnings with what helps', () => {
+test('doctor: a low file limit and little memory are warnings with a remedy', () => {
   const poor = checkMachine({ openFiles: 1_024, memory: 2_000_000_000, freeMemory: 500_000_000 })
   expect(poor.map(({ is, what }) => [is, what])).toEqual([
     ['warning', 'The process may open 1024 files'],
@@ -70,7 +70,7 @@ test('doctor: few files and little memory are warnings with what helps', () => {
   expect(rich.map(({ is }) => is)).toEqual(['ok'])
 })
 
-test('doctor: disks, privileges, blocks and settings of Elasticsearch are told with what helps', () => {
+test('doctor: disks, privileges, blocks and settings of Elasticsearch are reported with a remedy', () => {
   const disk = { server: 'a', freeBytes: 10e9, totalBytes: 100e9 }
   const shown = (over: Partial<Parameters<typeof checkServer>[0]>) =>
     checkServer({ disks: [], lacks: [], blocked: [], createsIndices: false, ...over })
@@ -100,11 +100,11 @@ test.each([
   ['85%', '-1', 150],
   ['0.9', undefined, 100],
   ['2kb', undefined, 2_048],
-])('doctor: a low watermark of %s, headroom %s', (watermark, headroom, least) => {
+])('doctor: reads a low watermark of %s, headroom %s', (watermark, headroom, least) => {
   expect(leastFree(1_000, { watermark, headroom })).toBe(least)
 })
 
-test.skipIf(elasticsearchUrl() === undefined)('doctor: what Elasticsearch itself says', async () => {
+test.skipIf(elasticsearchUrl() === undefined)('doctor: Elasticsearch returns its report', async () => {
   const { store, url, prefix, destroy } = openTestElastic()
   await store.create()
   const sound = await store.serverReport?.()

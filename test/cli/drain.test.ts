@@ -4,7 +4,7 @@ import { startFaultyNode } from '../support/nodes/faulty-node.ts'
 import { cliFolder } from '../support/processes/cli-process.ts'
 
 test.each([1, 2])(
-  'stop: what waits for a node is refused when the drain is over (%d threads)',
+  'stop: requests that wait for a node are refused at the end of the drain (%d threads)',
   async threads => {
     const waiting = Promise.withResolvers<void>()
     let isAsked = false
@@ -26,7 +26,7 @@ test.each([1, 2])(
     const ask = async (): Promise<Response> => {
       const answer = await fetch(`${url}/rpc/getAccount/admin/true`, { headers })
       if (isAsked || answer.status !== 503) return answer
-      // A node that was late for a probe is asked nothing until the next one.
+      // A node that answered a probe late gets no requests until the next probe.
       await Bun.sleep(50)
       return ask()
     }
@@ -43,16 +43,16 @@ test.each([1, 2])(
   },
 )
 
-test('stop: a service that shares its port says so, and takes its last requests', async () => {
+test('stop: a service that shares its port reports that it is stopping, and answers its last requests', async () => {
   await using folder = await cliFolder()
   await using node = await startFaultyNode(undefined, 60)
   expect((await folder.run(['load', '--once', '--node', node.url])).code).toBe(0)
-  /** What a service answers from its stop until nobody listens any more. */
+  /** The answers of a service from its stop until its port is closed. */
   const lastAnswers = async () => {
     const service = folder.start(['serve', '--listen', '127.0.0.1:0', '--threads', '1', '--reuse-port'])
     const url = await service.firstLine
     expect((await fetch(`${url}/ready`)).status).toBe(200)
-    // A second one without the setting is refused.
+    // A second service without the setting is refused.
     const other = await folder.run(['serve', '--listen', new URL(url).host])
     expect([other.code, other.err]).toEqual([2, expect.stringContaining('is in use')])
     service.kill('SIGTERM')
@@ -66,7 +66,7 @@ test('stop: a service that shares its port says so, and takes its last requests'
     expect((await service.ended).code).toBe(0)
     return answers
   }
-  // It takes them for a second. A machine that stands still for longer lets nobody ask meanwhile: then once more.
+  // The service answers for one more second. If a busy machine let no request through, the test repeats this.
   const answers = await seen(lastAnswers, got => got.length > 0)
   expect(answers[0]).toEqual(['close', 'The service is stopping.'])
 })

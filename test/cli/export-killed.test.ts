@@ -10,7 +10,7 @@ const KEY = 'sharedtestkey'
 let folder: CliFolder
 beforeAll(async () => {
   folder = await cliFolder()
-  // A list of some thousands of rows: more than the plan of the test key lets through at once.
+  // The list has some thousands of rows, more than the test key's plan allows at once.
   await mkdir(join(folder.path, 'data'))
   await copyFile(await loadedFile(), join(folder.path, 'data/iostlens.sqlite'))
 })
@@ -27,7 +27,7 @@ const serve = async () => {
 test.each([
   ['ndjson', 'identity'],
   ['csv', 'gzip'],
-])('serve: killed in the middle of an export, a reader sees an error (%s, %s)', async (format, encoding) => {
+])('serve: a reader of an export sees an error after a kill (%s, %s)', async (format, encoding) => {
   const { ask, kill } = await serve()
   const response = await ask(`/api/token/get-token-tx?token=iost&format=${format}&apikey=${KEY}`, {
     headers: { 'accept-encoding': encoding },
@@ -42,7 +42,7 @@ test.each([
   await expect(rest()).rejects.toThrow()
 })
 
-test('serve: killed in the middle of an export, the client throws after the rows it was sent', async () => {
+test('serve: the client throws after a kill during an export, behind the rows that it received', async () => {
   const { ask, kill } = await serve()
   const client = await clientOf({ ask, key: KEY })
   const rows = client['getTokenTx']?.whole({ token: 'iost' })

@@ -4,7 +4,7 @@ import { cliFolder } from '../support/processes/cli-process.ts'
 
 const lastLine = (text: string): string => text.trimEnd().split('\n').at(-1) ?? ''
 
-test('keys: a key is shown, changed, rotated with a grace, and revoked with all that came after it', async () => {
+test('keys: a key is shown, changed, rotated with a grace period, and revoked with all its successors', async () => {
   await using folder = await cliFolder()
   const run = async (...args: readonly string[]) => {
     const { code, out, err } = await folder.run(['keys', ...args])
@@ -26,7 +26,7 @@ test('keys: a key is shown, changed, rotated with a grace, and revoked with all 
     const response = await fetch(`${url}/usage`, { headers: { 'X-API-Key': with_ } })
     return { status: response.status, data: JSON.parse(await response.text()).data }
   }
-  // Let in; there is no node.
+  // The key is accepted, but there is no node.
   expect([await ask(key), await ask(key)]).toEqual([503, 503])
   for (let times = 0; times < 2; times++)
     expect(await usage(key)).toMatchObject({
@@ -42,7 +42,7 @@ test('keys: a key is shown, changed, rotated with a grace, and revoked with all 
   await until(async () => (await usage(key)).data.today.limit === 700, 50)
 
   const rotated = await run('rotate', id, '--grace', '1d')
-  // A list of keys that was read just before is believed for a moment.
+  // The service may use a list of keys that it read a moment ago.
   await until(async () => (await usage(rotated.last)).status === 200, 50)
   expect([rotated.code, rotated.last === key, await ask(rotated.last), await ask(key)]).toEqual([
     0,
@@ -50,12 +50,12 @@ test('keys: a key is shown, changed, rotated with a grace, and revoked with all 
     503,
     503,
   ])
-  // Both are the same to the plan.
+  // The old and the new key share one plan.
   expect((await usage(rotated.last)).data.today).toMatchObject({ limit: 700, used: 4 })
   expect(await shown()).toMatchObject({ id, name: 'purse', per_day: 700, former_until: [expect.any(String)] })
 
   const again = await run('rotate', id, '--grace', '0s')
-  // Within the plan: five requests a second.
+  // This interval stays within the plan of five requests a second.
   const refused = (with_: string) =>
     seen(
       () => ask(with_),
@@ -82,7 +82,7 @@ test('keys: a key is shown, changed, rotated with a grace, and revoked with all 
   expect((await service.ended).code).toBe(0)
 })
 
-test('keys: what cannot be changed is bad usage, and says why', async () => {
+test('keys: a change that is not possible is a usage error with a reason', async () => {
   await using folder = await cliFolder()
   const added = await folder.run(['keys', 'add', 'x', '--json'])
   const { id } = JSON.parse(lastLine(added.out))

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { cliFolder } from '../support/processes/cli-process.ts'
 
-test('serve: a file of labels that cannot be understood is told with its name, its line and the rule, and nothing is served', async () => {
+test('serve: an invalid labels file is reported with its name, its line and the rule, and nothing is served', async () => {
   await using folder = await cliFolder()
   const path = join(folder.path, 'labels.csv')
   await writeFile(path, 'name,label\nadmin,Some Admin\nAdmin,x\n')

@@ -6,10 +6,10 @@ import { feedEvents } from '../support/processes/feed-client.ts'
 import { commitRuns } from '../support/stores/commit-runs.ts'
 import { temporarySqlite } from '../support/stores/loading.ts'
 
-/** Pages that follow the chain at once: so many that each thread has some. */
+/** The number of open live pages. With so many, each thread has some. */
 const PAGES = 16
 
-test('live pages: all learn of a height on both threads, are counted, and end with the service', async () => {
+test('live pages: on both threads all receive each height, are counted, and end with the service', async () => {
   const { store, path, destroy } = await temporarySqlite()
   const blocks = await recordedBlocks()
   await using folder = await cliFolder()
@@ -18,7 +18,7 @@ test('live pages: all learn of a height on both threads, are counted, and end wi
   let service: ReturnType<typeof folder.start> | undefined
   let url = ''
   const open = () => fetch(`${url}/iost/live`, { keepalive: false, headers: { Connection: 'close' } })
-  /** What came last to each page. */
+  /** The last message to each page. */
   const last: string[] = []
   const follow = async (at: number): Promise<void> => {
     const response = await open()

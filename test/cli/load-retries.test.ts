@@ -21,7 +21,7 @@ beforeEach(async () => {
 })
 afterEach(() => place.destroy())
 
-/** A timer that is over when a test says so. */
+/** A timer that a test ends. */
 const heldTimer = () => {
   let timer: { readonly ms: number; readonly work: () => void } | undefined
   return {
@@ -67,7 +67,7 @@ const loading = async (
   }
 }
 
-/** The answers that hold block BAD, without its last transaction. */
+/** The answers that contain block BAD, without its last transaction. */
 const dropped = async (truth: () => Promise<string>): Promise<Response | undefined> => {
   const answer = JSON.parse(await truth()) as {
     readonly block?: { readonly number: string; readonly transactions: unknown[] }
@@ -108,9 +108,9 @@ const FAULTS: readonly (readonly [name: string, fault: Fault, level: string, say
   ],
 ]
 
-describe('a load whose process serves too', () => {
-  test.each(FAULTS)('goes on by itself when the node recovers: %s', async (_name, fault, level, says) => {
-    // A store that knows its chain.
+describe('a load in a process that also serves', () => {
+  test.each(FAULTS)('continues by itself when the node recovers: %s', async (_name, fault, level, says) => {
+    // The store already knows its chain.
     const told: Told[] = []
     await loading(() => undefined, 'always')
     expect((await place.store.published())?.height).toBe(HEIGHT)
@@ -128,9 +128,9 @@ describe('a load whose process serves too', () => {
   })
 })
 
-describe('a load that ends', () => {
+describe('a load with a limit on waiting', () => {
   test.each(FAULTS.slice(0, 3))(
-    'waits for --wait, then may be tried again: %s',
+    'waits for --wait, then exits with 75 (retry later): %s',
     async (_name, fault, _level, says) => {
       const timer = heldTimer()
       const told: Told[] = []
@@ -166,7 +166,7 @@ describe('a load that ends', () => {
   test.each([
     ['the last batch is written', () => undefined, HEIGHT, [0, { height: HEIGHT }]],
     ['an earlier batch is written', FAULTS[0]?.[1], 0, [75, expect.stringContaining('No block could be')]],
-  ] as const)('whose time is over while %s', async (_name, fault = () => undefined, at, end) => {
+  ] as const)('its limit expires while %s', async (_name, fault = () => undefined, at, end) => {
     const timer = heldTimer()
     const store: Store = {
       ...place.store,
@@ -188,7 +188,7 @@ describe('a load that ends', () => {
     )
     expect(ended).toEqual([...end])
   })
-  test('another chain ends it at once', async () => {
+  test('ends at once if the node has another chain', async () => {
     await loading(() => undefined, { waitMs: 60_000 })
     const told: Told[] = []
     const failed = await loading(FAULTS[3]?.[1] ?? (() => undefined), { waitMs: 3_600_000 }, { told }).catch(
@@ -196,7 +196,7 @@ describe('a load that ends', () => {
     )
     expect([exitCodeFor(failed), told]).toEqual([3, []])
   })
-  test('the store at another end than the node: reported at once, waited for when it follows', async () => {
+  test("a store whose end differs from the node's: a load with the limit fails at once, one without it waits", async () => {
     await loading(() => undefined, { waitMs: 60_000 })
     const forked: Fault = async ({ path }, truth) =>
       path === `/getBlockByNumber/${HEIGHT}/false`
@@ -211,7 +211,7 @@ describe('a load that ends', () => {
   })
 })
 
-test('a load whose store hangs in the middle of a commit can be stopped', async () => {
+test('a load whose store hangs during a commit can be stopped', async () => {
   const stop = new AbortController()
   const store: Store = {
     ...place.store,

@@ -15,11 +15,11 @@ const scraped = async (url: string) => {
   return readExposition(await response.text())
 }
 
-/** What the metrics say once it fits: what is measured every second may be a moment late. */
+/** The metrics once they match: values that are measured every second may be late. */
 const measured = (url: string, fits: (read: Awaited<ReturnType<typeof scraped>>) => boolean) =>
   seen(() => scraped(url), fits, 50)
 
-test('up: /metrics is exact over all threads, and tells what is loaded and when the node is gone', async () => {
+test('up: /metrics is exact over all threads, and reports the loaded height and a missing node', async () => {
   let fault: Fault = () => undefined
   await using node = await startFaultyNode((asked, truth) => fault(asked, truth), TO)
   await using folder = await cliFolder()
@@ -41,7 +41,7 @@ test('up: /metrics is exact over all threads, and tells what is loaded and when 
     ...Array.from({ length: 3 }, () => 'module=base&action=get-overview&apikey=wrong'),
   ]
   const statuses = await Promise.all(asked.map(ask))
-  // A look at the node that was late says for a second that there is none.
+  // If the node answers a probe late, the metrics report no node for a second.
   const { sum, value, samples } = await measured(url, read => read.value('iostlens_node_reachable') === 1)
   const requests = (labels: Readonly<Record<string, string>>) => sum('iostlens_http_requests_total', labels)
   expect(statuses.filter(status => status === 200)).toHaveLength(20)
@@ -101,7 +101,7 @@ test('up: /metrics is exact over all threads, and tells what is loaded and when 
   expect((await up.ended).code).toBe(0)
 })
 
-test('load --metrics-listen: a load has metrics of its own, and an API with it has none beside it', async () => {
+test('load --metrics-listen: a load has its own metrics, and an API with this option has none on its own address', async () => {
   await using node = await startFaultyNode(undefined, 50)
   await using folder = await cliFolder()
   const load = folder.start(['load', '--node', node.url, '--metrics-listen', '127.0.0.1:0'])

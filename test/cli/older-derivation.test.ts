@@ -30,7 +30,7 @@ test('indices check names documents of another derivation version', async () => 
   expect([code, out.trimEnd()]).toEqual([3, found])
 })
 
-// A list that this version added has no rows there: an answer from it would be false.
+// A list added in this version has no rows in older documents, so an answer from it would be wrong.
 for (const command of ['serve', 'up', 'status', 'verify'])
   test(`${command} refuses documents of another derivation version and names the remedy`, async () => {
     const args = command === 'verify' ? [] : ['--node', node.url]

@@ -6,10 +6,10 @@ import { json } from '../support/nodes/read-blocks.ts'
 import { cliFolder } from '../support/processes/cli-process.ts'
 
 const HEIGHT = 120
-/** Last height that was loaded at `linked`. */
+/** The last height loaded at level `linked`. */
 const LINKED = 60
 
-/** A node that gives no signatures of blocks below `signed`, and no raw blocks. */
+/** A node that returns no signatures of blocks below `signed`, and no raw blocks. */
 const unsignedBelow =
   (signed: () => number): Fault =>
   async ({ path, body }, truth) => {
@@ -26,7 +26,7 @@ const unsignedBelow =
     )
   }
 
-test('verify, repair: without --prove a node is asked of each block for what was proved when it was loaded', async () => {
+test('verify, repair: without --prove, each block is checked against the node at the level at which it was loaded', async () => {
   let signed = HEIGHT + 1
   await using node = await startFaultyNode(
     unsignedBelow(() => signed),
@@ -42,7 +42,7 @@ test('verify, repair: without --prove a node is asked of each block for what was
   expect([linked.code, linked.err]).toEqual([0, ''])
   expect(linked.out).toEndWith(': whole\n')
 
-  // The next blocks are signed, and are to be so again.
+  // The next blocks are loaded with signatures, and must be verified with them.
   signed = LINKED + 1
   node.setHeight(HEIGHT)
   expect((await load()).code).toBe(0)
@@ -59,7 +59,7 @@ test('verify, repair: without --prove a node is asked of each block for what was
   expect([repaired.code, repaired.out]).toEqual([0, expect.stringContaining('0 are left')])
   expect((await verify()).code).toBe(0)
 
-  // What the node does not prove is said of the node: no block that is stored is called damaged.
+  // A missing proof is reported as a fault of the node. No stored block is reported as damaged.
   signed = HEIGHT + 1
   for (const failed of [await verify(), await verify('--prove', 'signed')]) {
     expect([failed.code, failed.out]).toEqual([3, ''])

@@ -49,8 +49,8 @@ test.each([1, 2])('restart: two processes on one port lose no request (%d thread
     await until(() => sum('answered') > before + 100)
     return sum('released')
   }
-  // A process takes requests for a second more, to tell its clients that it goes. A machine that stands still for longer lets
-  // nobody ask meanwhile: then once more.
+  // A stopping process answers requests for one more second, to close its clients' connections. If a busy
+  // machine let no request through, the test repeats this.
   await seen(restart, released => released > 0)
   isOver = true
   await Promise.all(loads)

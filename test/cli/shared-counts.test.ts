@@ -6,7 +6,7 @@ import { cliFolder } from '../support/processes/cli-process.ts'
 import { elasticsearchUrl } from '../support/stores/elasticsearch.ts'
 import { elasticPlace, type Place, sqlitePlace } from '../support/stores/place.ts'
 
-/** Opens a place for each test, and removes them in the end. */
+/** The places opened for tests, which are removed at the end. */
 const places: Place[] = []
 afterAll(async () => {
   for (const place of places) await place.destroy()
@@ -17,7 +17,7 @@ const storeOf = ({ args: [type, ...where] }: Place): string =>
 
 const cases = (open: () => Promise<Place>): void => {
   test.each([1, 2])(
-    'keys: services on one store count a day together, also after a SIGKILL (%d threads)',
+    'keys: services on one store share the count of a day, also after a SIGKILL (%d threads)',
     async threads => {
       const place = await open()
       places.push(place)
@@ -29,12 +29,12 @@ const cases = (open: () => Promise<Place>): void => {
         const days = await place.store.usage.since(0)
         return days.find(each => each.key === stored.id)?.requests ?? 0
       }
-      /** A service with a data folder of its own, as on another machine. */
+      /** A service with its own data folder, as on another machine. */
       const start = async (data: string) => {
         const args = ['--listen', '127.0.0.1:0', '--threads', String(threads)]
         const service = folder.start(['serve', '--store', storeOf(place), '--data', data, ...args])
         const url = await service.firstLine
-        // Without a node each allowed call is 503.
+        // Without a node, each call within the limit gets 503.
         const ask = async () => {
           const { status, headers } = await askAlone(`${url}/rpc/getNodeInfo?apikey=${key}`)
           return { status, left: Number(headers.get('ratelimit-remaining')) }
@@ -52,7 +52,7 @@ const cases = (open: () => Promise<Place>): void => {
       const three = await start('three')
       expect(await three.ask()).toEqual({ status: 503, left: 50 })
       await until(async () => (await used()) >= 10, 20)
-      // The second hears of what the others counted, and each request of its own counts once.
+      // The second service reads the counts of the others, and each of its own requests counts once.
       let asked = 0
       for (;;) {
         asked += 1

@@ -18,7 +18,7 @@ test.each(['SIGINT', 'SIGTERM'] as const)('stop: %s ends every long-running comm
   }
 })
 
-test('stop: a load that follows the chain ends with the blocks it has', async () => {
+test('stop: a load that follows the chain ends with the blocks it has loaded', async () => {
   await using folder = await cliFolder()
   await using node = await replayed(60)
   const loading = folder.start(['load', '--node', node.url])
@@ -27,7 +27,7 @@ test('stop: a load that follows the chain ends with the blocks it has', async ()
   expect(await loading.ended).toMatchObject({ code: 0, out: 'Loaded up to block 60.\n' })
 })
 
-test('stop: a load that waits for a node that is away ends at once', async () => {
+test('stop: a load that waits for an unreachable node ends at once', async () => {
   await using folder = await cliFolder()
   const loading = folder.start(['load', '--node', 'http://127.0.0.1:1'])
   await loading.logs('Loading paused, trying again.')
@@ -41,7 +41,7 @@ test.each([
 ] as const)('stop: a second %s ends the process at once', async (signal, code) => {
   await using folder = await cliFolder()
   const stop = JSON.stringify(join(ROOT, 'src/cli/stop.ts'))
-  // A program that heeds no stop.
+  // A program that ignores the stop signal.
   const program = `
     import { stopSignal, stopped } from ${stop}
     const signal = stopSignal()

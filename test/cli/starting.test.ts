@@ -31,7 +31,7 @@ const FEED = '/api/?module=base&action=get-block-list&format=sse'
 const QUERY = '/api/?module=base&action=get-overview'
 
 describe.each(stores.filter(([, isThere]) => isThere))('start on %s', (_, _isThere, open) => {
-  test('from its first answer on, a refusal has its envelope, and a feed is a stream', async () => {
+  test('during the start, each refusal is a valid envelope, and a feed is a stream', async () => {
     const { store, close } = await open()
     await using folder = await cliFolder()
     const created = await folder.run(['indices', 'create', '--store', store])
@@ -39,11 +39,11 @@ describe.each(stores.filter(([, isThere]) => isThere))('start on %s', (_, _isThe
     const url = `http://127.0.0.1:${await freePort()}`
     const service = folder.start(['serve', '--store', store, '--listen', new URL(url).host, '--threads', '2'])
     const wrong: string[] = []
-    /** Whether those who serve have answered, who refuse a request without a key. */
+    /** Whether a serving thread answered. Serving threads refuse a request without a key. */
     const isServed = async (path: string): Promise<boolean> => {
       const response = await fetch(`${url}${path}`, { keepalive: false }).catch(() => undefined)
       const text = await response?.text().catch(() => undefined)
-      // Nobody listens yet, or the socket that was kept has just been given up.
+      // No process listens yet, or the starting process has just closed its socket.
       if (response === undefined || text === undefined) return false
       const { status, headers } = response
       if (status === 401) return true

@@ -18,14 +18,14 @@ import { fillFromRecording } from '../support/stores/loaded.ts'
 import { type Begun, DOOM, type Doom } from '../support/threads/doomed-thread.ts'
 
 const PROGRAM = new URL('../support/threads/doomed-thread.ts', import.meta.url)
-/** More keys than it takes that each thread has some of their connections. */
+/** With so many keys, each thread has some of their connections. */
 const KEYS = 5
-/** What one key may have running at a node at once. */
+/** The maximum number of concurrent calls to a node per key. */
 const OF_KEY = 8
-/** Pages that follow the chain at once. */
+/** The number of open live pages. */
 const PAGES = 16
 
-/** What the threads said when they began, and a way to end one. */
+/** Collects the start messages of the threads, and can end a thread. */
 const doom = () => {
   const channel = new BroadcastChannel(DOOM)
   const begun: number[] = []
@@ -97,7 +97,7 @@ test.each(['error', 'rejection', 'exit'] as const)(
       droppedLines: () => 0,
     })
     let accounts = 0
-    // Equal requests would share a call to the node.
+    // Equal requests would share one call to the node.
     const ask = (key: string) =>
       askAlone(`${serving.url}/rpc/getAccount/a${accounts++}/true?apikey=${key}`).then(
         ({ status, text }) => (status === 200 ? status : text),
@@ -129,11 +129,11 @@ test.each(['error', 'rejection', 'exit'] as const)(
       expect(deaths).toEqual([
         ['error', 2, expect.stringContaining(by === 'exit' ? 'code 3' : `doomed by ${by}`)],
       ])
-      // Its connections were closed while it died, and nothing waits for an answer that cannot come.
+      // The thread's connections were closed when it died, so none of its requests waits for an answer.
       await Promise.any(settled)
       expect(closed).toBeGreaterThan(0)
       expect(closed).toBeLessThan(KEYS * OF_KEY)
-      // The places that it had are free again: each key has as many running as before, and as many pages follow.
+      // The slots of the dead thread are free again, for requests of each key and for live pages.
       let again = 0
       while ((await follow()) === 200) again += 1
       await until(() => ended >= again)
@@ -144,7 +144,7 @@ test.each(['error', 'rejection', 'exit'] as const)(
       const statuses = await Promise.all(settled)
       expect(statuses.filter(status => status === 200).length).toBe(KEYS * OF_KEY - closed)
       expect(new Set(await Promise.all(more))).toEqual(new Set([200]))
-      // Nothing that was counted is forgotten, and nothing is counted twice.
+      // No request is lost from the counts, and none is counted twice.
       for (const { key } of made) {
         const { headers } = await askAlone(`${serving.url}/rpc/getNodeInfo?apikey=${key}`)
         expect(headers.get('ratelimit-remaining')).toBe(String(1_000 - 2 * OF_KEY - 1))
@@ -162,7 +162,7 @@ test.each(['error', 'rejection', 'exit'] as const)(
       threads.close()
       await destroy()
     }
-    // One line for each answer, whole.
+    // Each answer has one whole log line.
     expect(lines.filter(line => !/^\d{4}-\d\d-\d\dT\S+ \w+ +[A-Z].*$/.test(line))).toEqual([])
   },
   600_000,

@@ -40,7 +40,9 @@ for (const [name, open, isThere] of stores)
       `/api/?module=account&action=get-account-tx&account=nobody${page}`,
       '/api/?module=base&action=no-such-action',
     ])
-    /** Every path on connections of its own, several times at once, so that each thread answers it. */
+    /**
+     * Every path is requested on separate connections, several times at once, so that each thread answers it.
+     */
     const answers = async (threads: string): Promise<ReadonlySet<string>> => {
       await using folder = await cliFolder()
       const flags = ['--threads', threads, '--store', filled.address]
@@ -49,7 +51,7 @@ for (const [name, open, isThere] of stores)
       const ask = async (path: string): Promise<string> => {
         const headers = { 'X-API-Key': key, Connection: 'close' }
         const response = await fetch(url + path, { keepalive: false, headers })
-        // A request that waited for a second on a busy machine: it is asked again.
+        // A request may wait for a second on a busy machine and get 503. It is repeated.
         if (response.status === 503) return ask(path)
         const text = (await response.text()).replace(/"request_id":"[^"]*"/, '')
         return `${path} ${response.status} ${response.headers.get('etag')} ${text}`
@@ -61,7 +63,7 @@ for (const [name, open, isThere] of stores)
       return new Set(said)
     }
 
-    test('2 threads answer byte for byte as 1', async () => {
+    test('2 threads give byte for byte the same answers as 1', async () => {
       const one = await answers('1')
       expect(one.size).toBe(new Set(paths).size)
       expect([...one].filter(answer => answer.includes(' 200 ')).length).toBe(6)

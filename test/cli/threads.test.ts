@@ -4,7 +4,7 @@ import { startFaultyNode } from '../support/nodes/faulty-node.ts'
 import { askAlone } from '../support/processes/ask-alone.ts'
 import { cliFolder } from '../support/processes/cli-process.ts'
 
-/** A service whose threads share one address, as its callers and its operator see it. */
+/** A service whose threads share one address, tested from the view of its callers and its operator. */
 
 const THREADS = ['1', '2', '3']
 
@@ -16,13 +16,13 @@ const keyFor = async (folder: Awaited<ReturnType<typeof cliFolder>>, perDay: num
 const ask = async (url: string): Promise<number> => (await askAlone(url)).status
 
 test.each(THREADS)(
-  'limits: with %s threads a day has exactly the requests of the plan',
+  'limits: %s threads together allow exactly the daily requests of the plan',
   async threads => {
     await using folder = await cliFolder()
     const key = await keyFor(folder, 50)
     const service = folder.start(['serve', '--listen', '127.0.0.1:0', '--threads', threads])
     const url = await service.firstLine
-    // Without a node each allowed call is 503.
+    // Without a node, each call within the limit gets 503.
     const asked = Array.from({ length: 120 }, () => ask(`${url}/rpc/getNodeInfo?apikey=${key}`))
     const statuses = await Promise.all(asked)
     expect(statuses.filter(status => status === 503).length).toBe(50)
@@ -55,7 +55,7 @@ test.each(THREADS)(
 )
 
 test.each(THREADS)(
-  'stop: with %s threads requests that run are answered, each once logged, then it ends with 0',
+  'stop: with %s threads running requests are answered, each is logged once, and the exit code is 0',
   async threads => {
     await using folder = await cliFolder()
     const key = await keyFor(folder, 1_000)
@@ -85,18 +85,18 @@ test.each(THREADS)(
       ...['--node', node.url],
     ])
     const url = await service.firstLine
-    // Equal requests would share a call to the node.
+    // Equal requests would share one call to the node.
     const answered = async (path: string): Promise<number> => {
       const status = await ask(`${url}${path}?apikey=${key}`)
       if (count === COUNT || status !== 503) return status
-      // A node that was late for a probe is asked nothing until the next one.
+      // A node that answered a probe late gets no requests until the next probe.
       await Bun.sleep(50)
       return answered(path)
     }
     const running = Array.from({ length: COUNT }, (_, at) => answered(`/rpc/getAccount/a${at}/true`))
     await soon(`${COUNT} calls to the node`, asked.promise)
     service.kill('SIGTERM')
-    // Nobody new is let in once the stop has begun.
+    // No new connection is accepted once the stop has begun.
     await until(async () => (await ask(`${url}/health`).catch(() => 'refused')) === 'refused', 0)
     goOn.resolve()
     expect(await Promise.all(running)).toEqual(Array.from({ length: COUNT }, () => 200))
@@ -105,7 +105,7 @@ test.each(THREADS)(
     expect(code).toBe(0)
     expect(lines.filter(line => line.includes('Serving.')).length).toBe(1)
     expect(lines.filter(line => line.includes('route=rpc') && line.includes('status=200')).length).toBe(COUNT)
-    // Whole lines only.
+    // All log lines are whole.
     expect(lines.filter(line => !/^\d{4}-\d\d-\d\dT[\d:.]+Z (?:info |warn |error) [A-Z]/.test(line))).toEqual(
       [],
     )

@@ -18,7 +18,7 @@ afterAll(async () => {
   await store.destroy()
 })
 
-/** A service on the socket `name` of the folder. */
+/** A service on the socket `name` in the folder. */
 const serveOn = (name: string, ...more: readonly string[]) => {
   const path = join(folder.path, name)
   const service = folder.start([
@@ -42,11 +42,11 @@ const serveOn = (name: string, ...more: readonly string[]) => {
 
 const modeOf = async (path: string): Promise<string> => ((await lstat(path)).mode & 0o777).toString(8)
 
-test('socket: serves with its access rights under its path, and leaves nothing behind', async () => {
+test('socket: serves with its access rights under its path, and leaves no file behind', async () => {
   const service = serveOn('own.sock', '--base-path', '/iost')
   expect(await service.firstLine).toBe(`http://unix:${service.path}:/iost`)
   expect([await modeOf(service.path), await service.ask('/iost/health')]).toEqual(['660', 200])
-  // It gives up after four seconds, within which a busy machine may answer nothing.
+  // The command gives up after four seconds. On a busy machine it may get no answer, and is repeated.
   const asked = await seen(
     () => folder.run(['health', '--listen', 'unix:own.sock', '--base-path', '/iost']),
     ({ code }) => code === 0,
@@ -58,7 +58,7 @@ test('socket: serves with its access rights under its path, and leaves nothing b
   expect([gone.code, gone.err]).toEqual([75, expect.stringContaining(`http://unix:${service.path}`)])
 })
 
-test('socket: one that answers is kept, one of a killed process is replaced', async () => {
+test('socket: the socket of a running process is kept, that of a killed process is replaced', async () => {
   const first = serveOn('left.sock')
   expect(await first.firstLine).toBe(`http://unix:${first.path}`)
   const refused = await serveOn('left.sock').ended
@@ -95,12 +95,12 @@ test.each([
 test.each([
   ['believed when it is trusted', ['--trusted-proxies', 'unix'], 401, '"client":"198.51.100.2"'],
   ['of no account when it is not', ['--trusted-proxies', '0.0.0.0/0'], 429, '"client":"unix"'],
-] as const)('socket: what the proxy says of addresses is %s', async (_what, trusted, status, line) => {
+] as const)("socket: the proxy's client address is %s", async (_what, trusted, status, line) => {
   const service = serveOn('proxy.sock', '--log-format', 'json', ...trusted)
   await service.firstLine
   const ask = (from: string) =>
     service.ask('/rpc/getNodeInfo', { 'X-Forwarded-For': `203.0.113.7, ${from}`, 'X-API-Key': 'wrong' })
-  /** So many at once, since a wrong key more is let through each 600 ms. */
+  /** Sends requests at once, since one more wrong key is let through every 600 ms. */
   const burst = (count: number, from: string) => Promise.all(Array.from({ length: count }, () => ask(from)))
   await seen(
     () => burst(130, '198.51.100.1'),

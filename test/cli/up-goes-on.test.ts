@@ -3,7 +3,7 @@ import { seen, until } from '#test/support/wait.ts'
 import { type Fault, type FaultyNode, startFaultyNode } from '../support/nodes/faulty-node.ts'
 import { type CliFolder, cliFolder, type Running } from '../support/processes/cli-process.ts'
 
-/** Blocks without their last transaction. */
+/** Answers whose blocks lack their last transaction. */
 const dropping: Fault = async ({ path }, truth) => {
   if (path === '/getChainInfo') return undefined
   const answer = JSON.parse(await truth()) as {
@@ -35,7 +35,7 @@ const FAULTS: readonly (readonly [name: string, fault: Fault])[] = [
   ['everything is answered with 503', () => new Response('away', { status: 503 })],
 ]
 
-describe.each(['1', '2'])('up with %s threads beside a sick node', threads => {
+describe.each(['1', '2'])('up with %s threads and a faulty node', threads => {
   let folder: CliFolder
   let node: FaultyNode
   let service: Running
@@ -66,7 +66,7 @@ describe.each(['1', '2'])('up with %s threads beside a sick node', threads => {
   })
 
   const published = async (): Promise<number> => {
-    // A connection of its own, so that each thread is asked.
+    // Each request has its own connection, so that each thread is asked.
     const own: RequestInit = { keepalive: false, headers: { Connection: 'close' } }
     const response = await fetch(`${url}/api/?module=base&action=get-overview&apikey=${key}`, own)
     const { data } = (await response.json()) as { readonly data: { readonly lib_block?: number } }
@@ -76,12 +76,12 @@ describe.each(['1', '2'])('up with %s threads beside a sick node', threads => {
     await until(async () => (await published()) >= height, 20)
   }
 
-  test.each(FAULTS)('serves meanwhile, and loads on when the node recovers: %s', async (_name, sick) => {
+  test.each(FAULTS)('serves meanwhile, and resumes when the node recovers: %s', async (_name, sick) => {
     faults = 0
     fault = sick
     height += 40
     node.setHeight(height)
-    // Often enough that the load has given up on it more than once.
+    // The fault lasts so long that the load pauses more than once.
     while (faults < 4) {
       expect(await published()).toBeGreaterThanOrEqual(height - 40)
       await Bun.sleep(20)
@@ -92,7 +92,7 @@ describe.each(['1', '2'])('up with %s threads beside a sick node', threads => {
   })
 })
 
-test('serve does not use a node of another chain than the one that is stored', async () => {
+test('serve does not use a node of another chain than the stored one', async () => {
   await using folder = await cliFolder()
   await using ours = await startFaultyNode(undefined, 20)
   await using other = await startFaultyNode(anotherChain, 20)
@@ -102,7 +102,7 @@ test('serve does not use a node of another chain than the one that is stored', a
   const expectStatus = async (nodes: string, expected: number): Promise<void> => {
     const service = folder.start(['serve', '--node', nodes, '--listen', '127.0.0.1:0'])
     const url = await service.firstLine
-    // One that was late for a probe is asked nothing until the next one.
+    // A node that answered a probe late gets no requests until the next probe.
     await seen(
       async () => (await fetch(`${url}/rpc/getChainInfo?apikey=${key}`)).status,
       status => status === expected,
@@ -135,7 +135,7 @@ describe('exit codes of load --once', () => {
     const ended = await folder.run(['load', '--once', ...args])
     expect([ended.code, ended.err]).toEqual([code, expect.stringMatching(says)])
   })
-  test('a store of another chain', async () => {
+  test('a store of another chain exits with 3', async () => {
     await using folder = await cliFolder()
     await using node = await startFaultyNode(anotherChain, 20)
     await using ours = await startFaultyNode(undefined, 20)
@@ -143,7 +143,7 @@ describe('exit codes of load --once', () => {
     const ended = await folder.run(['load', '--once', '--node', node.url])
     expect([ended.code, ended.err]).toEqual([3, expect.stringContaining('chain 1024, not 1020')])
   })
-  test('another loader', async () => {
+  test('a second loader exits with 75', async () => {
     await using folder = await cliFolder()
     await using node = await startFaultyNode(undefined, 20)
     const first = folder.start(['load', '--node', node.url])

@@ -13,11 +13,11 @@ import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsear
 import { replayed } from '../support/stores/loading.ts'
 
 /**
- * Stores that earlier programs made, opened by today's: the compiled one where there is one. The earlier programs come from
- * the history of the project.
+ * Stores made by earlier programs are opened by the current one, compiled if it is built. The earlier
+ * programs are taken from the history of the project.
  */
 
-/** Transactions begin near block 760 in the recorded chain. */
+/** In the recorded chain, transactions begin near block 760. */
 const HEIGHT = 800
 const GOOD_ANSWERS = 60
 
@@ -28,11 +28,11 @@ const git = (...args: readonly string[]): string => {
   return status === 0 ? stdout.trim() : ''
 }
 
-/** The last commit that changed a file, or only lines of it that contain a text. */
+/** The last commit that changed a file, or that changed lines of it containing a text. */
 const lastChange = (path: string, ...only: readonly string[]): string =>
   git('log', '-1', '--format=%H', ...only, '--', path)
 
-/** undefined: this is no checkout with its history. */
+/** If undefined, this is no checkout with its history. */
 const earlierPrograms = () => {
   if (git('rev-parse', '--is-shallow-repository') !== 'false') return undefined
   const derivation = lastChange('indices/registry.ts', '-GDERIVATION = [0-9]')
@@ -60,11 +60,11 @@ describe.skipIf(programs === undefined)(NAME, () => {
     await node.stop()
   })
 
-  /** The program of a commit, in a folder of its own, with the packages that it names. */
+  /** The program of a commit, in a folder of its own, with the packages of its lock file. */
   const programOf = async (commit: string) => {
     const path = await mkdtemp(join(folder.path, 'earlier-'))
     await runTool(['bash', '-c', 'git archive "$1" | tar -x -C "$2"', 'archive', commit, path])
-    // Most often they are those of today.
+    // The packages are usually the current ones.
     if (lockIn(path) === lockIn(ROOT)) await symlink(join(ROOT, 'node_modules'), join(path, 'node_modules'))
     else await runTool([process.execPath, 'install', '--frozen-lockfile', '--production'], { folder: path })
     return async (...args: readonly string[]): Promise<Outcome> => {
@@ -74,7 +74,7 @@ describe.skipIf(programs === undefined)(NAME, () => {
     }
   }
 
-  /** Serves by today's program; why it refuses, unless it does. */
+  /** Serves with the current program. Returns its error message if it refuses. */
   const served = async (store: readonly string[], key: string): Promise<string | undefined> => {
     const service = folder.start(['serve', '--listen', '127.0.0.1:0', '--threads', '1', ...store])
     const url = await service.firstLine.catch(() => undefined)
@@ -97,7 +97,7 @@ describe.skipIf(programs === undefined)(NAME, () => {
     return undefined
   }
 
-  /** Loads a store by the program of a commit, then opens it by today's. */
+  /** Loads a store with the program of a commit, then opens it with the current one. */
   const upgraded = async ({ what, commit }: { what: string; commit: string }, storeName: string) => {
     const run = await programOf(commit)
     const store = ['--store', storeName]
@@ -123,12 +123,12 @@ describe.skipIf(programs === undefined)(NAME, () => {
   }
 
   test.each(Object.entries(programs ?? {}))(
-    'SQLite: a store from before the last change of %s is served truly, or refused with what to do',
+    'SQLite: a store from before the last change of %s is served correctly, or refused with the remedy',
     (what, commit) => upgraded({ what, commit }, `sqlite:${what}.sqlite`),
   )
 
   test.skipIf(elasticsearchUrl() === undefined)(
-    'Elasticsearch: a store from before the last change of derivation is refused with what to do, which helps',
+    'Elasticsearch: a store from before the last change of derivation is refused with the remedy, which works',
     async () => {
       const elastic = openTestElastic()
       try {

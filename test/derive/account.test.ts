@@ -3,7 +3,7 @@ import { accounts } from '#indices/account.ts'
 import { deriveChain } from '#test/support/stores/derived-chain.ts'
 import { chainOf, genesis, receipt, transaction } from '#test/support/stores/hand-made.ts'
 
-/** Account alice00 after receipts of auth.iost, as `name: arguments after the account`. */
+/** Account alice00 after receipts of auth.iost, each given as a name and the arguments after the account. */
 const after = (...said: readonly (readonly [name: string, ...args: readonly unknown[]])[]) => {
   const receipts = said.map(([name, ...args]) => receipt(`auth.iost/${name}`, ['alice00', ...args]))
   const { state } = deriveChain(chainOf([genesis()], [transaction({ receipts })]))
@@ -30,7 +30,7 @@ test('applyAccount: a sign-up has active and owner with its two keys', () => {
   })
 })
 
-test('applyAccount: permissions and groups stand by name, items in order of assignment', () => {
+test('applyAccount: permissions and groups are sorted by name, items in order of assignment', () => {
   expect(
     after(
       ['addPermission', 'zeta', 3],
@@ -61,7 +61,7 @@ test('applyAccount: assigning a key again changes its weight, assigning an accou
       ['assignPermission', 'perm', 'bob0000@active', 2],
       ['assignPermission', 'perm', 'key1', 7],
       ['assignPermission', 'perm', 'bob0000@active', 8],
-      // Found by the id alone, whatever its permission.
+      // An item is found by its id alone, with any permission.
       ['assignPermission', 'perm', 'bob0000', 9],
     ).permissions,
   ).toEqual([
@@ -74,7 +74,7 @@ test('applyAccount: assigning a key again changes its weight, assigning an accou
   ])
 })
 
-test('applyAccount: revoking takes the first item of that key, or of that account and permission', () => {
+test('applyAccount: revoking removes the first item with that key, or with that account and permission', () => {
   const items = after(
     ['addGroup', 'grp'],
     ['assignGroup', 'grp', 'bob0000@active', 1],
@@ -83,7 +83,7 @@ test('applyAccount: revoking takes the first item of that key, or of that accoun
     ['assignGroup', 'grp', 'key1', 4],
     ['revokeGroup', 'grp', 'bob0000@active'],
     ['revokeGroup', 'grp', 'key1'],
-    // No key of that name is there.
+    // No key with this name exists.
     ['revokeGroup', 'grp', 'bob0000'],
   ).groups
   expect(items).toEqual([
@@ -91,7 +91,7 @@ test('applyAccount: revoking takes the first item of that key, or of that accoun
   ])
 })
 
-test('applyAccount: a dropped group stays named in permissions until it is revoked there', () => {
+test('applyAccount: permissions keep the name of a dropped group until it is revoked there', () => {
   const said = [
     ['addPermission', 'perm', 1],
     ['addGroup', 'grp'],

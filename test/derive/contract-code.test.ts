@@ -74,7 +74,7 @@ describe('deriveBlock: code of system contracts', () => {
     const blocks = chainOf([created], [transaction({ actions: [native] })])
     return deriveChain(blocks.map((loaded, at) => ({ ...loaded, systemCode: [code(codes[at] ?? '')] })))
   }
-  test('deriveBlock: the chain says the version of its time, the node fills in where the chain has none', () => {
+  test("deriveBlock: the version comes from the chain, and the node's code is used where the chain has none", () => {
     const { state } = chain('1.0.6', '1.0.6')
     expect(state.get(contracts, 'token.iost')).toMatchObject({
       version: '1.0.2',

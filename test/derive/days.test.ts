@@ -8,13 +8,13 @@ import { plainDays } from '#test/support/oracle/plain-days.ts'
 import { type DerivedChain, deriveChain } from '#test/support/stores/derived-chain.ts'
 import { generatedBlocks } from '../generator/generated-blocks.ts'
 
-// Awaited here, not in a test: reading a chain takes longer than a test may.
+// Awaited here and not in a test: reading a chain takes longer than the time limit of a test.
 const chains = { recorded: await recordedBlocks(), generated: await generatedBlocks() }
 
 const dateOf = ({ block }: LoadedBlock): string =>
   new Date(Number(block.time / 1_000_000n)).toISOString().slice(0, 10)
 
-/** The figures of each day that are counted from its blocks: all but those of its end. */
+/** The figures of each day that are counted from its blocks, without those of its end. */
 const figuresOf = ({ state }: DerivedChain) =>
   new Map(
     state
@@ -24,7 +24,7 @@ const figuresOf = ({ state }: DerivedChain) =>
 
 for (const [name, blocks] of Object.entries(chains))
   describe(`days of the ${name} chain`, () => {
-    test('deriveBlock: the figures of each day are a plain count of its blocks', () => {
+    test('deriveBlock: the figures of each day match a count of its blocks', () => {
       const plain = plainDays(blocks.map(({ block }) => block))
       const derived = figuresOf(deriveChain(blocks))
       expect([...derived.keys()]).toEqual([...plain.keys()])
@@ -32,14 +32,14 @@ for (const [name, blocks] of Object.entries(chains))
         expect([date, derived.get(date)]).toEqual([date, expected as never])
     })
 
-    // Derived once for both tests that look at it: a chain takes seconds.
+    // The chain is derived once for both tests, since that takes seconds.
     const stretched = spreadDays(blocks)
     let cut: DerivedChain
     beforeAll(() => {
       cut = deriveChain(stretched, { sizeOf: batch => 1 + ((batch * 37) % 90) })
     })
 
-    test('deriveBlock: so they are where batches cut days and days cut batches', () => {
+    test('deriveBlock: figures match if batches span days and days span batches', () => {
       const plain = plainDays(stretched.map(({ block }) => block))
       expect(plain.size).toBeGreaterThan(30)
       const derived = figuresOf(cut)
@@ -51,11 +51,11 @@ for (const [name, blocks] of Object.entries(chains))
         expect([figure, sums.filter(day => day[figure] > 0).length > 1]).toEqual([figure, true])
     })
 
-    test("deriveBlock: RAM at a day's end is that of its last block", () => {
+    test('deriveBlock: RAM at the end of a day is that of its last block', () => {
       const dates = cut.state.all(days).map(({ id }) => id)
       const ramOf = (date: string | undefined) => cut.state.get(days, date ?? '')?.ram
       expect(ramOf(dates.at(-1))).toEqual(cut.state.get(statistics, STATISTICS)?.ram as never)
-      // Up to the end of a day, and no further.
+      // The chain is derived up to the end of the day only.
       for (const date of [dates[2], dates[Math.floor(dates.length / 2)]]) {
         const there = deriveChain(
           stretched.slice(0, stretched.findLastIndex(loaded => dateOf(loaded) === date) + 1),

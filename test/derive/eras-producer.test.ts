@@ -77,7 +77,7 @@ describe('vote_producer.iost before it wrote receipts', () => {
       votes: 1_300_000_000n,
       opening_votes: [[17_956, '0']],
       voter_count: 2,
-      // Blocks 1 and 2: at the end of block 3 the key is another.
+      // Blocks 1 and 2 only: at the end of block 3 the producer has another key.
       block_count: 2,
       received_award: 0n,
       payouts: [],
@@ -96,7 +96,7 @@ describe('vote_producer.iost before it wrote receipts', () => {
     })
   })
 
-  test('deriveBlock: an action with its receipt counts once, and one more without it counts too', () => {
+  test('deriveBlock: an action with its receipt counts once, and a further action without a receipt counts, too', () => {
     const { state } = derive(
       [register],
       [
@@ -122,7 +122,7 @@ describe('vote_producer.iost before it wrote receipts', () => {
     expect(state.all(votes)).toEqual([])
   })
 
-  test('deriveBlock: a withdrawal without receipt is recognised by its transfers', () => {
+  test('deriveBlock: a withdrawal without a receipt is recognised by its transfers', () => {
     const bank = 'vote_producer.iost'
     const { state } = derive(
       [register, transaction({ receipts: [transfer('alice00', bank, '20')] })],
@@ -149,7 +149,7 @@ describe('vote_producer.iost before it wrote receipts', () => {
     })
   })
 
-  test('deriveBlock: applyUnregister of a producer never approved removes it in 1.0.0 only', () => {
+  test('deriveBlock: applyUnregister removes a producer that was never approved in 1.0.0 only', () => {
     const apply = transaction({ actions: [vote('applyRegister', ['bob0000', 'key', '', '', '', true])] })
     const leave = transaction({ actions: [vote('applyUnregister', ['bob0000'])] })
     const versioned = (version: string) =>
@@ -170,7 +170,7 @@ describe('vote_producer.iost before it wrote receipts', () => {
     expect([registered('1.0.0'), registered('1.0.5'), registered('1.0.9')]).toEqual([false, true, true])
   })
 
-  test('deriveBlock: the block in which a producer left stays known until it registers again', () => {
+  test('deriveBlock: the block in which a producer left is kept until it registers again', () => {
     const leave = transaction({ publisher: 'bob0000', actions: [vote('unregister', ['bob0000'])] })
     const voting = transaction({ actions: [vote('unvote', ['alice00', 'bob0000', '0.5'])] })
     const before = transaction({ actions: [vote('vote', ['alice00', 'bob0000', '2'])] })

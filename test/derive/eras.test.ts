@@ -26,7 +26,7 @@ const transfer = (from: string, to: string, amount: string) =>
   receipt('token.iost/transfer', ['iost', from, to, amount, ''])
 
 describe('before block 38,500,000', () => {
-  test('deriveBlock: a failed transaction with receipts changes nothing and has rows of its actions only', () => {
+  test('deriveBlock: a failed transaction with receipts changes nothing and only has rows of its actions', () => {
     const args = ['iost', 'alice00', 'bob0000', '5', '']
     const tx = transaction({
       actions: [action('token.iost/transfer', args)],
@@ -47,7 +47,7 @@ describe('before block 38,500,000', () => {
     ).toEqual([[0, 'BALANCE_NOT_ENOUGH', undefined, undefined]])
   })
 
-  test('deriveBlock: a failed sign-up that kept its receipt created no account', () => {
+  test('deriveBlock: a failed sign-up with a receipt creates no account', () => {
     const args = ['dave000', 'owner', 'active']
     const tx = transaction({
       actions: [action('auth.iost/signUp', args)],
@@ -61,13 +61,13 @@ describe('before block 38,500,000', () => {
     expect(documents[1]?.records.map(({ index, to, creator }) => [index, to, creator])).toEqual([
       [0, 'dave000', undefined],
     ])
-    // Only what no block tells is missed: the same as without the receipt.
+    // The retries are the same as without the receipt.
     expect(retries).toBe(derive([{ ...tx, receipt: { ...tx.receipt, receipts: [] } }]).retries)
   })
 })
 
 describe('token.iost of earlier years', () => {
-  test('deriveBlock: amounts of 1.0.0 are read as it read them', () => {
+  test('deriveBlock: amounts are parsed as contract version 1.0.0 parsed them', () => {
     const raw = action('token.iost/transfer', ['iost', 'alice00', 'bob0000', '1.20294517598E7', ''])
     const { state, documents } = derive([
       transaction({ actions: [raw], receipts: [transfer('alice00', 'bob0000', '1.20294517598E7')] }),
@@ -80,7 +80,7 @@ describe('token.iost of earlier years', () => {
     ])
   })
 
-  test('deriveBlock: updateTotalSupply is read from the action, recycle clears the issuer, symbols may hold a point', () => {
+  test('deriveBlock: updateTotalSupply is read from the action, recycle clears the issuer, symbols may contain a point', () => {
     const { state } = derive(
       [
         transaction({
@@ -105,7 +105,7 @@ describe('token.iost of earlier years', () => {
 })
 
 describe('delayed transactions', () => {
-  test('deriveBlock: take effect when carried out, not when sent', () => {
+  test('deriveBlock: delayed transactions take effect when carried out, not when sent', () => {
     const code = JSON.stringify({
       ID: '',
       info: { lang: 'javascript', version: '1.0.0', abi: [] },

@@ -23,12 +23,12 @@ const gasOf = (state: ReturnType<typeof derive>, owner: string) => {
 }
 const at = (height: number) => START + BigInt(height) * SECOND
 
-test('applyGas: a first pledge gives 100,000 gas per IOST at once, later ones come on top of what has grown', () => {
+test('applyGas: a first pledge gives 100,000 gas per IOST at once, later pledges add to the gas that has grown', () => {
   const state = derive(
     [pledge('pledge', 'alice00', 'bob0000', '10')],
     [pledge('pledge', 'carol00', 'bob0000', '2.5')],
   )
-  // 11.5 gas in the second between.
+  // 11.5 gas grow in the second between the pledges.
   expect(gasOf(state, 'bob0000')).toEqual({
     gas_pledge: 1_250_000_000n,
     gas_limit: 375_000_000n,
@@ -51,7 +51,7 @@ test('applyGas: an unpledge lowers the limit and cuts the stock to it', () => {
 })
 
 test.each(['90', '90.', '--90', '90.00000000abc'])('applyGas: an unpledge of "%s" is of 90', amount => {
-  // Its receipt has the text that a contract gave (go-iost `vm/native/gas.go` unpledge).
+  // The receipt contains the text that the contract passed (go-iost `vm/native/gas.go` unpledge).
   const state = derive(
     [pledge('pledge', 'alice00', 'bob0000', '100')],
     [pledge('unpledge', 'alice00', 'bob0000', amount)],
@@ -60,13 +60,13 @@ test.each(['90', '90.', '--90', '90.00000000abc'])('applyGas: an unpledge of "%s
   expect(state.all(pledges).map(({ amount: left }) => left)).toEqual([1_000_000_000n])
 })
 
-test('applyGas: cut hundredths of gas never add up in the limit', () => {
+test('applyGas: hundredths of gas that are cut off never accumulate in the limit', () => {
   const small = () => pledge('pledge', 'alice00', 'bob0000', '1.00000001')
   const state = derive([small(), small(), small(), small()])
   expect(gasOf(state, 'bob0000').gas_limit).toBe((400_000_004n * 3n) / 10n)
 })
 
-test('applyGas: pairs are numbered by their first pledge; one that fell to zero comes back last', () => {
+test('applyGas: pairs are numbered by their first pledge; a pair that fell to zero is numbered last on its return', () => {
   const state = derive([
     pledge('pledge', 'alice00', 'bob0000', '20'),
     pledge('pledge', 'alice00', 'carol00', '30'),
@@ -80,7 +80,7 @@ test('applyGas: pairs are numbered by their first pledge; one that fell to zero 
   ])
 })
 
-test('payGas: failed transactions pay too, and stock never falls below zero', () => {
+test('payGas: failed transactions pay, too, and the stock never falls below zero', () => {
   const failed = (gasUsage: bigint) =>
     transaction({
       publisher: 'bob0000',

@@ -7,7 +7,7 @@ import type { DerivedChain } from '#test/support/stores/derived-chain.ts'
 import { action, createToken, hashOf, receipt, transaction } from '#test/support/stores/hand-made.ts'
 import { count, derive, rowsOf, transfer } from '#test/support/stores/hand-made-derived.ts'
 
-/** Ids of a list's rows, by their places. */
+/** Ids of a list's rows, sorted by their places. */
 const idsOf = ({ state, documents }: DerivedChain, key: string): string[] => {
   const { number = 0, count: rows = 0 } = state.get(lists, key) ?? {}
   const all = documents.flatMap(({ records }) => records)
@@ -23,7 +23,7 @@ const idsIn = (rows: readonly RecordDoc[], ...at: readonly number[]): string[] =
 
 const failed = { statusCode: 'RUNTIME_ERROR', returns: [] }
 
-/** Ids of the transactions of a chain, by its runs. */
+/** Ids of the transactions of a chain, read from its runs. */
 const idsInRuns = ({ state }: DerivedChain): string[] =>
   state
     .all(transactionRuns)
@@ -34,7 +34,7 @@ const idsInRuns = ({ state }: DerivedChain): string[] =>
     )
 
 describe('lists', () => {
-  test('deriveBlock: runs hold all transactions but base ones, in order and full but the last, however blocks fall', () => {
+  test('deriveBlock: runs hold all transactions except base ones, in order and full except the last, for any sizes of blocks', () => {
     const sent = (amount: number) => Array.from({ length: amount }, () => transaction({}))
     const chain = derive(sent(3), [], sent(251), [], sent(1), sent(2 * RUN_LENGTH + 5), sent(0), sent(1))
     const all = chain.documents.flatMap(({ transactions }) => transactions.map(({ id }) => id))
@@ -46,7 +46,7 @@ describe('lists', () => {
     expect(runs.map(({ id }) => id)).toEqual(['0', '1', '2', '3'])
   })
 
-  test('deriveBlock: each movement is in the list of its token and in those of both parties with the token', () => {
+  test("deriveBlock: each movement is in the list of its token, and in each party's list with the token", () => {
     const args = ['iost', 'alice00', 'bob0000', '1', '']
     const chain = derive([
       transaction({ receipts: [receipt('token.iost/issue', ['zero', 'bob0000', '9'])] }),
@@ -65,7 +65,7 @@ describe('lists', () => {
       ['destroy', '1'],
       ['transfer', undefined],
     ])
-    // Genesis issued iost to alice00 first.
+    // The first row is the issue of iost to alice00 in genesis.
     expect(idsOf(chain, listOf.token('iost')).slice(1)).toEqual(idsIn(rows, 1))
     expect(idsOf(chain, listOf.token('zero'))).toEqual(idsIn(rows, 0, 2, 3))
     expect(idsOf(chain, listOf.moved('alice00', 'iost')).slice(1)).toEqual(idsIn(rows, 1))
@@ -75,7 +75,7 @@ describe('lists', () => {
     expect(count(chain, listOf.moved('carol00', 'iost'))).toBeUndefined()
   })
 
-  test('deriveBlock: who publishes the action that moves a token for others did not move it', () => {
+  test('deriveBlock: a publisher that moves a token for others is not in the list of movers', () => {
     const args = ['iost', 'alice00', 'carol00', '1', '']
     const chain = derive([
       transaction({
@@ -90,7 +90,7 @@ describe('lists', () => {
     expect(idsOf(chain, listOf.moved('carol00', 'iost'))).toEqual([row?.id ?? ''])
   })
 
-  test('deriveBlock: a movement to what can be no name is in the list of the token and, of its own rows, the sender', () => {
+  test("deriveBlock: a movement to an invalid name is in the token's list and, among the lists with the token, in the sender's", () => {
     const chain = derive([transaction({ receipts: [transfer('iost', 'alice00', 'no name!', '1', '')] })])
     const [row] = rowsOf(chain, 1)
     expect([row?.from, row?.to]).toEqual(['alice00', 'token.iost'])
@@ -100,7 +100,7 @@ describe('lists', () => {
     expect(count(chain, listOf.moved('no name!', 'iost'))).toBeUndefined()
   })
 
-  test('deriveBlock: rows of a failed transaction are in the failed lists of their accounts, and no others', () => {
+  test('deriveBlock: rows of a failed transaction are in the failed lists of their accounts, and no other rows are', () => {
     const args = ['iost', 'alice00', 'carol00', '1', '']
     const publisher = 'bob0000'
     const pay = action('token.iost/transfer', args)
@@ -127,7 +127,7 @@ describe('lists', () => {
     expect(idsOf(chain, listOf.failed('dave000'))).toEqual(idsIn(rows, 2))
   })
 
-  test('deriveBlock: an action is in the list of its calls by who published it, and of nobody else', () => {
+  test("deriveBlock: an action is in its publisher's list of calls, and in nobody else's", () => {
     const args = ['iost', 'alice00', 'carol00', '1', '']
     const publisher = 'bob0000'
     const pay = action('token.iost/transfer', args)
@@ -148,7 +148,7 @@ describe('lists', () => {
     expect(count(chain, listOf.called(publisher, 'Contractunknown1', 'play'))).toBeUndefined()
   })
 
-  test('deriveBlock: tokens named like members of objects have lists', () => {
+  test('deriveBlock: tokens whose names are members of JavaScript objects have lists', () => {
     const names = ['__proto__', 'constructor']
     const chain = derive([
       transaction({
@@ -162,7 +162,7 @@ describe('lists', () => {
     expect(counts.map(key => count(chain, key))).toEqual([1, 1, 1, 1])
   })
 
-  test('deriveBlock: the list of contracts has the row that deployed each, once and in the order of the chain', () => {
+  test('deriveBlock: the list of contracts has the row of each deployment, once and in the order of the chain', () => {
     const code = (id: string) =>
       JSON.stringify({ ID: id, info: { lang: 'javascript', version: '1', abi: [] } })
     const deploy = transaction({ actions: [action('system.iost/setCode', [code('')])] })

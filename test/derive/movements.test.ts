@@ -26,7 +26,7 @@ import {
 } from '#test/support/stores/hand-made-derived.ts'
 
 describe('movements', () => {
-  test('deriveBlock: names such as __proto__ are names', () => {
+  test('deriveBlock: names such as __proto__ are handled like other names', () => {
     const names = ['__proto__', 'constructor', '12345', 'undefined']
     const chain = derive([
       transaction({
@@ -44,7 +44,7 @@ describe('movements', () => {
     expect({ holder_count, current_supply }).toEqual({ holder_count: 4, current_supply: 100n })
   })
 
-  test('deriveBlock: numbers near 2^63 lose nothing', () => {
+  test('deriveBlock: numbers near 2^63 keep all digits', () => {
     const config = Buffer.from('{"decimal":0}').toString('base64')
     const chain = derive([
       transaction({
@@ -65,7 +65,7 @@ describe('movements', () => {
     })
   })
 
-  test('deriveBlock: a transfer to oneself moves nothing and is one row, once in the list', () => {
+  test('deriveBlock: a transfer to oneself moves nothing and is one row, once in each list', () => {
     const args = ['iost', 'alice00', 'alice00', '7', 'self']
     const chain = derive([
       transaction({ actions: [action('token.iost/transfer', args)], receipts: [transfer(...args)] }),
@@ -77,7 +77,7 @@ describe('movements', () => {
     expect([lists.length > 0, new Set(lists).size]).toEqual([true, lists.length])
   })
 
-  test('deriveBlock: freezes to oneself, in the past, and due at a later block', () => {
+  test('deriveBlock: handles freezes to oneself, in the past, and due at a later block', () => {
     const lists = [
       [
         transaction({
@@ -100,7 +100,7 @@ describe('movements', () => {
       frozen_list: [],
       next_due: undefined,
     })
-    // By time, then amount, as the node keeps them.
+    // Sorted by time, then amount, in the node's order.
     expect(after(1)).toEqual({
       amount: 98_500_000_000n,
       frozen: 600_000_000n,
@@ -120,7 +120,7 @@ describe('movements', () => {
     expect(after(3)).toEqual({ amount: 99_100_000_000n, frozen: 0n, frozen_list: [], next_due: undefined })
   })
 
-  test('deriveBlock: what goes to a name that the contract cannot keep is gone, and the supply has it', () => {
+  test('deriveBlock: an amount sent to a name that the contract cannot store is lost, but stays in the supply', () => {
     const kept = ['', 'a/b', 'Contract x', 'x'.repeat(62)]
     const gone = ['a-b', 'a@b', 'é', 'nul\0', 'x'.repeat(63), `Contract${'1'.repeat(600)}`]
     const chain = derive(
@@ -141,7 +141,7 @@ describe('movements', () => {
     expect(chain.state.get(balances, balanceId('iost', 'a-b'))).toBeUndefined()
   })
 
-  test('deriveBlock: a total supply far below zero is what is left of it in 64 bits', () => {
+  test('deriveBlock: a total supply far below zero is truncated to 64 bits', () => {
     const config = Buffer.from('{"decimal":8}').toString('base64')
     const totals = ['-5', '-9223372036854775808', '-9223372036854775807', '92233720368']
     const { state } = derive([
@@ -159,13 +159,13 @@ describe('movements', () => {
     ])
   })
 
-  test('deriveBlock: taking more than there is stops the load', () => {
+  test('deriveBlock: a movement of more than the balance stops the load', () => {
     expect(() =>
       derive([transaction({ receipts: [transfer('iost', 'bob0000', 'alice00', '1', '')] })]),
     ).toThrow('Block 1 takes more iost from "bob0000" than it has: -100000000 would be left.')
   })
 
-  test('deriveBlock: RAM is paid by accounts and by owners of contracts; for system contracts no one pays', () => {
+  test('deriveBlock: RAM is paid by accounts and by owners of contracts, and by nobody for system contracts', () => {
     const code = JSON.stringify({ ID: '', info: { lang: 'javascript', version: '1', abi: [] }, code: '' })
     const deploy = transaction({ actions: [action('system.iost/setCode', [code])] })
     const chain = derive([
@@ -186,7 +186,7 @@ describe('movements', () => {
     expect(chain.state.get(resources, 'auth.iost')).toBeUndefined()
   })
 
-  test('deriveBlock: a contract that a contract had deployed is owned by the publisher, who pays its RAM', () => {
+  test('deriveBlock: a contract deployed by a contract is owned by the publisher, who pays its RAM', () => {
     const make = (told: Parameters<typeof transaction>[0]) =>
       transaction({ actions: [action('ContractFactory/make', ['code'])], ...told })
     const byReturn = make({})
@@ -211,7 +211,7 @@ describe('movements', () => {
       ],
     )
     const abis = [{ name: 'put', args: ['string'], amount_limit: [] }]
-    // The node tells of one of them.
+    // The node returns the code of one of them.
     const code = { id, language: 'javascript', version: '1.0.0', abis }
     const chain = deriveChain([first, then].flatMap(one => (one ? [{ ...one, systemCode: [code] }] : [])))
     expect(chain.state.get(contracts, id)).toMatchObject({ owner: 'alice00', language: 'javascript', abis })

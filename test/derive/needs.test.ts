@@ -14,7 +14,7 @@ import { action, chainOf, genesis, receipt, transaction } from '#test/support/st
 import { serveGenerated } from '../generator/serve.ts'
 import { small } from '../generator/small.ts'
 
-/** One thing that was not foreseen. */
+/** A key that was not predicted. */
 type Miss = Omit<Missed, 'keys'> & { readonly key: Key }
 
 const isNamed = ({ index, id }: Key, name: string, named: string): boolean =>
@@ -34,7 +34,7 @@ const ownerPaysRam = ({ loaded, key, stored }: Miss): boolean =>
         isNamed(key, 'tokens', 'ram'),
     )
 
-/** All that only state, or the inside of deployed code, can tell. Whatever else is missed, `needsOf` has forgotten. */
+/** Keys that only the state or the deployed code can tell. Any other missed key is a bug in `needsOf`. */
 const REASONS: Readonly<Record<string, (miss: Miss) => boolean>> = {
   'a contract that uses RAM: its owner pays': ownerPaysRam,
   'the producer who has the key of the witness': ({ loaded, key, stored }) =>
@@ -57,7 +57,10 @@ const REASONS: Readonly<Record<string, (miss: Miss) => boolean>> = {
   'where members stand in a large ranking': ({ key }) => key.index.name === 'segments',
 }
 
-/** Keys missed by each reason, blocks one by one, so that no block gains by what another one needs; and those without. */
+/**
+ * The number of missed keys by reason, and the keys without a reason. Each block is a batch of its own, so
+ * that no block profits from the needs of another one.
+ */
 const missedIn = (blocks: readonly LoadedBlock[]) => {
   const counts = new Map<string, number>()
   const forgotten: string[] = []
@@ -75,8 +78,8 @@ const missedIn = (blocks: readonly LoadedBlock[]) => {
   return { forgotten, reasons: Object.fromEntries(counts) }
 }
 
-describe('needsOf: names all state of a block but what the block cannot tell', () => {
-  test('on the recorded chain', async () => {
+describe('needsOf: names all state of a block except what the block cannot tell', () => {
+  test('it does so on the recorded chain', async () => {
     expect(missedIn(await recordedBlocks())).toEqual({
       forgotten: [],
       reasons: {
@@ -90,7 +93,7 @@ describe('needsOf: names all state of a block but what the block cannot tell', (
     })
   })
 
-  test('on a generated chain, with large rankings and rewards for producers', async () => {
+  test('it does so on a generated chain with large rankings and rewards for producers', async () => {
     const settings = { ...small('busy'), blocks: 260 }
     const served = serveGenerated(settings)
     const node = createNode({ urls: [served.url] })
@@ -107,7 +110,7 @@ describe('needsOf: names all state of a block but what the block cannot tell', (
     ])
   })
 
-  test('on a vote that a contract paid for another account', () => {
+  test('it does so for a vote that a contract paid for another account', () => {
     const args = ['alice00', 'carol00', 'bob0000', '3']
     const voted = transaction({
       actions: [action('vote_producer.iost/voteFor', args)],

@@ -10,7 +10,7 @@ import { deriveChain } from '#test/support/stores/derived-chain.ts'
 
 const MS = 600_000
 
-/** What was put since the block began. */
+/** The documents put since the block began. */
 const changesOf = (state: WorkingState): ReadonlyMap<string, unknown> =>
   new Map(
     stateIndices.flatMap((index: StateIndex) =>
@@ -19,7 +19,7 @@ const changesOf = (state: WorkingState): ReadonlyMap<string, unknown> =>
   )
 
 test(
-  'the short way of quiet blocks comes to what the general one comes to, for every block of the recording',
+  'the shortcut for quiet blocks has the same result as the general way, for every block of the recording',
   async () => {
     let quiet = 0
     const blocks = await recordedBlocks()
@@ -43,7 +43,7 @@ test(
   MS,
 )
 
-test('a block is quiet only where its base transaction pays for the parent, and does nothing else', async () => {
+test('a block is quiet only if its base transaction pays for the parent, and does nothing else', async () => {
   const found = (await recordedBlocks()).find(({ block }) => contributeIn(block) !== undefined)
   if (found === undefined) throw new Error('The recording has no quiet block.')
   const { block } = found

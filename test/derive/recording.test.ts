@@ -1,4 +1,4 @@
-/** The whole recording, which is derived once for all that is compared with it. */
+/** The whole recording is derived once for all these comparisons. */
 import './recording/accounts.ts'
 import './recording/ledger.ts'
 import './recording/producers.ts'

@@ -23,7 +23,7 @@ import {
 } from '#test/support/stores/hand-made-derived.ts'
 
 describe('rows', () => {
-  test('deriveBlock: identical twins own one receipt each, a third movement is its own row', () => {
+  test('deriveBlock: two identical actions own one receipt each, a third movement is a row of its own', () => {
     const args = ['zero', 'alice00', 'bob0000', '1', '']
     const chain = derive([
       transaction({ receipts: [receipt('token.iost/issue', ['zero', 'alice00', '9'])] }),
@@ -43,7 +43,7 @@ describe('rows', () => {
     ])
   })
 
-  test('deriveBlock: another memo, time or type of argument is another movement', () => {
+  test('deriveBlock: a movement with another memo, time or type of argument than the action is a row of its own', () => {
     const chain = derive([
       transaction({
         actions: [
@@ -64,7 +64,7 @@ describe('rows', () => {
     ])
   })
 
-  test('deriveBlock: receipts of user contracts named like system ones move nothing', () => {
+  test('deriveBlock: receipts of user contracts named like system contracts move nothing', () => {
     const id = `Contract${hashOf('someone')}`
     const chain = derive([
       transaction({
@@ -80,12 +80,12 @@ describe('rows', () => {
     expect(chain.state.get(accounts, 'eve0000')).toBeUndefined()
     expect(chain.state.all(votes)).toEqual([])
     expect(rowsOf(chain, 1).map(({ from, to }) => [from, to])).toEqual([['alice00', id]])
-    // It was never deployed: the account's lists are all the row is in.
+    // The contract was never deployed, so only the account's lists have the row.
     expect(count(chain, listOf.contract(id))).toBeUndefined()
     expect(count(chain, listOf.account(id))).toBe(1)
   })
 
-  test('deriveBlock: a failed action may claim anything', () => {
+  test('deriveBlock: a failed action may contain any arguments', () => {
     const failed = (name: string, data: string | readonly unknown[]) =>
       transaction({ actions: [action(name, data)], receipt: { statusCode: 'RUNTIME_ERROR', returns: [] } })
     const chain = derive([
@@ -98,7 +98,7 @@ describe('rows', () => {
       failed('vote_producer.iost/vote', ['bob0000', 'carol00', '1']),
     ])
     expect(rowsOf(chain, 1).map(({ from, to, places }) => [from, to, places.length])).toEqual([
-      // publisher too
+      // The lists of the publisher count, too.
       ['bob0000', 'carol00', 9],
       ['alice00', 'token.iost', 7],
       ['alice00', 'token.iost', 7],
@@ -118,7 +118,7 @@ describe('rows', () => {
     ).toBe(true)
   })
 
-  test('deriveBlock: 60 KB of free text stay in the transaction', () => {
+  test('deriveBlock: 60 KB of free text are stored in the transaction', () => {
     const long = 'é'.repeat(30_000)
     const chain = derive([
       transaction({
@@ -146,7 +146,7 @@ describe('rows', () => {
     ])
   })
 
-  test("deriveBlock: a sign-up is in its creator's list, by action or nested", () => {
+  test('deriveBlock: a sign-up is in the list of its creator, as an action and nested', () => {
     const args = ['newone0', 'owner', 'active']
     const chain = derive([
       transaction({
@@ -174,7 +174,7 @@ describe('rows', () => {
     expect([rowsOf(chain, 1).length, chain.documents[1]?.transactions.length]).toEqual([0, 1])
   })
 
-  test('deriveBlock: inflation in a base transaction makes rows, its contribute does not', () => {
+  test('deriveBlock: inflation in a base transaction has rows, its contribute has none', () => {
     const blocks = chainOf([genesis(), transaction({ receipts: [createToken('contribute', 8)] })], [])
     const [first, second] = blocks
     if (first === undefined || second === undefined) throw new Error('Two blocks were made.')
@@ -193,7 +193,7 @@ describe('rows', () => {
     expect(balance(chain, 'contribute/bob0000').amount).toBe(328_513_441n)
   })
 
-  test('deriveBlock: ten thousand movements and freezes in one transaction are no more work than one each', () => {
+  test('deriveBlock: ten thousand movements and freezes in one transaction take no more time each than a single one', () => {
     const size = 10_000
     const args = (at: number) => ['iost', 'alice00', 'bob0000', '0.00000001', `${at % 7}`]
     const frozen = (at: number) => freeze('alice00', 'bob0000', '0.00000001', FIRST + BigInt(size - at))

@@ -11,11 +11,11 @@ import { plainHeld, plainPast } from '#test/support/oracle/plain-past.ts'
 import { seeded } from '#test/support/seeded.ts'
 import { derivedRecording } from '#test/support/stores/derived-chain.ts'
 
-// Awaited here, not in a test: deriving the chain takes longer than a test may.
+// Awaited here and not in a test: deriving the chain takes longer than the time limit of a test.
 const chain = await derivedRecording()
 const blocks = (await recordedBlocks()).map(({ block }) => block)
 
-/** All parts of a series, the first one first. */
+/** All parts of a series, from the first to the newest. */
 const partsOf = (key: string): readonly SeriesDoc[] => {
   const newest = chain.state.get(series, key)
   if (newest === undefined) return []
@@ -37,7 +37,7 @@ const sumOf = (key: string): bigint =>
   entriesOf(key).reduce((sum, { change, times }) => sum + change * BigInt(times), 0n)
 
 describe('series of the recorded chain', () => {
-  test('deriveBlock: every balance is what its series leads to, also from the opening of each part', () => {
+  test('deriveBlock: every balance is the end of its series, also from the opening of each part', () => {
     for (const { id, amount, frozen, frozen_list } of chain.state.all(balances)) {
       const now = { available: amount, frozen, list: frozen_list }
       expect([id, heldUntil(seriesOf.balance(id), blocks.length)]).toEqual([id, now])
@@ -52,7 +52,7 @@ describe('series of the recorded chain', () => {
     }
   })
 
-  test('deriveBlock: parts are numbered without a gap and begin where the one before ends', () => {
+  test('deriveBlock: parts are numbered without a gap and begin where the previous one ends', () => {
     for (const { id } of chain.state.all(balances)) {
       let first = 1
       for (const [at, part] of partsOf(id).entries()) {
@@ -64,7 +64,7 @@ describe('series of the recorded chain', () => {
     }
   })
 
-  test('deriveBlock: at random heights balances are those of a plain replay of the blocks', () => {
+  test('deriveBlock: balances at random heights match a replay of the blocks', () => {
     const past = plainPast(blocks)
     const random = seeded(7)
     const ids = [...past.changes.keys()]
@@ -79,7 +79,7 @@ describe('series of the recorded chain', () => {
     }
   })
 
-  test('deriveBlock: supplies, holders and votes are what their series lead to', () => {
+  test('deriveBlock: supplies, holders and votes are the ends of their series', () => {
     for (const { symbol, current_supply, holder_count } of chain.state.all(tokens)) {
       expect(sumOf(seriesOf.supply(symbol))).toBe(current_supply)
       expect(sumOf(seriesOf.holders(symbol))).toBe(BigInt(holder_count))

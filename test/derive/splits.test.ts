@@ -5,7 +5,7 @@ import { type StateIndex, stateIndices } from '#indices/registry.ts'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
 import { type DerivedChain, deriveChain } from '#test/support/stores/derived-chain.ts'
 
-/** The first 500 blocks in which anything happens come after 700 near-empty ones. */
+/** The first 500 blocks with any content follow 700 nearly empty ones. */
 const BLOCKS = 1_200
 const MS = 600_000
 
@@ -23,7 +23,7 @@ const stateOf = ({ state }: DerivedChain) =>
   )
 
 test(
-  'deriveBlock: any split into batches, state read anew between them, gives the same documents',
+  'deriveBlock: any split into batches, with state read again between them, gives the same documents',
   () => {
     let retries = 0
     fc.assert(
@@ -35,7 +35,7 @@ test(
       }),
       { numRuns: 4, examples: [[[1]]] },
     )
-    // Blocks that were begun anew are among them.
+    // Some blocks were derived again.
     expect(retries).toBeGreaterThan(0)
   },
   MS,

@@ -11,7 +11,7 @@ import { chainOf, genesis, receipt, transaction } from '#test/support/stores/han
 const { state } = await derivedRecording()
 const plain = await plainItems()
 
-test('deriveBlock: owners, metadata and movements of items are those of a plain replay', () => {
+test('deriveBlock: owners, metadata and movements of items match a replay', () => {
   expect(plain.items.size).toBe(30)
   expect(new Map(state.all(items).map(({ id, owner, metadata }) => [id, { owner, metadata }]))).toEqual(
     new Map([...plain.items].map(([id, { owner, metadata }]) => [id, { owner, metadata }])),
@@ -23,7 +23,7 @@ test('deriveBlock: owners, metadata and movements of items are those of a plain 
   }
 })
 
-test('deriveBlock: collections count their items, and owners those that they have', () => {
+test('deriveBlock: collections count their items, and owners count theirs', () => {
   const issued = [...plain.collections]
   expect(state.all(collections).map(({ symbol, issued: count }) => [symbol, count])).toEqual(issued)
   const counts = new Map<string, number>()
@@ -35,7 +35,7 @@ test('deriveBlock: collections count their items, and owners those that they hav
   expect(state.all(holdings).filter(({ since }) => since > 0)).toHaveLength(plain.items.size)
 })
 
-test('deriveBlock: a collection knows its owners and how many of it each has', () => {
+test('deriveBlock: a collection has its owners and the number of items of each', () => {
   const shares = sharesOf(plain.items)
   const present = state.all(collectionOwners).filter(({ count }) => count > 0)
   expect(present.map(({ collection, owner, count }) => [`${collection}/${owner}`, count]).toSorted()).toEqual(
@@ -48,7 +48,7 @@ test('deriveBlock: a collection knows its owners and how many of it each has', (
     ])
 })
 
-test('deriveBlock: an owner of so many that they are counted in segments gives them away until they are not', () => {
+test('deriveBlock: an owner whose items are counted in segments can give them away until they fit without segments', () => {
   const many = SEGMENT_SIZES.group * 2
   const said = (name: string, args: readonly string[]) => receipt(`token721.iost/${name}`, args)
   const given = Array.from({ length: many - 2 }, (_, at) => String(at))
@@ -68,7 +68,7 @@ test('deriveBlock: an owner of so many that they are counted in segments gives t
   expect(after.get(collections, 'many')).toMatchObject({ issued: many, owner_count: 2 })
 })
 
-test('deriveBlock: a collection of so many owners that they are counted in segments, until one has all', () => {
+test('deriveBlock: a collection whose owners are counted in segments has none left when one owner has all items', () => {
   const owners = Array.from({ length: SEGMENT_SIZES.group + 100 }, (_, at) => `owner${at}`)
   const said = (name: string, args: readonly string[]) => receipt(`token721.iost/${name}`, args)
   const blocks = [
@@ -89,7 +89,7 @@ test('deriveBlock: a collection of so many owners that they are counted in segme
   expect(trees(one)).toEqual([])
 })
 
-test('deriveBlock: an issuer that gives the right to issue away, as if it were an item, is not the issuer any more', () => {
+test('deriveBlock: an issuer that transfers the right to issue, as if it were an item, is no longer the issuer', () => {
   const said = (name: string, args: readonly string[]) =>
     transaction({ receipts: [receipt(`token721.iost/${name}`, args)] })
   const { state: after } = deriveChain(
@@ -111,7 +111,7 @@ test('deriveBlock: an issuer that gives the right to issue away, as if it were a
   expect(after.get(holdings, countOfItems('bob0000'))?.count).toBe(1)
 })
 
-test('deriveBlock: a collection that can never have items says so as the chain does', () => {
+test('deriveBlock: a collection that can never have items keeps its negative supply, as on the chain', () => {
   const { state: after } = deriveChain(
     chainOf(
       [genesis()],

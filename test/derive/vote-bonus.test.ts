@@ -7,7 +7,7 @@ import { voteBonuses } from '#test/support/oracle/plain-bonus.ts'
 const blocks = (await recordedBlocks()).map(({ block }) => block)
 const answers = await rpcAnswers()
 
-/** The replay at the end of the chain, and what each withdrawal paid beside what it was to pay. */
+/** The replay at the end of the chain, and for each withdrawal the paid and the expected amount. */
 const replayed = (() => {
   const bonuses = voteBonuses()
   const paid: (readonly [string, bigint, bigint])[] = []
@@ -23,12 +23,12 @@ const replayed = (() => {
   return { bonuses, paid }
 })()
 
-test('every withdrawal paid what the replay says, to the last digit', () => {
+test('every withdrawal paid the amount of the replay, to the last digit', () => {
   expect(replayed.paid.length).toBeGreaterThan(100)
   expect(replayed.paid.filter(([, is, says]) => is !== says)).toEqual([])
 })
 
-test('the stored coefficients and masks of the contract are those of the replay', async () => {
+test('the stored coefficients and masks of the contract match the replay', async () => {
   const { other } = await oracle()
   const stored = other.get('vote_producer.iost')?.get('MAP') ?? new Map<string, unknown>()
   let count = 0
@@ -53,7 +53,7 @@ const signed = (text: string, decimals: number): bigint =>
 const isNear = (text: string, units: bigint): boolean =>
   Math.abs(Number(text) - Number(units) / 1e8) <= 1e-7 * Math.max(1, Math.abs(Number(text)) / 1e7)
 
-test("the node's recorded answers are near", () => {
+test("the node's recorded answers are close to the replay", () => {
   let [voters, candidates] = [0, 0]
   for (const [call, text] of answers) {
     const [, method, name = ''] = /^GET \/(getVoterBonus|getCandidateBonus)\/([^/]+)\/true$/.exec(call) ?? []

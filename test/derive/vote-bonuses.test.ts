@@ -22,7 +22,7 @@ const namedOf = (key: string): ReadonlyMap<string, bigint> => {
     : entriesIn(doc.entries, doc.height).reduce(votesAfter, votesAt(doc.opening))
 }
 
-test('deriveBlock: at the end of the chain coefficients and masks are those of a plain replay', () => {
+test('deriveBlock: coefficients and masks at the end of the chain match a replay', () => {
   const plain = voteBonuses()
   const pairs = new Map<string, readonly [string, string]>()
   for (const { transactions } of blocks)

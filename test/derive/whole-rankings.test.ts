@@ -9,7 +9,7 @@ import { tokens } from '#indices/token.ts'
 import { type DerivedChain, deriveChain } from '#test/support/stores/derived-chain.ts'
 import { chainOf, createToken, genesis, receipt, transaction } from '#test/support/stores/hand-made.ts'
 
-/** Enough for a tree of several leaves' worth of segments, more than a group without segments has. */
+/** Enough members for a tree with several leaves of segments, more than a group without segments can have. */
 const MANY = SEGMENT_SIZES.group * 2
 const nameAt = (at: number): string => `thing${String(at).padStart(4, '0')}`
 const said = (name: string, args: readonly unknown[]) => receipt(`vote_producer.iost/${name}`, args)
@@ -19,7 +19,7 @@ const inBlocks = (transactions: readonly Transaction[], size: number): readonly 
   )
 
 const all = Array.from({ length: MANY }, (_, at) => at)
-/** Tokens are made; some go to one holder or two; some lose them again. Most are nobody's. */
+/** Tokens are created. Some have one or two holders, and some lose a holder again. Most have none. */
 const tokenBlocks = inBlocks(
   all.map(at =>
     transaction({
@@ -34,7 +34,10 @@ const tokenBlocks = inBlocks(
   ),
   50,
 )
-/** Producers register; some are voted for, before or after; some leave with their votes, and some of those return. */
+/**
+ * Producers register, and some have votes. Some unregister with their votes, and some of those register
+ * again.
+ */
 const producerBlocks = inBlocks(
   [
     ...all.map(at =>
@@ -57,7 +60,7 @@ const producerBlocks = inBlocks(
   70,
 )
 
-/** What the segments of an order say about where each member stands. */
+/** Checks the position of each member that the segments of an order give. */
 const requirePlaces = ({ state }: DerivedChain, index: StateIndex, standings: readonly Standing[]): void => {
   const truth = standings.toSorted(compareStandings)
   const leaf = (number: number): readonly Segment[] =>
@@ -73,7 +76,7 @@ const requirePlaces = ({ state }: DerivedChain, index: StateIndex, standings: re
   }
 }
 
-test('deriveBlock: a thousand tokens stand where their holders put them, those without any at the end', () => {
+test('deriveBlock: a thousand tokens are ordered by their holders, those without any at the end', () => {
   const chain = deriveChain(chainOf([genesis()], ...tokenBlocks), { sizeOf: batch => 1 + (batch % 4) })
   const docs = chain.state.all(tokens)
   expect(docs.length).toBeGreaterThan(MANY)
@@ -86,7 +89,7 @@ test('deriveBlock: a thousand tokens stand where their holders put them, those w
   )
 })
 
-test('deriveBlock: a thousand producers stand by their votes while they are registered, and only then', () => {
+test('deriveBlock: a thousand producers are ordered by votes while they are registered, and only then', () => {
   const chain = deriveChain(chainOf([genesis()], ...producerBlocks), { sizeOf: batch => 1 + (batch % 4) })
   const table = chain.state.all(producers).filter(({ registered }) => registered)
   expect(table.length).toBe(MANY - MANY / 8)

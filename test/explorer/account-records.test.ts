@@ -2,7 +2,7 @@ import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { oracle, recordedBlocks } from '../support/nodes/recording.ts'
 import { type Explorer, explorerOn } from './served.ts'
 
-// Makes the file of the whole chain where it is not there yet; a test that hangs still ends.
+// The first test may have to build the file of the whole chain. A test that hangs still ends.
 setDefaultTimeout(600_000)
 
 let explorer: Explorer
@@ -13,7 +13,7 @@ beforeAll(async () => {
 type Row = { readonly tx_hash: string }
 type Days = { readonly days: readonly { readonly date: string; readonly records: number }[] }
 
-/** Transactions that a page has rows of, in order. */
+/** The transactions in the rows of a page, in order. */
 const hashesOf = (html: string): readonly string[] => {
   const table = html.slice(html.indexOf('data-live="records"'))
   return [...table.slice(0, table.indexOf('</table>')).matchAll(/\/tx\/(\w+)"/g)].map(
@@ -21,7 +21,7 @@ const hashesOf = (html: string): readonly string[] => {
   )
 }
 
-test('/account: the filters by called action and by failure show the rows that the API has', async () => {
+test('/account: the filters by called action and by failure show the rows of the API', async () => {
   for (const [account, filter] of [
     ['busyhub', { failed: '1' }],
     ['busyhub', { func_name: 'token.iost/transfer' }],
@@ -49,7 +49,10 @@ type Moved = {
   readonly tx_hash: string
 }
 
-/** What token.iost did with an account's balance, by the arguments of the movement; nothing where none moved. */
+/**
+ * The direction in which token.iost changed an account's balance, from the arguments of the movement. Empty
+ * if nothing moved.
+ */
 const wayOf = ({ action_name, data, token }: Moved, account: string): string => {
   if (token === undefined) return ''
   const [, first, second] = data
@@ -59,7 +62,7 @@ const wayOf = ({ action_name, data, token }: Moved, account: string): string => 
   return taker === account ? 'In' : 'Others'
 }
 
-/** The direction and the sign of each row that a page shows. */
+/** The direction and the sign in each row of a page. */
 const saidIn = (html: string): readonly (readonly [way: string, sign: string])[] =>
   (/data-live="records".*?<\/table>/s.exec(html)?.[0] ?? '')
     .split('<tr>')
@@ -71,7 +74,7 @@ const saidIn = (html: string): readonly (readonly [way: string, sign: string])[]
 
 const SIGNS: Readonly<Record<string, string>> = { In: '+', Out: '−' }
 
-test('/account: only those whose balance changed have In or Out with a sign, issuers and signers have none', async () => {
+test('/account: only accounts whose balance changed have In or Out with a sign; issuers and signers have none', async () => {
   const seen = new Map<string, number>()
   for (const account of ['__proto__', 'tokenboss', 'busyhub', 'admin'])
     for (const page of ['1', '2', '3']) {
@@ -92,7 +95,7 @@ test('/account: only those whose balance changed have In or Out with a sign, iss
   expect(seen.get('Others')).toBeGreaterThan(10)
 })
 
-test('/account: what is frozen of any token has its time', async () => {
+test('/account: frozen amounts of every token are shown with their time', async () => {
   const { frozen } = await oracle()
   const now = (await recordedBlocks()).at(-1)?.block.time ?? 0n
   let compared = 0
@@ -110,7 +113,7 @@ test('/account: what is frozen of any token has its time', async () => {
   expect(compared).toBeGreaterThan(0)
 })
 
-test('/account: the form keeps what was given, and says which filters no row passes together', async () => {
+test('/account: the form keeps the given values, and names filters that no row can pass together', async () => {
   const { html, response } = await explorer.visit(
     '/account/busyhub?token=iost&func_name=token.iost%2Fissue&failed=1&direction=in&counterparty=admin',
   )
@@ -128,12 +131,12 @@ test('/account: the form keeps what was given, and says which filters no row pas
   expect(zh.text).toContain('该合约的调用所引起的代币变动另有记录')
   const plain = await explorer.visit('/account/busyhub')
   expect(plain.html).toMatch(/<input name="failed" type="checkbox" value="1"\/>/)
-  // A token that the account no longer has is not lost from the form.
+  // The form keeps a token that the account no longer has.
   const gone = await explorer.visit('/account/busyhub?token=neverissued')
   expect(gone.html).toContain('<option value="neverissued" selected>neverissued</option>')
 })
 
-test('/account: its plot has the records of each day, and is absent where there are none', async () => {
+test('/account: the plot has the records of each day, and is absent for an account without records', async () => {
   const { days } = await explorer.call<Days>('account/get-account-activity', { account: '__proto__' })
   const { html } = await explorer.visit('/account/__proto__')
   const [, points = ''] = /class="activity">.*?data-points="([^"]*)"/s.exec(html) ?? []
@@ -144,7 +147,7 @@ test('/account: its plot has the records of each day, and is absent where there 
   expect((await explorer.visit('/account/0')).html).not.toContain('class="activity"')
 })
 
-test('/contract: its plot has the records of each day, or of the action that is chosen, and a table behind', async () => {
+test('/contract: the plot has the records of each day, also for a chosen action, and a table of its values', async () => {
   const of = { contract: 'token.iost' }
   for (const [query, action] of [
     ['', {}],
@@ -167,10 +170,10 @@ test('/contract: its plot has the records of each day, or of the action that is 
   }
 })
 
-/** Bytes of the page of an account before it is packed, plots and the tables behind them aside. */
+/** The maximum size of an account's page before compression, without plots and their tables. */
 const MOST_BYTES = 60_000
 
-test('/account: the page of an account with much of everything is not long', async () => {
+test('/account: the page of an account with many things of every kind stays short', async () => {
   for (const path of ['/account/__proto__', '/zh/account/__proto__']) {
     const { html } = await explorer.visit(path)
     const plain = html.replaceAll(
@@ -181,7 +184,7 @@ test('/account: the page of an account with much of everything is not long', asy
   }
 })
 
-test('/account: the page of an account with much of everything but no long names is not long as a whole', async () => {
+test('/account: the page of an account with many things but no long names stays short with its plots and tables', async () => {
   for (const path of ['/account/user_000', '/zh/account/user_000']) {
     const { html } = await explorer.visit(path)
     expect([path, Buffer.byteLength(html) <= MOST_BYTES]).toEqual([path, true])

@@ -1,7 +1,7 @@
 import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Explorer, explorerOn } from './served.ts'
 
-// Makes the file of the whole chain where it is not there yet; a test that hangs still ends.
+// The first test may have to build the file of the whole chain. A test that hangs still ends.
 setDefaultTimeout(600_000)
 
 let explorer: Explorer
@@ -24,7 +24,7 @@ type Rows = {
 const CHANGED = 'The code that these argument names come from was changed after this transaction'
 const NAMED = 'Argument names come from the current code of the contract.'
 
-/** The recorded contracts are written plainly: a method begins a line, or follows a brace. */
+/** The recorded contracts are not minified: a method begins a line, or follows a brace. */
 const plainNames = (code: string, method: string): readonly string[] => {
   const [, names = ''] = new RegExp(`(?:^|[\\n{};\\s])${method}\\s*\\(([^)]*)\\)\\s*\\{`).exec(code) ?? []
   return names.split(',').flatMap(name => (name.trim() === '' ? [] : [name.trim()]))
@@ -33,7 +33,7 @@ const plainNames = (code: string, method: string): readonly string[] => {
 const codesIn = (html: string): readonly string[] =>
   [...html.matchAll(/<td class="lead"><code>([^<]*)<\/code>/g)].map(([, name = '']) => name)
 
-test("a contract's page names the arguments of its actions as its code does", async () => {
+test("a contract's page has the names of its actions' arguments from the contract's code", async () => {
   const { contracts } = await explorer.call<Contracts>('base/get-contract-list', { size: '100' })
   let named = 0
   for (const { contract_id } of contracts.filter(each => each.contract_id.startsWith('Contract'))) {
@@ -52,13 +52,13 @@ test("a contract's page names the arguments of its actions as its code does", as
   expect(named).toBeGreaterThan(30)
 })
 
-/** A contract whose code was changed between calls of the action, and one that is as it was deployed. */
+/** A contract whose code was changed between calls of the action, and a contract with its original code. */
 const CALLED = [
   ['ContractD772oDQpykrtxkDE4Ypy8NSbfQhXF2RxUQG879FSRcXg', 'ping'],
   ['Contractjnq6aRFWX1qhc1pSFFAN3ZdG7zb4kQvWGMWzxKjozKJ', 'play'],
 ] as const
 
-test("a transaction's page says whose names those are, and that the code was changed later where it was", async () => {
+test("a transaction's page says where the argument names come from, and whether the code was changed after the call", async () => {
   const seen = { before: 0, after: 0, other: 0 }
   for (const [contract, action_name] of CALLED) {
     const { code, block } = await explorer.call<Code>('contract/get-contract-code', { contract })

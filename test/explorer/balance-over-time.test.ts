@@ -6,7 +6,7 @@ setDefaultTimeout(600_000)
 type Steps = { readonly changes: readonly { readonly date: string; readonly closing: string }[] }
 type Changes = { readonly changes: readonly { readonly created_at: string; readonly balance: string }[] }
 
-test('/account: its balance is drawn by months where it is old, and by changes where there are not two days', async () => {
+test('/account: an old balance is drawn by months, and a balance of less than two days by changes', async () => {
   const explorer = await explorerOn()
   const pointsOf = async (account: string): Promise<readonly string[]> => {
     const { html } = await explorer.visit(`/account/${account}`)

@@ -1,7 +1,7 @@
 import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Explorer, explorerOn } from './served.ts'
 
-// Makes the file of the whole chain where it is not there yet; a test that hangs still ends.
+// The first test may have to build the file of the whole chain. A test that hangs still ends.
 setDefaultTimeout(600_000)
 
 let explorer: Explorer
@@ -24,14 +24,14 @@ const SIZE = 25
 const changesOf = (account: string, token: string, given: Readonly<Record<string, string>>) =>
   explorer.call<Changes>('account/get-balance-history', { account, token, ...given })
 
-/** The time as pages write it. */
+/** The time in the format of pages. */
 const shown = (iso: string): string => iso.slice(0, 19).replace('T', ' ')
 
-/** Exact values of the figures of a page, in its order. */
+/** Exact values of the figures of a page, in order. */
 const figures = (html: string): readonly string[] =>
   [...html.matchAll(/<data value="([^"]*)"/g)].map(([, value = '']) => value)
 
-test('a balance: since when, how much, and its changes page by page as the API gives them', async () => {
+test("a balance's page shows its start, its amount, and its changes page by page as the API returns them", async () => {
   for (const [account, token] of [
     ['busyhub', 'iost'],
     ['admin', 'ram'],
@@ -58,7 +58,7 @@ test('a balance: since when, how much, and its changes page by page as the API g
   }
 })
 
-test("a contract's id without its prefix is the contract: title, owner and links have the whole id", async () => {
+test("a contract's id without its prefix opens the contract: title, owner and links have the whole id", async () => {
   const { contracts } = await explorer.call<{
     readonly contracts: readonly { readonly contract_id: string }[]
   }>('base/get-contract-list', { size: '500' })
@@ -69,22 +69,22 @@ test("a contract's id without its prefix is the contract: title, owner and links
   expect(text).not.toContain(`iost of ${bare}`)
   const hrefs = links.map(({ href }) => href)
   expect(hrefs).toContain(`../../contract/${id}`)
-  // It is not offered as the other side of its own records.
+  // The contract is not listed as a counterparty of its own records.
   const { html } = await explorer.visit(`/account/${bare}`)
   expect(html).not.toContain(`<option>${id}</option>`)
 })
 
-test('holders of a token, and the tokens of an account, lead to it', async () => {
+test('holders of a token and the tokens of an account link to the balance', async () => {
   const holders = await explorer.visit('/token/iost?holders=1')
   expect(holders.links.some(({ href }) => href.endsWith('account/admin/iost'))).toBe(true)
   const account = await explorer.visit('/account/busyhub')
   expect(account.links.some(({ href }) => href.endsWith('account/busyhub/iost'))).toBe(true)
 })
 
-test('a balance of a token that there is not, or of an owner that owns nothing, is not found', async () => {
+test('a balance of an unknown token, or of an owner that owns nothing, is not found', async () => {
   for (const path of ['/account/busyhub/nosuch', '/account/nosuch/iost', '/account/busyhub/IOST%2F'])
     expect([path, (await explorer.visit(path)).response.status]).toEqual([path, 404])
-  // There are both, and the one never had the other.
+  // Account and token both exist, but the account never had the token.
   const { text } = await explorer.visit('/account/busyhub/contribute')
   expect(text).toContain('No changes.')
 })

@@ -6,7 +6,7 @@ import { rpcCalls } from '../support/nodes/recording.ts'
 import { foreignIn } from './parts.ts'
 import { type Explorer, explorerOn } from './served.ts'
 
-// Makes the file of the whole chain where it is not there yet; a test that hangs still ends.
+// The first test may have to build the file of the whole chain. A test that hangs still ends.
 setDefaultTimeout(600_000)
 
 const open: (() => unknown)[] = []
@@ -14,7 +14,7 @@ afterAll(async () => {
   for (const close of open) await close()
 })
 
-/** The explorer with a node that answers as the recorded one but for `fault`. */
+/** The explorer with a node that answers like the recorded one, except for `fault`. */
 const explorerWith = async (fault?: Fault): Promise<Explorer> => {
   const faulty = await startFaultyNode(fault)
   const node = createNode({ urls: [faulty.url], clock: patientClock })
@@ -31,7 +31,7 @@ beforeAll(async () => {
   explorer = await explorerWith()
 })
 
-/** A call whose body a test reads. */
+/** A recorded call whose body a test reads. */
 type Asked = { readonly id: string; readonly key: string; readonly field?: string }
 
 const recorded = async (path: string) =>
@@ -48,7 +48,7 @@ const pathOf = ({ id, key, field }: Asked, more: Readonly<Record<string, string>
 
 const [TITLE, VALUE] = [/<h2 id="value"/, /<dt>Value<\/dt><dd>(.*?)<\/dd>/s]
 
-test('storage: each recorded value is shown as the node gives it, and whole on a page of its own', async () => {
+test('storage: each recorded value is shown as the node returns it, and completely on its own page', async () => {
   let shown = 0
   for (const { asked, said } of await recorded('/getContractStorage')) {
     if (asked.field === undefined && !(await hasFields(asked))) continue
@@ -68,11 +68,11 @@ test('storage: each recorded value is shown as the node gives it, and whole on a
   expect(shown).toBeGreaterThan(8)
 })
 
-/** Whether the fields under a key were recorded, which a visit without a field asks for. */
+/** Whether the call for the fields under a key was recorded, which a visit without a field makes. */
 const hasFields = async ({ id, key }: Asked): Promise<boolean> =>
   (await recorded('/getContractStorageFields')).some(({ asked }) => asked.id === id && asked.key === key)
 
-test('storage: the fields of a map are listed, and each leads to its value', async () => {
+test('storage: the fields of a map are listed, and each links to its value', async () => {
   const { html, links } = await explorer.visit('/contract/token.iost/storage?key=TIiost')
   expect(html).toContain('Fields: 8')
   const { href = '' } = links.find(each => each.href.endsWith('field=supply')) ?? {}
@@ -82,7 +82,7 @@ test('storage: the fields of a map are listed, and each leads to its value', asy
   expect((await explorer.visit(`/zh${pathname}?key=TIiost`)).text).toContain('请选择其中的字段')
 })
 
-test('storage: what is not there is said so, and so is a contract that does not exist', async () => {
+test('storage: a missing value and a missing contract are reported', async () => {
   const { text } = await explorer.visit('/contract/token.iost/storage?key=TBadmin&field=nosuch')
   expect(text).toContain('Nodes give null when there is nothing under a key.')
   expect((await explorer.visit('/contract/nosuch.iost/storage?key=x')).response.status).toBe(404)
@@ -90,7 +90,7 @@ test('storage: what is not there is said so, and so is a contract that does not 
   expect([html.includes('name="key"'), TITLE.test(html)]).toEqual([true, false])
 })
 
-test('storage: a page leads there only where there is a node, and says when there is none', async () => {
+test('storage: pages only link to it if there is a node, and it says so if there is none', async () => {
   const alone = await explorerOn()
   const link = 'href="../contract/token.iost/storage"'
   expect((await explorer.visit('/contract/token.iost')).html).toContain(link)
@@ -110,17 +110,17 @@ test.each([
   ['fails', () => new Response('', { status: 502 })],
   ['gives no text', () => new Response('{"data":1e300,"block_hash":"a","block_number":"1"}')],
   ['gives no JSON', () => new Response('<html>')],
-])('storage: a node that %s is no answer, and the form stays', async (_, response) => {
+])('storage: after an answer of a node that %s, the page says so and keeps the form', async (_, response) => {
   const { visit } = await explorerWith(answers(response))
   const { response: page, text, html } = await visit('/contract/token.iost/storage?key=TIiost&field=supply')
   expect([page.status, TITLE.test(html), html.includes('value="supply"')]).toEqual([200, false, true])
   expect(text).toContain('The node did not give the value. Try again later.')
 })
 
-/** It would end whatever it stands in, run, and turn what follows around. */
+/** This text would close its element, run a script, and reverse the following text. */
 const HOSTILE = `"'></title></textarea></pre><script>bad()</script><img src=x onerror=bad()>\u202e\u0000`
 
-test('storage: keys, values and fields may be anything, and do nothing', async () => {
+test('storage: hostile keys, values and fields are shown and have no effect', async () => {
   const said = { data: HOSTILE, fields: [HOSTILE, '__proto__', 'x'.repeat(5_000), ''] }
   const { visit } = await explorerWith(
     answers(() => Response.json({ ...said, block_hash: 'a', block_number: '4851' })),
@@ -132,7 +132,7 @@ test('storage: keys, values and fields may be anything, and do nothing', async (
   }
 })
 
-test("storage: the foot names the node's block where a node gave the value, and the published one elsewhere", async () => {
+test("storage: the footer names the node's block for a value from a node, and the published block otherwise", async () => {
   const [call] = await recorded('/getContractStorage')
   const behind = await explorerWith(async ({ path }, truth) =>
     path === '/getContractStorage'

@@ -8,7 +8,7 @@ const PLURAL =
 
 const BEGINNING = ['/', '/blocks', '/transactions', '/contracts', '/tokens', '/nfts', '/producers', '/wealth']
 
-test('pages of a chain that has begun count one of a thing in the singular', async () => {
+test('pages of a chain with only genesis use the singular for a count of one', async () => {
   const { store, destroy } = await temporarySqlite()
   await store.create()
   await fillFromRecording(store, { to: 0 })

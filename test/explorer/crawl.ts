@@ -3,11 +3,12 @@ import { routeAt } from '#explorer/route.ts'
 import type { ReadPage } from './read-page.ts'
 import type { Explorer } from './served.ts'
 
-/** A page that a crawl came to. */
+/** A page that a crawl reached. */
 export type Crawled = ReadPage & { readonly path: string; readonly status: number }
 
 /**
- * Addresses of pages and files that do not work; a list of a period may be longer than a file, and says so.
+ * Addresses of pages and files that do not work. A 400 of a file is accepted, since the list of a period may
+ * be longer than a file.
  */
 export const brokenOf = (crawled: readonly Crawled[]): readonly string[] =>
   crawled
@@ -16,7 +17,7 @@ export const brokenOf = (crawled: readonly Crawled[]): readonly string[] =>
     )
     .map(({ path, status }) => `${status} ${path}`)
 
-/** Paths of the files that no page of a crawl led to. */
+/** Paths of the files that no crawled page links to. */
 export const filesMissing = (crawled: readonly Crawled[]): readonly string[] => {
   const found = crawled
     .filter(({ status }) => status === 200)
@@ -26,24 +27,29 @@ export const filesMissing = (crawled: readonly Crawled[]): readonly string[] => 
 
 type CrawlOptions = {
   readonly explorer: Explorer
-  /** Paths to begin at. */
+  /** The paths where the crawl begins. */
   readonly from: readonly string[]
-  /** Addresses of one kind that are opened: those with as many parts, the same first one, and the same names of parameters. */
+  /**
+   * The maximum number of opened addresses per kind (same number of parts, first part and parameter names).
+   */
   readonly most: number
-  /** Where browsers see the root of the service, without a slash at its end; a proxy takes the difference off. */
+  /**
+   * The root of the service as browsers see it, without a trailing slash. A proxy strips the difference to
+   * `basePath`.
+   */
   readonly seenAt?: string
   /** Path prefix of the service itself. */
   readonly basePath?: string
 }
 
-/** Calls of one action: they have tests of their own. */
+/** Few calls per action are opened, since actions have tests of their own. */
 const MOST_CALLS = 2
 
 const ORIGIN = 'https://explorer.example'
 
 /**
- * Opens every address that a page links to, and so on. Throws where a link leads out of the service, unless it is a scheme
- * of its own.
+ * Opens all addresses that pages link to, recursively. Throws if a link leaves `seenAt`; links to other web
+ * hosts are ignored.
  */
 export const crawl = async (options: CrawlOptions): Promise<readonly Crawled[]> => {
   const { explorer, from, most, seenAt = '', basePath = '' } = options
@@ -59,7 +65,7 @@ export const crawl = async (options: CrawlOptions): Promise<readonly Crawled[]> 
     opened.set(kind, count + 1)
     const { response, ...page } = await explorer.visit(`${basePath}${path}`)
     pages.push({ ...page, path, status: response.status })
-    // Nobody reads the whole of an export here.
+    // An export is not read to its end here.
     if (!response.bodyUsed) await response.body?.cancel()
     if (!isOurs(path)) continue
     for (const { href } of page.links) {
@@ -75,10 +81,10 @@ export const crawl = async (options: CrawlOptions): Promise<readonly Crawled[]> 
   return pages
 }
 
-/** The reference has its own tests of its links. */
+/** Links of the reference have their own tests. */
 const isOurs = (path: string): boolean => !/^\/(?:docs|api|status)\b/.test(path)
 
-/** Addresses that are likely to be right or wrong together. */
+/** A kind of addresses that are likely to be right or wrong together. */
 const kindOf = (path: string): string => {
   const { pathname, searchParams } = new URL(path, ORIGIN)
   const [, ...parts] = pathname.split('/')

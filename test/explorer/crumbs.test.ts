@@ -1,16 +1,16 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { explorerOn } from './served.ts'
 
-// Makes the file of the whole chain where it is not there yet; a test that hangs still ends.
+// The first test may have to build the file of the whole chain. A test that hangs still ends.
 setDefaultTimeout(600_000)
 
-/** Where the breadcrumbs of a page lead to, and what they are called; []: it has none. */
+/** The targets and names of the breadcrumbs of a page; []: the page has none. */
 const crumbsOf = (html: string): readonly string[] => {
   const [, list = ''] = /<nav class="crumbs"[^>]*><ol>(.*?)<\/ol>/s.exec(html) ?? []
   return [...list.matchAll(/<a href="([^"]*)">([^<]*)/g)].map(([, href, name]) => `${name} ${href}`)
 }
 
-test('breadcrumbs: the page of one thing leads to the list that has it and to the first page, in both languages', async () => {
+test('breadcrumbs: the page of a thing links to the list of such things and to the first page, in both languages', async () => {
   const { visit } = await explorerOn()
   for (const [path, crumbs] of [
     ['/block/7', ['Home ../', 'Blocks ../blocks']],

@@ -9,7 +9,7 @@ import { fileCells } from './file-cells.ts'
 import { inChinese, samplePaths } from './samples.ts'
 import { type Explorer, explorerOn, HTML } from './served.ts'
 
-// Makes the file of the whole chain where it is not there yet; a test that hangs still ends.
+// The first test may have to build the file of the whole chain. A test that hangs still ends.
 setDefaultTimeout(600_000)
 
 let explorer: Explorer
@@ -17,17 +17,17 @@ beforeAll(async () => {
   explorer = await explorerOn({ isKeyless: true })
 })
 
-test('downloads: the file of an account has every row of its list, and changes that add up to what it got', async () => {
+test('downloads: the file of an account has every row of its list, and changes that add up to its balance', async () => {
   for (const account of ['__proto__', 'tokenboss', '12345', 'admin']) await expectFile(explorer, account)
 })
 
-test('downloads: every file has the rows of its list of the API, cell for cell', async () => {
+test('downloads: every file matches the rows of its list of the API, cell by cell', async () => {
   for (const path of Object.keys(fileCells)) expect(await expectCells(explorer, path)).toBeGreaterThan(0)
   const compared = Object.keys(fileCells).map(path => routeAt(downloads, path.replace(/\?.*/, ''))?.found)
   expect(downloads.filter(file => !compared.includes(file))).toEqual([])
 })
 
-test('downloads: in Chinese every file has as many rows, and columns with Chinese names', async () => {
+test('downloads: in Chinese every file has the same number of rows, and columns with Chinese names', async () => {
   for (const path of Object.keys(fileCells)) {
     const [en, zh] = await Promise.all([fileOf(explorer, path), fileOf(explorer, `/zh${path}`)])
     const [table, [heads = [], ...rows]] = [await tableOf(en), readCsv(await zh.text())]
@@ -36,7 +36,7 @@ test('downloads: in Chinese every file has as many rows, and columns with Chines
   }
 })
 
-test('downloads: a list without a range of time is offered as it is, whatever the address of its page says', async () => {
+test('downloads: a list without a range of time is offered as a whole, whatever the address of its page', async () => {
   for (const [path, files] of [
     ['/token/iost?holders=1&page=2&from=2026-11-20', ['../token/iost/holders.csv']],
     ['/wealth?page=2', ['wealth.csv']],
@@ -55,7 +55,7 @@ test('downloads: a list without a range of time is offered as it is, whatever th
   expect([found.length, found[0]]).toEqual([7, '../account/admin/sub-accounts.csv'])
 })
 
-test('downloads: the words are of the page’s language, the first line names the columns, the mark tells spreadsheets the code', async () => {
+test('downloads: words are in the page’s language, the first line names the columns, a byte order mark tells the encoding', async () => {
   const en = new Uint8Array(
     await (await fileOf(explorer, '/account/tokenboss/records.csv?failed=1')).arrayBuffer(),
   )
@@ -70,7 +70,7 @@ test('downloads: the words are of the page’s language, the first line names th
   expect(token.split('\r\n')[0]).toBe('Time (UTC),From,To,Amount,Token,Memo,Action,Status,Transaction,Block')
 })
 
-test('downloads: no cell is what a spreadsheet would run, and signed numbers stay numbers', async () => {
+test('downloads: no cell is a formula for a spreadsheet, and signed numbers stay numbers', async () => {
   let signed = 0
   for (const account of ['__proto__', '12345', 'tokenboss', 'admin']) {
     const response = await fileOf(explorer, `/account/${account}/records.csv`)
@@ -102,7 +102,7 @@ test.each([
   ['/blocks.csv?start_block=7&end_block=9', 'blocks-to-2026-11-21-blocks-7-9.csv'],
   ['/contracts.csv?from=2026-11-21', 'contracts-from-2026-11-21-to-2026-11-21.csv'],
   ['/account/admin/sub-accounts.csv', 'account-admin-sub-accounts-to-2026-11-21.csv'],
-])('downloads: the name of %s says what it is', async (path, name) => {
+])('downloads: the file name of %s describes its content', async (path, name) => {
   const response = await fileOf(explorer, path)
   expect([response.status, response.headers.get('content-disposition')]).toEqual([
     200,
@@ -111,7 +111,7 @@ test.each([
   await response.body?.cancel()
 })
 
-test('downloads: a list that is longer than a file is refused with what to do, and never cut', async () => {
+test('downloads: a list longer than a file is refused with the remedy, and never cut', async () => {
   for (const [path, call] of [
     ['/contract/token.iost/records.csv', 'api/contract/get-contract-tx?contract=token.iost&amp;format=csv'],
     ['/transactions.csv', 'api/base/get-transaction-list?format=csv'],
@@ -124,7 +124,7 @@ test('downloads: a list that is longer than a file is refused with what to do, a
   expect(text).toContain('and a file at most 10,000; choose a period, or use the API with a key.')
 })
 
-test('downloads: a page offers the usual periods by the day of the last block, with its filters', async () => {
+test('downloads: a page offers the usual periods up to the day of the last block, with its filters', async () => {
   const { links } = await explorer.visit('/account/admin?token=iost&page=2&from=2026-11-20')
   const files = links.map(({ href }) => href).filter(href => href.includes('records.csv'))
   const rest = (from: string, to: string) => `../account/admin/records.csv?token=iost&from=${from}&to=${to}`
@@ -152,7 +152,7 @@ test('downloads: without a test key every link of every page works, also behind 
   expect(crawled.some(({ path }) => path.startsWith('/api/'))).toBe(false)
 })
 
-test('downloads: the owner of a file is the exact one, whatever its address calls it', async () => {
+test('downloads: the file of a contract is the same with and without the prefix in its address', async () => {
   const { contracts } = await explorer.call<{ readonly contracts: readonly { contract_id: string }[] }>(
     'base/get-contract-list',
     { size: '500' },
@@ -172,7 +172,7 @@ test('downloads: the owner of a file is the exact one, whatever its address call
   expect(compared).toBeGreaterThan(0)
 })
 
-test('downloads: they count as visits, two at once for a network, and keys keep their own places', async () => {
+test('downloads: files count as visits, two at once per network address, and exports with keys have their own slots', async () => {
   const now = Date.UTC(2026, 10, 21)
   const limits = addressLimits({ now: () => now })
   let visits = 0
@@ -195,9 +195,9 @@ test('downloads: they count as visits, two at once for a network, and keys keep 
   try {
     const response = await get('/account/__proto__/records.csv')
     await response.text()
-    // One for the file, and one for the second thousand of its rows.
+    // One visit for the file, and one for the second thousand of its rows.
     expect([response.status, visits]).toEqual([200, 2])
-    // Nothing is made before it is taken, so an answer that nobody reads keeps its place.
+    // Rows are only produced when they are read, so an unread answer keeps its slot.
     const open = [
       await service.ask('/account/12345/records.csv'),
       await service.ask('/account/12345/records.csv'),

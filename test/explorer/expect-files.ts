@@ -13,7 +13,7 @@ type Row = {
   readonly token?: string
 }
 
-/** The cells of a file without its first line. */
+/** The cells of a file without its header line. */
 export const tableOf = async (response: Response): Promise<readonly (readonly string[])[]> =>
   readCsv(await response.text()).slice(1)
 
@@ -42,7 +42,7 @@ const unitsOf = (text: string): bigint => {
   return sign === '-' ? -units : units
 }
 
-/** What an account had of a token in the end, by the arguments of the movements. */
+/** The balance of an account in a token at the end, from the arguments of the movements. */
 const sumOf = (rows: readonly Row[], account: string, token: string): bigint =>
   rows.reduce((sum, { action_name, amount, token: moved, data: [, first, second] }) => {
     if (amount === undefined || moved !== token) return sum
@@ -55,7 +55,7 @@ const sumOf = (rows: readonly Row[], account: string, token: string): bigint =>
 export const fileOf = async ({ ask }: Explorer, path: string): Promise<Response> =>
   ask(path, { headers: { accept: HTML } })
 
-/** The files of an account: every row of the API's list, and changes that add up. */
+/** Checks the file of an account: it has every row of the API's list, and changes that add up. */
 export const expectFile = async (own: Explorer, account: string): Promise<void> => {
   const rows = await allRows(own, 'account/get-account-tx', { account })
   const response = await fileOf(own, `/account/${encodeURIComponent(account)}/records.csv`)
@@ -81,7 +81,7 @@ export const expectFile = async (own: Explorer, account: string): Promise<void> 
   }
 }
 
-/** The cells of a file are those of the API's list, row for row. */
+/** Checks that the cells of a file match the API's list, row by row. Returns the number of rows. */
 export const expectCells = async (own: Explorer, path: string): Promise<number> => {
   const { call, columns } = fileCells[path] ?? { call: ['', {}, ''], columns: {} }
   const [action, params, list] = call

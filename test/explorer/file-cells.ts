@@ -1,11 +1,11 @@
 import { textCell } from '#explorer/download/cell.ts'
 import { outcomeOf } from '#explorer/format/outcome.ts'
 
-/** A row of the API's list, whose amounts are texts. */
+/** A row of the API's list, in which amounts are texts. */
 type Row = Readonly<Record<string, unknown>>
 type Cell = (row: Row, at: number) => string
 
-/** What is read out of a row in another way has tests of its own. */
+/** Cells that are computed from several fields have tests of their own. */
 const elsewhere = undefined
 
 const text =
@@ -30,9 +30,9 @@ const OF_MANY = { From: elsewhere, To: elsewhere, Amount: elsewhere, Token: else
 const MOMENT = { 'Time (UTC)': time('created_at') }
 
 export type FileCells = {
-  /** A call of the API whose list is the file. */
+  /** The call of the API whose list the file contains. */
   readonly call: readonly [action: string, params: Readonly<Record<string, string>>, list: string]
-  /** Columns in order, and what their cells are of a row of the call. */
+  /** The columns in order, each with a function from a row of the call to the cell. */
   readonly columns: Readonly<Record<string, Cell | undefined>>
 }
 
@@ -57,7 +57,7 @@ export const fileCells: Readonly<Record<string, FileCells>> = {
     call: ['base/get-block-list', {}, 'blocks'],
     columns: {
       ...{ Block: number('number'), 'Time (UTC)': nanoseconds, Producer: text('witness_account') },
-      // Every block but that of the genesis has a base transaction.
+      // Every block except genesis has a base transaction.
       Transactions: row => String(Number(row['tx_count']) - (row['number'] === 0 ? 0 : 1)),
       ...{ Gas: number('gas_usage'), Hash: number('hash') },
     },

@@ -2,7 +2,7 @@ import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { readCsv } from '../support/read-csv.ts'
 import { type Explorer, explorerOn } from './served.ts'
 
-// Makes the file of the whole chain where it is not there yet; a test that hangs still ends.
+// The first test may have to build the file of the whole chain. A test that hangs still ends.
 setDefaultTimeout(600_000)
 
 let explorer: Explorer
@@ -13,7 +13,7 @@ beforeAll(async () => {
 type Row = { readonly tx_hash: string }
 type Answer = { readonly transactions: readonly Row[]; readonly next?: string }
 
-/** Transactions that a table of records has rows of, in order. */
+/** The transactions in the rows of a table of records, in order. */
 const hashesOf = (html: string): readonly string[] =>
   [...(/data-live="(?:records|movements)".*?<\/table>/s.exec(html)?.[0] ?? '').matchAll(/\/tx\/(\w+)"/g)].map(
     ([, hash]) => hash ?? '',
@@ -22,7 +22,7 @@ const hashesOf = (html: string): readonly string[] =>
 const nextOf = (html: string): string | undefined =>
   /<a href="([^"]*)" rel="next"/.exec(html)?.[1]?.replaceAll('&amp;', '&')
 
-/** Parameters of the API for the same filters of a page. */
+/** Pages and filters, with the API parameters for the same rows. */
 const LISTS = [
   ['/account/busyhub', 'account/get-account-tx', { account: 'busyhub' }, { direction: 'in' }],
   ['/account/busyhub', 'account/get-account-tx', { account: 'busyhub' }, { counterparty: 'user_009' }],
@@ -55,7 +55,7 @@ const LISTS = [
 ] as const
 
 test.each(LISTS)(
-  'filters: %s shows what %s %j has with %j, page after page',
+  'filters: %s shows the rows of %s %j with %j, page by page',
   async (path, action, of, filters) => {
     let seen = 0
     let [to, after]: [string | undefined, string | undefined] = [
@@ -87,7 +87,7 @@ test.each(LISTS)(
   },
 )
 
-test('filters: together with a period, in Chinese, and cleared by one link', async () => {
+test('filters: they combine with a period, work in Chinese, and are cleared by one link', async () => {
   const { html, text } = await explorer.visit(
     '/zh/account/busyhub?direction=in&counterparty=user_009&from=2026-11-21&to=2026-11-21',
   )
@@ -97,7 +97,7 @@ test('filters: together with a period, in Chinese, and cleared by one link', asy
   expect(html).toMatch(/<a href="[^"?]*account\/busyhub">清除/)
 })
 
-test('filters: a file has the same rows, and one that would be too long has no end', async () => {
+test('filters: a file has the same rows, and a file that would be too long ends with an error', async () => {
   const query = 'direction=in&counterparty=user_009'
   const { html } = await explorer.visit(`/account/busyhub?${query}`)
   expect(html.replaceAll('&amp;', '&')).toContain(`/records.csv?${query}"`)

@@ -3,7 +3,7 @@ import type { Store } from '#store/port.ts'
 import { expectCells, expectFile } from './expect-files.ts'
 import { type Explorer, explorerOn } from './served.ts'
 
-/** Files that pages offer, on a store with another chain than the recorded one. */
+/** Files that pages offer, on a store with a chain other than the recorded one. */
 export const downloadSuite = (store: () => Store): void => {
   let own: Explorer
   beforeAll(async () => {
@@ -19,7 +19,7 @@ export const downloadSuite = (store: () => Store): void => {
     expect(wealth.length).toBe(5)
   })
 
-  test('files of lists of state and of history have the rows of the API, cell for cell', async () => {
+  test('files of lists of state and of history match the rows of the API, cell by cell', async () => {
     for (const path of ['/wealth.csv', '/token/iost/holders.csv', '/blocks.csv', '/contracts.csv'])
       expect(await expectCells(own, path)).toBeGreaterThan(0)
   })

@@ -6,20 +6,20 @@ import { foreignIn } from './parts.ts'
 import { type Explorer, explorerOn } from './served.ts'
 import { strayFigures } from './stray-figures.ts'
 
-/** Addresses of each kind that are opened. */
+/** The number of opened addresses per kind. */
 const MOST = 4
 
-/** Pages that a form or a program leads to, and one that needs a node (`contract-storage.test.ts`). */
+/** Pages that only a form or a program opens, and one that needs a node (`contract-storage.test.ts`). */
 const UNLINKED: ReadonlySet<string> = new Set([
   '/search',
   '/suggest',
   '/sitemap.xml',
   '/contract/{id}/storage',
 ])
-/** Pages of the explorer: the reference and the status page have tests of their own. */
+/** Pages of the explorer. The reference and the status page have tests of their own. */
 const PAGE = /^\/(?!docs|status|api|openapi)/
 
-/** Another chain than the recorded one: whoever follows links from the first page comes to every kind of page. */
+/** A chain other than the recorded one: links from the first page lead to every kind of page. */
 export const pageSuite = (store: () => Store): void => {
   let explorer: Explorer
   let crawled: readonly Crawled[] = []
@@ -28,7 +28,7 @@ export const pageSuite = (store: () => Store): void => {
     crawled = await crawl({ explorer, from: ['/', '/zh/'], most: MOST })
   })
 
-  test('every link leads to a page, and there is one of each kind in both languages', () => {
+  test('every link leads to a page, and each kind of page is reached in both languages', () => {
     expect(brokenOf(crawled)).toEqual([])
     const shown = crawled.filter(({ html }) => html !== '').map(({ path }) => path.replace(/\?.*/s, ''))
     for (const { path } of pages.filter(each => !UNLINKED.has(each.path))) {
@@ -41,7 +41,7 @@ export const pageSuite = (store: () => Store): void => {
     }
   })
 
-  test('every figure of a page is one that the API answers at that height, and nothing is foreign', async () => {
+  test('every figure of a page is an answer of the API at that height, and no markup is foreign', async () => {
     let compared = 0
     for (const page of crawled.filter(each => each.html !== '' && PAGE.test(each.path))) {
       expect([page.path, foreignIn(page)]).toEqual([page.path, []])

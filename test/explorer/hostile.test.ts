@@ -11,18 +11,21 @@ import { readPage } from './read-page.ts'
 import { samplePaths } from './samples.ts'
 import { explorerOn } from './served.ts'
 
-// Makes the file of the whole chain where it is not there yet; a test that hangs still ends.
+// The first test may have to build the file of the whole chain. A test that hangs still ends.
 setDefaultTimeout(600_000)
 
-/** Worse than any text of the recording: it would end whatever it stands in, run, and turn what follows around. */
+/**
+ * Worse than any text of the recording: it would close its element, run a script, and reverse the following
+ * text.
+ */
 const HOSTILE = `"'></title></textarea></pre><script>bad()</script><img src=x onerror=bad()><a href=javascript:bad()>\u202e\u0000`
 
-/** Texts that code reads, and does not only show. */
+/** Texts that code parses instead of only showing them. */
 const READ = /^(?:-?\d+(?:\.\d+)?|\d{4}-\d\d-\d\dT.*Z|\d{4}-\d\d-\d\d|[[{].*)$/s
-/** Fields by whose text a page decides what to show. */
+/** Fields whose text decides what a page shows. */
 const DECIDING = new Set(['func_name', 'action_name', 'contract', 'status_code', 'status', 'type'])
 
-/** Makes every text of an answer hostile, and knows what it was. */
+/** Makes every text of an answer hostile, and keeps the originals. */
 const spoiler = (spares: ReadonlySet<string>) => {
   const were = new Map<string, string>()
   const spoilt = (text: string): string => {
@@ -40,7 +43,7 @@ const spoiler = (spares: ReadonlySet<string>) => {
     if (value === null || typeof value !== 'object') return value
     return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, spoil(each, name)]))
   }
-  /** What a page asks next by a name that it was given. */
+  /** The original names in the parameters of a page's next call. */
   const corrected = (given: CallParameters): CallParameters =>
     Object.fromEntries(
       Object.entries(given).map(([name, text]) => [
@@ -70,7 +73,7 @@ const site = {
   assets: { style: 's', script: 'j', theme: 't' },
 }
 
-/** A page as it would be if all texts of the chain were hostile. */
+/** The page that is shown if all texts of the chain are hostile. */
 const spoiltPage = async (
   path: string,
   lang: Lang,
@@ -117,13 +120,13 @@ const spoiltPage = async (
   )
 }
 
-/** Title and description of a page, as they are written. */
+/** Title and description of a page, as written in its HTML. */
 const headOf = (html: string) => [
   ...[...html.matchAll(/<title>(.*?)<\/title>/gs)].map(([, text = '']) => text),
   ...[...html.matchAll(/<meta name="description" content="(.*?)"/gs)].map(([, text = '']) => text),
 ]
 
-/** Texts that are more than a line, or hold what is not seen. */
+/** Whether a text is too long, or contains a line break or an invisible character. */
 const unfit = (text: string): boolean => /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(text) || text.length > 1_000
 
 let paths: readonly string[] = []
@@ -134,7 +137,7 @@ beforeAll(async () => {
 test.each([
   ['all texts', new Set<string>()],
   ['texts that nothing depends on', DECIDING],
-])('hostile: %s of every page are shown, and do nothing', async (_, spares) => {
+])('hostile: %s of every page are shown, and have no effect', async (_, spares) => {
   let shown = 0
   for (const path of paths)
     for (const lang of ['en', 'zh'] as const) {
@@ -143,14 +146,14 @@ test.each([
       const page = await readPage(html)
       expect([path, foreignIn(page)]).toEqual([path, []])
       expect([path, headOf(html).length, headOf(html).filter(unfit)]).toEqual([path, 2, []])
-      // What turns a text around, or is not seen, is written out.
+      // Characters that reverse text or are invisible are written as escapes.
       expect([path, /[\u202e\0]/.test(page.text)]).toEqual([path, false])
       shown += html.includes('bad()') ? 1 : 0
     }
   expect(shown).toBeGreaterThan(paths.length)
 })
 
-test('hostile: a text that is sent goes into title and description as one bounded line', async () => {
+test('hostile: a text in a request is part of title and description as one line of limited length', async () => {
   const { visit } = await explorerOn()
   for (const text of [`${HOSTILE}\n\u2028\u2066`, 'x'.repeat(6_000), '\u202e'.repeat(600)]) {
     const id = encodeURIComponent(text)

@@ -4,10 +4,10 @@ import type { Store, View } from '#store/port.ts'
 import { loadedStore } from '../support/stores/loaded.ts'
 import { explorerOn } from './served.ts'
 
-// Makes the file of the whole chain where it is not there yet; a test that hangs still ends.
+// The first test may have to build the file of the whole chain. A test that hangs still ends.
 setDefaultTimeout(600_000)
 
-test('pages: where days begin is searched for the first one that a service shows, and for no later one', async () => {
+test('pages: day starts are searched for the first page that a service shows, and for no later page', async () => {
   let reads = 0
   const store = await loadedStore()
   const counted: Store = {
@@ -21,7 +21,7 @@ test('pages: where days begin is searched for the first one that a service shows
         return work({ ...view, getMany })
       }, options),
   }
-  /** Blocks read for the last of these pages, which one service shows in this order. */
+  /** The number of blocks read for the last of these pages. One service shows the pages in this order. */
   const readsOf = async (...paths: readonly string[]) => {
     const { visit } = await explorerOn({}, counted)
     for (const path of paths) {
@@ -31,7 +31,7 @@ test('pages: where days begin is searched for the first one that a service shows
     return reads
   }
   for (const path of ['/account/deadaddr', '/account/admin/iost', '/token/iost']) {
-    // What is left are the blocks of its own rows.
+    // A later page only reads the blocks of its own rows.
     expect(await readsOf(path)).toBeGreaterThan(100)
     expect(await readsOf('/account/admin', path)).toBeLessThan(20)
   }

@@ -2,7 +2,7 @@ import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { foreignIn } from './parts.ts'
 import { type Explorer, explorerOn } from './served.ts'
 
-// Makes the file of the whole chain where it is not there yet; a test that hangs still ends.
+// The first test may have to build the file of the whole chain. A test that hangs still ends.
 setDefaultTimeout(600_000)
 
 const CONTRACT = 'Contract5aHQiyi3zX8bwRWao4fMvxFi5UabjPPaqhUJ8eyUb9RW'
@@ -25,7 +25,7 @@ beforeAll(async () => {
   })
 })
 
-/** Labels that stand behind links to a name. */
+/** The labels after links to a name. */
 const labelsBehind = (html: string, name: string): readonly string[] =>
   [...html.matchAll(new RegExp(`/${name}"[^>]*><bdi>[^<]*</bdi></a>(.{0,60})`, 'g'))].map(
     ([, rest = '']) => /^ <small class="label(?: given)?"><bdi>([^<]*)</.exec(rest)?.[1] ?? '',
@@ -33,7 +33,7 @@ const labelsBehind = (html: string, name: string): readonly string[] =>
 
 const once = (labels: readonly string[]): readonly string[] => [...new Set(labels)]
 
-test('labels: a label stands beside its name on every page that names it, in the language of the page', async () => {
+test('labels: a label follows its name on every page with that name, in the language of the page', async () => {
   for (const [path, name, en, zh] of [
     [`/tx/${HASH}`, 'busyhub', 'Some Exchange', '某交易所'],
     ['/transactions', 'busyhub', 'Some Exchange', '某交易所'],
@@ -60,7 +60,7 @@ test('labels: the page of a name has its label in the heading and in the title',
   }
 })
 
-test('labels: a part of the chain itself is explained in a word, unless the operator gave it a name', async () => {
+test('labels: parts of the chain have a built-in label, unless the operator set another one', async () => {
   const { html } = await explorer.visit('/account/ram.iost')
   expect(once(labelsBehind(html, 'deadaddr'))).toEqual(['burn address'])
   expect((await explorer.visit('/zh/account/ram.iost')).heading).toContain('RAM 市场')
@@ -69,7 +69,7 @@ test('labels: a part of the chain itself is explained in a word, unless the oper
   expect((await explorer.visit('/contract/token.iost')).text).not.toContain('token contract')
 })
 
-test('labels: the search finds names by their labels, in either language and however they are written', async () => {
+test('labels: the search finds names by their labels, in both languages and in any spelling', async () => {
   for (const [text, path] of [
     ['some exchange', '/account/busyhub'],
     ['某交易所', '/account/busyhub'],
@@ -82,16 +82,16 @@ test('labels: the search finds names by their labels, in either language and how
   const found = ['busyhub', CONTRACT, 'prod_01', 'token.iost', 'not_there'].map(name =>
     html.includes(`/${name}"`),
   )
-  // What the chain does not have has no page.
+  // A name that is not on the chain has no page.
   expect(found).toEqual([true, true, true, true, false])
   expect((await explorer.visit('/suggest?text=exch')).html).toContain('data-to="account/busyhub"')
-  // A name that is typed is what it names, whatever labels say.
+  // A text that is a name finds this name, even if it also matches labels.
   expect((await explorer.visit('/search?text=busyhub')).response.headers.get('location')).toBe(
     'account/busyhub',
   )
 })
 
-test('labels: nothing in a label does anything', async () => {
+test('labels: hostile labels have no effect', async () => {
   for (const path of [
     `/tx/${HASH}`,
     '/account/busyhub',

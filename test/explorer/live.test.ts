@@ -12,7 +12,7 @@ import { fillFromRecording, loadedStore } from '../support/stores/loaded.ts'
 import { temporarySqlite } from '../support/stores/loading.ts'
 import { HTML } from './served.ts'
 
-/** What came of a body so far, which may be cut off. */
+/** The text received of a body so far. The body may be cut off. */
 const collected = (response: Response): (() => string) => {
   const decoder = new TextDecoder()
   let text = ''
@@ -26,11 +26,11 @@ const collected = (response: Response): (() => string) => {
 const started = async (over: Parameters<typeof serviceOn>[1] = {}) =>
   serviceOn(await loadedStore(), { explorer: true, ...over })
 
-/** The hand-held clock stands at 1970, before every block. */
+/** The test clock starts in 1970, before every block. */
 const WRONG =
   'event: standing\ndata: {"trouble":"The machine\'s clock is before the last loaded block, so the age of that block is unknown."}\n\n'
 
-test('live: each published height comes to all pages by one look at the store, and every 15 seconds a comment', async () => {
+test('live: each published height reaches all pages with one read of the store, and every 15 seconds an event is sent', async () => {
   const { store, destroy } = await temporarySqlite()
   const clock = handClock()
   let looks = 0
@@ -51,7 +51,7 @@ test('live: each published height comes to all pages by one look at the store, a
     lib: 9,
     onCommitted: async height => {
       if (height === 5) for (let at = 0; at < 20; at++) texts.push(collected(await open()))
-      // Of those within a quarter of a second pages learn only of the last.
+      // Of several heights within a quarter of a second, pages only receive the last one.
       await clock.pass(height === 7 || height === 8 ? 100 : 300)
     },
   })
@@ -59,7 +59,7 @@ test('live: each published height comes to all pages by one look at the store, a
   const begin = `retry: 2000\n\n${event(5)}${event(6)}${event(7)}${event(9)}`
   expect(texts.map(text => text())).toEqual(Array(20).fill(begin))
   expect(looks).toBe(11)
-  // Who comes later knows at once.
+  // A page that opens later receives the height at once.
   const late = collected(await open())
   await clock.settle()
   expect(late()).toBe(`retry: 2000\n\n${event(9)}`)
@@ -73,7 +73,7 @@ test('live: each published height comes to all pages by one look at the store, a
   await destroy()
 })
 
-test('live: a page that takes nothing is cut off, and is told the last height when it takes again in time', async () => {
+test('live: a page that stops reading is cut off, and receives the last height if it reads again in time', async () => {
   const clock = handClock()
   const { ask, lines } = await started({ clock, stallMs: 20_000, maxFeedsPerKey: 1 })
   const reader = (await ask('/live')).body?.getReader()
@@ -99,7 +99,7 @@ test.each([
     'Loading is more than 1000 blocks',
     '数据加载落后链上 1000 个区块以上',
   ],
-])('live: a service that is %s says so to its pages', async (_, over, en, zh) => {
+])('live: a service that is %s tells its pages', async (_, over, en, zh) => {
   const { later = 0, ...heard } = over as { readonly later?: number; readonly libBlock?: number }
   const last = (await recordedBlocks()).at(-1)?.block.time ?? 0n
   const node = {
@@ -124,7 +124,7 @@ test.each([
   }
 })
 
-test('live: as many of a network and in all as there are places; feeds with a key have their own', async () => {
+test('live: the number of pages is limited per network address and in total; feeds with a key have their own limit', async () => {
   const service = await started({ maxFeeds: 3, maxFeedsPerKey: 2, trustedProxies: [] })
   const { key } = service
   service.app.listen({ port: 0, hostname: '127.0.0.1' })
@@ -137,7 +137,7 @@ test('live: as many of a network and in all as there are places; feeds with a ke
       '60',
       { message: 'Too many live pages are open from this network address.' },
     ])
-    // Other requests over no socket are of no network.
+    // A request without a socket has no network address.
     const third = await service.ask('/live')
     const full = await service.ask('/live?lang=zh')
     expect([third.status, full.status, await full.json()]).toMatchObject([
@@ -155,7 +155,7 @@ test('live: as many of a network and in all as there are places; feeds with a ke
   }
 })
 
-test('live: the stop of the service ends all streams with its reason, and those that come later', async () => {
+test('live: a stopping service ends all streams with its reason, also those that open later', async () => {
   const stopping = stoppingService()
   const { ask } = await started({ stopping })
   const ends = async (response: Response) => {
@@ -180,7 +180,7 @@ test('live: a store that cannot be read ends the streams', async () => {
   expect(text()).toStartWith('retry: 2000\n\nevent: end\ndata: {"code":')
 })
 
-test('live: headers, methods and addresses are those of a feed, and there is none without the explorer', async () => {
+test('live: headers, methods and addresses are those of a feed, and there is no stream without the explorer', async () => {
   const { ask } = await started({ basePath: '/iost', maxFeedsPerKey: 1 })
   const head = await ask('/iost/live', { method: 'HEAD' })
   const response = await ask('/iost/live')
@@ -197,7 +197,7 @@ test('live: headers, methods and addresses are those of a feed, and there is non
   expect((await off.ask('/live')).status).toBe(404)
 })
 
-test('live: an open page that looks again uses no visit, and gets no page older than what it was told', async () => {
+test('live: an open page that refreshes uses no visit, and never receives a page older than its known height', async () => {
   const used = { visit: 0, refresh: 0 }
   const count = (name: keyof typeof used) => () => {
     used[name] += 1
@@ -224,7 +224,7 @@ test('live: an open page that looks again uses no visit, and gets no page older 
   try {
     expect(await heightOf()).toBe('60')
     now = await loadedStore()
-    // By the clock it is still the same second: the page of it is kept for those who do not know better.
+    // The clock is still in the same second, so clients without a known height get the cached page.
     expect(await heightOf()).toBe('60')
     expect(await heightOf({ 'X-Live-Height': '60' })).toBe('60')
     expect(used).toEqual({ visit: 2, refresh: 1 })

@@ -5,7 +5,7 @@ import { temporarySqlite } from '../support/stores/loading.ts'
 import { nodeText } from '../support/stores/node-text.ts'
 import { type Explorer, explorerOn } from './served.ts'
 
-/** A transaction has at most 64 KB. */
+/** The maximum size of a transaction is 64 KB. */
 const LONG = 'x'.repeat(60_000)
 /** Rows of a page, each of another transaction. */
 const ROWS = 25
@@ -15,7 +15,7 @@ const told = (made: Made) => {
   return { ...tx, body: nodeText(tx) }
 }
 
-/** Calls of what there is not: they fail, and stand in lists that everybody reads. */
+/** Calls of missing actions or contracts fail, but are shown in public lists. */
 const failed = (name: string) =>
   told({
     actions: [action(name, [])],
@@ -39,7 +39,7 @@ beforeAll(async () => {
 })
 afterAll(() => opened.destroy())
 
-test('rows: a text that anybody can write is cut, however long it is', async () => {
+test('rows: a text that anybody can write is cut, whatever its length', async () => {
   for (const path of [
     ...['/contract/token.iost', '/account/alice00', '/account/alice00?page=2', '/producers'],
     ...['/transactions', '/transactions?page=2', '/'],
@@ -51,7 +51,7 @@ test('rows: a text that anybody can write is cut, however long it is', async () 
   expect(text).toContain(`${LONG.slice(0, 32)}…`)
 })
 
-test('rows: a contract that there cannot be is no link', async () => {
+test('rows: an impossible contract is not a link', async () => {
   const { links, text } = await explorer.visit('/transactions')
   expect(text).toContain('xxxxxxxxxx…xxxxxx')
   expect(links.filter(({ href }) => /contract\/x/.test(href))).toEqual([])

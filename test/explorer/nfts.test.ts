@@ -6,7 +6,7 @@ import { temporarySqlite } from '../support/stores/loading.ts'
 import { foreignIn } from './parts.ts'
 import { type Explorer, explorerOn } from './served.ts'
 
-// Makes the file of the whole chain where it is not there yet; a test that hangs still ends.
+// The first test may have to build the file of the whole chain. A test that hangs still ends.
 setDefaultTimeout(600_000)
 
 let explorer: Explorer
@@ -14,11 +14,11 @@ beforeAll(async () => {
   explorer = await explorerOn()
 })
 
-/** Paths of the NFTs that a page links to, in the order of the page. */
+/** Paths of the NFTs that a page links to, in page order. */
 const nftsOn = (links: readonly { readonly href: string }[]): readonly string[] =>
   links.flatMap(({ href }) => /nft\/([^/?]+\/\d+)$/.exec(href)?.[1] ?? [])
 
-test('an account shows the NFTs that it owns and how many, and nothing of them where it owns none', async () => {
+test("an account's page shows its NFTs and their number, and nothing about NFTs if it owns none", async () => {
   const { items } = await plainItems()
   for (const owner of ['12345', '__proto__', 'constructor']) {
     const own = [...items].filter(([, item]) => item.owner === owner).map(([id]) => id)
@@ -30,7 +30,7 @@ test('an account shows the NFTs that it owns and how many, and nothing of them w
   expect([nftsOn(links), html.includes('NFTs: ')]).toEqual([[], false])
 })
 
-test('a collection shows its NFTs with their owners, the one issued last first', async () => {
+test("a collection's page shows its NFTs with their owners, the one issued last first", async () => {
   const { items } = await plainItems()
   const { html, links, text } = await explorer.visit('/nft/nft_dogs')
   expect(nftsOn(links)).toEqual([4, 3, 2, 1, 0].map(number => `nft_dogs/${number}`))
@@ -39,7 +39,7 @@ test('a collection shows its NFTs with their owners, the one issued last first',
   expect(text).toContain('5 rows')
 })
 
-test('all collections are one list, which the head of every page leads to, and a collection shows who owns how many', async () => {
+test("the list of all collections is linked in every page header, and a collection's page shows the number of NFTs per owner", async () => {
   const { items, collections } = await plainItems()
   const { text, links } = await explorer.visit('/nfts')
   const listed = links.flatMap(({ href }) => /^nft\/([^/?]+)$/.exec(href)?.[1] ?? [])
@@ -51,7 +51,7 @@ test('all collections are one list, which the head of every page leads to, and a
   for (const share of owners) expect(html).toContain(`account/${share.slice('nft_cats/'.length)}"`)
 })
 
-test('an NFT shows its owner, its metadata and every owner before', async () => {
+test("an NFT's page shows its owner, its metadata and every previous owner", async () => {
   const { items } = await plainItems()
   for (const [id, { owner, metadata, moves }] of items) {
     const { html, text } = await explorer.visit(`/nft/${id}`)
@@ -63,7 +63,7 @@ test('an NFT shows its owner, its metadata and every owner before', async () => 
   }
 })
 
-test('an NFT or a collection that is not there, or cannot be, is not found', async () => {
+test('a missing or impossible NFT or collection is not found', async () => {
   for (const path of [
     'nft_dogs/5',
     'nosuch',
@@ -80,12 +80,12 @@ test('an NFT or a collection that is not there, or cannot be, is not found', asy
     }
 })
 
-/** NFTs of `alice00` that are issued: more than a page of its collection has. */
+/** Issued NFTs of `alice00`, more than fit on one page of the collection. */
 const MANY = 30
 const HOSTILE = `"'></bdi></pre><script>bad()</script><img src=x onerror=bad()>\u202e`
 const said = (name: string, args: readonly string[]) => receipt(`token721.iost/${name}`, args)
 
-test('many NFTs: an account shows the first and says how many there are, a collection has pages, and metadata stays text', async () => {
+test('many NFTs: an account shows the first ones and their number, a collection has pages, and metadata stays text', async () => {
   const { store, destroy } = await temporarySqlite()
   const long = `${HOSTILE}${'x'.repeat(20_000)}`
   const receipts = [

@@ -1,4 +1,7 @@
-/** Every number in an answer of the API, and in the texts of the chain that it has: arguments and receipts are JSON. */
+/**
+ * Every number in an answer of the API, including numbers in JSON texts of the chain such as arguments and
+ * receipts.
+ */
 export const numbersIn = (answer: unknown): readonly string[] => {
   if (typeof answer === 'number') return [String(answer)]
   if (typeof answer === 'string') return [answer, ...(/^[[{]/.test(answer) ? numbersOfText(answer) : [])]
@@ -6,7 +9,7 @@ export const numbersIn = (answer: unknown): readonly string[] => {
   return answer !== null && typeof answer === 'object' ? Object.values(answer).flatMap(numbersIn) : []
 }
 
-/** A text may be of many digits, more than a double has. */
+/** Numbers are kept as texts, since they may have more digits than a double. */
 const numbersOfText = (text: string): readonly string[] => {
   try {
     return numbersIn(
@@ -30,7 +33,7 @@ type Detail = {
   readonly ram_info: { readonly used: string; readonly available: string }
 }
 
-/** What pages add up from their answers. */
+/** The sums that pages compute from their answers. */
 export const sumsOf = (answers: Answers): readonly string[] => [
   ...accountSums(answers),
   ...weekOf(answers),
@@ -41,7 +44,7 @@ type Receipted = {
   readonly transaction: { readonly tx_receipt: { readonly ram_usage?: Readonly<Record<string, string>> } }
 }
 
-/** Bytes of RAM that a transaction returned: their payers are named with a minus. */
+/** Bytes of RAM that a transaction returned. They are negative in the usage of their payers. */
 const returnsOf = (answers: Answers): readonly string[] => {
   const found = answers.find((each): each is Receipted => has(each, 'transaction'))
   const usage = Object.values(found?.transaction.tx_receipt.ram_usage ?? {})
@@ -50,7 +53,10 @@ const returnsOf = (answers: Answers): readonly string[] => {
 
 type VoteDays = { readonly days: readonly { readonly votes: string; readonly change?: string }[] }
 
-/** By how much a producer's votes changed in the last seven days: the last less those that the first day began with. */
+/**
+ * The change of a producer's votes in the last seven days: the last votes minus those at the start of the
+ * first day.
+ */
 const weekOf = (answers: Answers): readonly string[] => {
   const found = answers.find((each): each is VoteDays => has(each, 'days'))
   const week = found?.days.slice(-7) ?? []
@@ -59,7 +65,7 @@ const weekOf = (answers: Answers): readonly string[] => {
   return [decimal(units(last.votes) - units(first.votes) + units(first.change))]
 }
 
-/** What the page of an account adds up. */
+/** The sums on the page of an account. */
 const accountSums = (answers: Answers): readonly string[] => {
   const balance = answers.find((each): each is Balance => has(each, 'vote_balance'))
   if (balance === undefined) return []

@@ -6,7 +6,7 @@ import { chainOf, genesis, receipt, transaction } from '../support/stores/hand-m
 import { temporarySqlite } from '../support/stores/loading.ts'
 import { explorerOn } from './served.ts'
 
-test('owners that nobody can be: one that can have a page leads to it, the others are names', async () => {
+test('owners with impossible names: a name that can have a page is a link, the others are plain text', async () => {
   const { store, destroy } = await temporarySqlite()
   const receipts = ['Contractx', 'nosuch.iost', ' a/b.iost'].map(name =>
     receipt('token.iost/transfer', ['iost', 'alice00', name, '7', '']),
@@ -28,7 +28,7 @@ test('owners that nobody can be: one that can have a page leads to it, the other
   await destroy()
 })
 
-test('/contract: what is neither a contract nor an owner is looked for once', async () => {
+test('/contract: a name that is neither a contract nor an owner is read once', async () => {
   const { store, destroy } = await temporarySqlite()
   await commitRuns(store, [chainOf([genesis()])], { lib: 0 })
   const sought: string[] = []

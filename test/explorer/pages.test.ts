@@ -5,7 +5,7 @@ import { inChinese, samplePaths } from './samples.ts'
 import { type Explorer, explorerOn } from './served.ts'
 import { strayFigures } from './stray-figures.ts'
 
-// Makes the file of the whole chain where it is not there yet; a test that hangs still ends.
+// The first test may have to build the file of the whole chain. A test that hangs still ends.
 setDefaultTimeout(600_000)
 
 let explorer: Explorer
@@ -15,10 +15,10 @@ beforeAll(async () => {
   paths = await samplePaths(explorer)
 })
 
-/** Longest page of the recorded chain: what a browser has to read before it is packed. */
+/** The maximum size of a page of the recorded chain before compression. */
 const MOST_BYTES = 120_000
 
-test('every page of the explorer: in both languages, of its own title, with nothing foreign', async () => {
+test('every page of the explorer: works in both languages, has its own title and no foreign markup', async () => {
   const titles = new Map<string, string>()
   for (const path of [...paths, ...inChinese(paths)]) {
     const { response, html, title, heading, ...page } = await explorer.visit(path)
@@ -28,7 +28,7 @@ test('every page of the explorer: in both languages, of its own title, with noth
     expect(response.headers.get('content-language')).toBe(lang)
     expect([path, foreignIn({ html, title, heading, ...page })]).toEqual([path, []])
     expect([path, html.length > MOST_BYTES]).toEqual([path, false])
-    // A page of a list has the title of the list.
+    // A later page of a list has the title of the list.
     if (!path.includes('?')) {
       expect([path, titles.get(title)]).toEqual([path, undefined])
       titles.set(title, path)
@@ -36,7 +36,7 @@ test('every page of the explorer: in both languages, of its own title, with noth
   }
 })
 
-test('every page of the explorer: in Chinese it says the same of the chain', async () => {
+test('every page of the explorer: has the same figures in Chinese', async () => {
   for (const path of paths) {
     const [en, zh] = [await explorer.visit(path), await explorer.visit(`/zh${path}`)]
     expect([path, zh.values]).toEqual([path, en.values])
@@ -45,7 +45,7 @@ test('every page of the explorer: in Chinese it says the same of the chain', asy
   }
 })
 
-test('every section of a page has a name of its own, the same in both languages, and a link to itself', async () => {
+test('every section of a page has its own id, the same in both languages, and a link to itself', async () => {
   for (const path of paths) {
     const [en, zh] = [await explorer.visit(path), await explorer.visit(`/zh${path}`)]
     const ids = (html: string) =>
@@ -60,7 +60,7 @@ test('every section of a page has a name of its own, the same in both languages,
   }
 })
 
-test('every figure of a page is one that the API answers at that height', async () => {
+test('every figure of a page is an answer of the API at that height', async () => {
   let compared = 0
   for (const path of paths) {
     const page = await explorer.visit(path)
@@ -70,7 +70,7 @@ test('every figure of a page is one that the API answers at that height', async 
   expect(compared).toBeGreaterThan(1_000)
 })
 
-test('a transaction says until when it froze what it moved, apart from its memo, and its arguments as times', async () => {
+test("a transaction's page shows the end of a freeze apart from the memo, and arguments that are times as times", async () => {
   const { transactions } = await explorer.call<{
     readonly transactions: readonly { readonly tx_hash: string; readonly data: readonly unknown[] }[]
   }>('contract/get-contract-tx', { contract: 'token.iost', action_name: 'transferFreeze', size: '500' })
@@ -81,14 +81,14 @@ test('a transaction says until when it froze what it moved, apart from its memo,
   expect(text).toContain(String(until))
   const iso = new Date(Number(BigInt(String(until)) / 1_000_000n)).toISOString()
   const at = `<span class="when"><time class="at" datetime="${iso}"`
-  // In a column that no memo can stand in.
+  // The column of the time never contains a memo.
   expect(html).toContain(`<td data-head="Frozen until">${at}`)
   expect(html).toContain(`<data value="${until}" title="${until}">${at}`)
   const memos = [...html.matchAll(/<td data-head="Memo">(.*?)<\/td>/gs)].map(([, cell = '']) => cell)
   expect([memos.length > 0, memos.some(cell => cell.includes('<time'))]).toEqual([true, false])
 })
 
-test('the whole of a text that a page shortens is one link away, and needs no key', async () => {
+test('the full text behind a shortened one is one link away, and needs no key', async () => {
   const { transactions } = await explorer.call<{
     transactions: readonly { tx_hash: string; status_code: string }[]
   }>('base/get-transaction-list', { size: '500', sort: 'asc' })
@@ -110,7 +110,7 @@ test('the whole of a text that a page shortens is one link away, and needs no ke
   expect([await whole.response.text(), code === '']).toEqual([code, false])
 })
 
-test('any page of a list is a number away, and keeps the filters', async () => {
+test('any page of a list can be opened by its number, with the same filters', async () => {
   const { html } = await explorer.visit('/account/busyhub?token=iost&from=2026-11-21&page=7')
   const [form = ''] = /<form class="to-page".*?<\/form>/s.exec(html) ?? []
   const [, last = ''] = /name="page"[^>]* max="(\d+)"/.exec(form) ?? []
@@ -129,7 +129,7 @@ test('any page of a list is a number away, and keeps the filters', async () => {
   expect((await explorer.visit('/producers')).html).not.toContain('class="to-page"')
 })
 
-test('every link leads to a page: as it stands, behind a base path, and behind a proxy that takes a prefix off', async () => {
+test('every link leads to a page: without a prefix, behind a base path, and behind a proxy that removes a prefix', async () => {
   const all = await crawl({ explorer, most: 12, from: [...paths, ...inChinese(paths)] })
   expect([brokenOf(all), filesMissing(all)]).toEqual([[], []])
   const bad = async (options: Partial<Parameters<typeof crawl>[0]> & { readonly from: readonly string[] }) =>

@@ -1,6 +1,6 @@
 import type { ReadPage } from './read-page.ts'
 
-/** All that pages are made of. What a text of the chain could add is not among it. */
+/** All elements of our pages. Elements that a text of the chain could add are not among them. */
 const ELEMENTS = new Set(
   [
     'html head meta title link script body a header div span search form input button nav main footer p',
@@ -8,11 +8,11 @@ const ELEMENTS = new Set(
     'label datalist option select svg rect path g text desc line polyline circle figure figcaption i b strong em',
   ].flatMap(line => line.split(' ')),
 )
-/** Attributes that make something happen, or style it past our own file. */
+/** Attributes that run something, or add styles outside our own file. */
 const ACTING = /@(?:on.*|style|srcdoc|formaction|background|ping|xlink:href)$/
 const SCHEME = /^\s*(?:javascript|data|vbscript):/i
 
-/** What a page has that only a text of the chain can have brought. */
+/** Parts of a page that only a text of the chain can have added. */
 export const foreignIn = ({ parts, links, inline }: ReadPage): readonly string[] => [
   ...[...parts].filter(part => (part.includes('@') ? ACTING.test(part) : !ELEMENTS.has(part))),
   ...links.filter(({ href }) => SCHEME.test(href)).map(({ href }) => href),

@@ -13,7 +13,7 @@ import { loadedStore } from '../support/stores/loaded.ts'
 import { samplePaths } from './samples.ts'
 import { type Explorer, explorerOn } from './served.ts'
 
-// Makes the file of the whole chain where it is not there yet; a test that hangs still ends.
+// The first test may have to build the file of the whole chain. A test that hangs still ends.
 setDefaultTimeout(600_000)
 
 let explorer: Explorer
@@ -21,7 +21,7 @@ beforeAll(async () => {
   explorer = await explorerOn()
 })
 
-/** Width, height and pixels of a PNG of one piece of data; its head and its data stand behind their lengths and names. */
+/** Width, height and pixels of a PNG with one IDAT chunk. Each chunk's data follows its length and type. */
 const read = (png: Uint8Array) => {
   const view = new DataView(png.buffer, png.byteOffset)
   const [width, height, length] = [view.getUint32(16), view.getUint32(20), view.getUint32(33)]
@@ -30,7 +30,7 @@ const read = (png: Uint8Array) => {
 
 const SIGNATURE = '89504e470d0a1a0a'
 
-test('pictures: the head of each page names one, absolute and of the size that it says', async () => {
+test('pictures: the head of each page names a picture with an absolute address and its size', async () => {
   const seen = new Set<string>()
   for (const path of [...(await samplePaths(explorer)), '/zh/account/admin', '/zh/', '/account/nosuch']) {
     const { html, title } = await explorer.visit(path)
@@ -57,7 +57,7 @@ test('pictures: the head of each page names one, absolute and of the size that i
   expect(new Set(kinds)).toEqual(new Set(['picture.png', 'block', 'account', 'tx', 'token']))
 })
 
-test('pictures: an answer has a tag, what has none is not found, and the prefix of a service stays before it', async () => {
+test('pictures: an answer has an entity tag, a missing picture is not found, and addresses include the base path', async () => {
   const first = await explorer.ask('/account/admin/picture.png')
   const tag = first.headers.get('etag') ?? ''
   const again = await explorer.ask('/account/admin/picture.png', { headers: { 'if-none-match': tag } })
@@ -70,7 +70,7 @@ test('pictures: an answer has a tag, what has none is not found, and the prefix 
   expect([pathname, (await behind.ask(pathname)).status]).toEqual(['/iost/token/iost/picture.png', 200])
 })
 
-test('pictures: their figures are those of the API', async () => {
+test('pictures: figures match the API', async () => {
   const { call } = explorer
   const drawn = async (path: string): Promise<Drawn> => {
     const { found, id = '' } = routeAt(pictures, `${path}/${PICTURE}`) ?? {}
@@ -88,7 +88,7 @@ test('pictures: their figures are those of the API', async () => {
     })
     const { kind, facts } = await drawn(`/account/${encodeURIComponent(name)}`)
     expect([name, facts[0]]).toEqual([name, ['Available', `${grouped(balance)} iost`]])
-    // As on the page, where the sum is told in the same words.
+    // The page shows the same sum with the same words.
     const { html, heading } = await explorer.visit(`/account/${encodeURIComponent(name)}`)
     expect([name, heading.startsWith(kind)]).toEqual([name, true])
     const [, total = ''] = /<dt>Total<\/dt><dd>.*?<data value="([^"]*)"/s.exec(html) ?? []
@@ -119,7 +119,7 @@ type Wealth = { readonly wealth: readonly { readonly account: string }[] }
 
 const HOSTILE = '"\'></text></svg><script>bad()</script>&lt;\u202e\u0000\ud800中文👨‍👩‍👧‍👦'
 
-test('pictures: texts may be anything and of any length', async () => {
+test('pictures: texts may have any characters and any length', async () => {
   const plain = await drawPng(svgOf({ kind: '', name: '', facts: [] }))
   for (const text of [HOSTILE, HOSTILE.repeat(500), 'x'.repeat(65_536), '', '中'.repeat(100)]) {
     const facts = [[text, text] as const, [text, text] as const]
@@ -133,7 +133,7 @@ test('pictures: texts may be anything and of any length', async () => {
   }
 })
 
-test('pictures: the same content is the same picture, on any machine', async () => {
+test('pictures: the same content gives the same picture, on any machine', async () => {
   const svg = svgOf({ kind: 'Account', name: 'user_000', facts: [['Available', '249,601.466784 iost']] })
   const [one, two] = [await drawPng(svg), await drawPng(svg)]
   expect(Buffer.from(one).equals(two)).toBe(true)
@@ -142,7 +142,7 @@ test('pictures: the same content is the same picture, on any machine', async () 
   )
 })
 
-test('keptPictures: one is drawn after the other, each once; one that fails is drawn again', async () => {
+test('keptPictures: pictures are drawn one after the other, each once; a failed one is drawn again', async () => {
   const [drawn, waiting]: [string[], PromiseWithResolvers<Uint8Array<ArrayBuffer>>[]] = [[], []]
   const kept = keptPictures(svg => {
     drawn.push(svg)

@@ -15,7 +15,7 @@ type Rewards = {
 type Listed = { readonly producers: readonly { readonly account: string }[] }
 type Votes = { readonly days: readonly { readonly date: string; readonly votes: string }[] }
 
-/** Titles of plots in both languages, and the figure that each draws. */
+/** Titles of plots in both languages, and the figure of each plot. */
 const REWARDS = [
   ['Paid for blocks made (IOST)', '出块所得（IOST）', 'exchanged'],
   ['Own half of candidate bonuses (IOST)', '候选人奖励中归自己的一半（IOST）', 'candidate_bonus'],
@@ -28,7 +28,7 @@ const shownIn = (html: string, title: string): readonly string[] => {
   return points === '' ? [] : points.replaceAll(',', '').split('|')
 }
 
-test('/producer: votes of each day, and every kind of reward that there was, as the API has them', async () => {
+test('/producer: the votes of each day, and every kind of reward that occurred, are drawn as the API returns them', async () => {
   const explorer = await explorerOn()
   const drawn = new Set<string>()
   const { producers } = await explorer.call<Listed>('base/get-producer-list', { size: '50' })
@@ -44,7 +44,7 @@ test('/producer: votes of each day, and every kind of reward that there was, as 
       )
       for (const [en, zh, figure] of REWARDS) {
         const shown = shownIn(html, at === 0 ? en : zh)
-        // It begins with the first reward.
+        // A plot begins with the first reward.
         const expected = rewards.map(row => `${row.date}: ${row[figure]}`).slice(-shown.length)
         const isGiven = rewards.some(row => row[figure] !== '0')
         expect([producer, figure, shown]).toEqual([producer, figure, isGiven ? expected : []])

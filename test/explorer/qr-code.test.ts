@@ -2,13 +2,13 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import jsQR from 'jsqr'
 import { explorerOn } from './served.ts'
 
-// Makes the file of the whole chain where it is not there yet; a test that hangs still ends.
+// The first test may have to build the file of the whole chain. A test that hangs still ends.
 setDefaultTimeout(600_000)
 
-/** Pixels of a module. */
+/** Pixels per module. */
 const SCALE = 4
 
-/** What a reader finds in the drawing of a page. */
+/** The text that a QR reader decodes from the drawing of a page. */
 const readFrom = (html: string): string | undefined => {
   const [, size = '', path = ''] =
     /<details class="qr">.*?viewBox="0 -0\.5 (\d+) \1".*?<path d="([^"]*)">/s.exec(html) ?? []
@@ -22,7 +22,7 @@ const readFrom = (html: string): string | undefined => {
   return jsQR(pixels, side, side)?.data
 }
 
-test('QR code: a reader finds the name of the page in it, whoever owns it', async () => {
+test('QR code: a reader decodes the name of the page, for every kind of owner', async () => {
   const { visit, call } = await explorerOn()
   const { contracts } = await call<{ readonly contracts: readonly { readonly contract_id: string }[] }>(
     'base/get-contract-list',

@@ -1,25 +1,25 @@
-/** What a test reads out of a page. */
+/** The parts of a page that tests check. */
 export type ReadPage = {
   readonly html: string
   readonly title: string
   readonly heading: string
-  /** All that is shown, the title too. */
+  /** All shown text, including the title. */
   readonly text: string
-  /** Addresses as they are written, with what the element is. */
+  /** Addresses as written, with the name of the element. */
   readonly links: readonly { readonly href: string; readonly tag: string }[]
   /** Exact values of figures. */
   readonly values: readonly string[]
-  /** Those of them that are shares of a whole. */
+  /** The values that are shares of a whole. */
   readonly derived: readonly string[]
-  /** Names of elements, and attributes by their element: `a@href`. */
+  /** Names of elements, and of attributes with their element: `a@href`. */
   readonly parts: ReadonlySet<string>
-  /** Texts of scripts and styles that stand in the page itself. */
+  /** Texts of inline scripts and styles. */
   readonly inline: string
 }
 
 const LINKING = ['a', 'link', 'script', 'form', 'img'] as const
 
-/** Reads a page as a browser's parser does. */
+/** Reads a page with an HTML parser, as a browser does. */
 export const readPage = async (html: string): Promise<ReadPage> => {
   const read = { title: '', heading: '', text: '', inline: '' }
   const links: { href: string; tag: string }[] = []
@@ -57,7 +57,7 @@ export const readPage = async (html: string): Promise<ReadPage> => {
   return { html, ...read, heading: unescaped(read.heading), links, values, derived, parts }
 }
 
-/** The rewriter gives texts as they are written. */
+/** The rewriter returns texts with their character references. */
 const unescaped = (text: string): string =>
   text
     .replaceAll('&#34;', '"')

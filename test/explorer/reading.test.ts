@@ -2,7 +2,7 @@ import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { recordedBlocks } from '../support/nodes/recording.ts'
 import { type Explorer, explorerOn } from './served.ts'
 
-// Makes the file of the whole chain where it is not there yet; a test that hangs still ends.
+// The first test may have to build the file of the whole chain. A test that hangs still ends.
 setDefaultTimeout(600_000)
 
 type Row = {
@@ -21,7 +21,7 @@ beforeAll(async () => {
 
 const textOf = (html: string): string => html.replaceAll(/<[^>]*>/g, '').replaceAll(/\s+/g, ' ')
 
-test('reading: a failure is told in words, in both languages, with the action that failed and links that lead somewhere', async () => {
+test('reading: a failure is explained in both languages, with the failed action and links to existing pages', async () => {
   const path = '/tx/4qDBRfj8UZTQWMrkuh3chkrXE31d3yh6hpoA3MvTKuaL'
   const { html } = await explorer.visit(path)
   expect(textOf(html)).toContain('user_009 had 1,217.6 iost, and 99,999,999 was needed.')
@@ -36,7 +36,7 @@ test('reading: a failure is told in words, in both languages, with the action th
   )
 })
 
-test('reading: every failed transaction marks at most one action, and names of it that nobody has are no links', async () => {
+test('reading: every failed transaction marks at most one action, and names without an owner are no links', async () => {
   let [worded, marked] = [0, 0]
   const failed = (await recordedBlocks())
     .flatMap(({ block }) => block.transactions)
@@ -52,7 +52,7 @@ test('reading: every failed transaction marks at most one action, and names of i
   expect([worded > 20, marked > 20]).toEqual([true, true])
 })
 
-test('reading: calls that lock something show how much, and what is locked says until when, apart from its memo', async () => {
+test('reading: calls that lock something show the amount, and locked amounts show their end apart from the memo', async () => {
   const rowsOf = async (contract: string, action_name: string): Promise<readonly Row[]> =>
     (
       await explorer.call<{ transactions: readonly Row[] }>('contract/get-contract-tx', {
@@ -95,7 +95,7 @@ test('reading: calls that lock something show how much, and what is locked says 
   ).toBe(false)
 })
 
-test('reading: a transaction says until when it was valid, and links what it deployed', async () => {
+test("reading: a transaction's page shows the end of its validity, and links to its deployed contracts", async () => {
   const { contracts } = await explorer.call<{
     contracts: readonly { contract_id: string; tx_hash: string }[]
   }>('base/get-contract-list', { size: '500' })

@@ -15,16 +15,16 @@ const OWNERS = [
   'vote.iost',
   'token.iost',
 ]
-/** Rows of a page of the API. */
+/** Rows per page of the API. */
 const SIZE = 500
-/** Transactions and contracts of each kind. */
+/** Number of transactions and contracts of each kind. */
 const EACH = 6
 
 let known: Promise<readonly string[]> | undefined
 
 /**
- * Paths of pages about things of the recorded chain, which `explorer` shows, that differ as much as they can. They are
- * chosen once by each process of tests: all transactions are looked at.
+ * Paths of pages about things of the recorded chain that differ as much as possible. They are chosen once per
+ * test process, since all transactions are read for that.
  */
 export const samplePaths = (explorer: Pick<Explorer, 'call'>): Promise<readonly string[]> => {
   known ??= chosenPaths(explorer)

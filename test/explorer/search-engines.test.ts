@@ -3,12 +3,12 @@ import { serviceOn } from '../support/processes/service.ts'
 import { loadedStore } from '../support/stores/loaded.ts'
 import { explorerOn, HTML } from './served.ts'
 
-// Makes the file of the whole chain where it is not there yet; a test that hangs still ends.
+// The first test may have to build the file of the whole chain. A test that hangs still ends.
 setDefaultTimeout(600_000)
 
 type Told = { readonly canonical: string; readonly others: readonly string[]; readonly robots: string }
 
-/** What a page tells search engines. */
+/** The parts of a page that address search engines. */
 const toldBy = (html: string): Told => {
   const all = (pattern: RegExp) => [...html.matchAll(pattern)].map(([, found = '']) => found)
   return {
@@ -21,7 +21,7 @@ const toldBy = (html: string): Told => {
 const told = async (path: string, over: object = {}, headers: Readonly<Record<string, string>> = {}) =>
   toldBy((await (await explorerOn(over)).visit(path, headers)).html)
 
-test('search engines: the address of a page is absolute where it is known, else relative', async () => {
+test('search engines: the address of a page is absolute if it is known, otherwise relative', async () => {
   const at = (root: string) => ({
     canonical: `${root}zh/token/iost`,
     others: [`${root}token/iost`, `${root}zh/token/iost`],
@@ -34,7 +34,7 @@ test('search engines: the address of a page is absolute where it is known, else 
   expect(await told('/zh/token/iost', {}, { 'X-Forwarded-Proto': 'https' })).toEqual(at('../../'))
 })
 
-test('search engines: a page has one address, however its thing was named', async () => {
+test('search engines: a page has one canonical address for all spellings of its path', async () => {
   const { call } = await explorerOn()
   const { contracts } = await call<{ contracts: readonly { readonly contract_id: string }[] }>(
     'base/get-contract-list',
@@ -68,7 +68,7 @@ test('search engines: a page has one address, however its thing was named', asyn
   }
 })
 
-test('search engines: later pages, searches and chosen periods are not for them', async () => {
+test('search engines: later pages, searches and chosen periods have the noindex rule', async () => {
   for (const path of ['/', '/blocks', '/wealth', '/statistics', '/statistics/votes', '/account/busyhub'])
     expect([path, (await told(path)).robots]).toEqual([path, ''])
   for (const path of [
@@ -80,13 +80,13 @@ test('search engines: later pages, searches and chosen periods are not for them'
     expect([path, (await told(path)).robots]).toEqual([path, 'noindex'])
 })
 
-/** Titles of the parts of a page, and how many plots it has. */
+/** Titles of the parts of a page, and the number of its plots. */
 const contentsOf = (html: string) => ({
   parts: [...html.matchAll(/<h[23][^>]*>([^<]*)</g)].map(([, title]) => title),
   plots: html.split('<figure class="plot').length - 1,
 })
 
-/** Marks of those who lead visitors here, fields of a form that nobody filled, and the first page of a list. */
+/** Tracking parameters, empty form fields, and the first page of a list. */
 const WITHOUT_MEANING = [
   'utm_source=news&utm_medium=mail',
   'fbclid=IwAR0',
@@ -97,7 +97,7 @@ const WITHOUT_MEANING = [
   'start_date=&end_date=',
 ]
 
-test('search engines: parameters that mean nothing to a page leave it as it is, for them and for visitors', async () => {
+test('search engines: parameters without a meaning for a page do not change it, neither for them nor for visitors', async () => {
   const { visit } = await explorerOn()
   for (const path of [
     ...['/account/busyhub', '/account/user_001/iost', '/token/iost', '/nft/nft_cats', '/nft/nft_cats/8'],
@@ -116,7 +116,7 @@ test('search engines: parameters that mean nothing to a page leave it as it is, 
   }
 })
 
-test('search engines: the sitemap is bounded, each address in it is a page, and robots.txt names it', async () => {
+test('search engines: the sitemap is bounded, its addresses are pages, and robots.txt names it', async () => {
   const publicUrl = 'https://iost.example/'
   const { ask } = serviceOn(await loadedStore(), { explorer: true, publicUrl })
   const answer = await ask('/sitemap.xml')

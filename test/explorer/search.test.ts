@@ -1,7 +1,7 @@
 import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Explorer, explorerOn } from './served.ts'
 
-// Makes the file of the whole chain where it is not there yet; a test that hangs still ends.
+// The first test may have to build the file of the whole chain. A test that hangs still ends.
 setDefaultTimeout(600_000)
 
 const HASH = '9PuqyNavM7r8jMAwpzuaEp9syibZRaURXwgHbckve53p'
@@ -12,7 +12,7 @@ beforeAll(async () => {
   explorer = await explorerOn()
 })
 
-/** Where the search for a text leads; `undefined`: to a list of results. */
+/** The page to which the search for a text redirects; `undefined`: it shows a list of results. */
 const ledTo = async (text: string, prefix = ''): Promise<string | undefined> => {
   const { response } = await explorer.visit(`${prefix}/search?text=${encodeURIComponent(text)}`)
   const location = response.headers.get('location')
@@ -42,14 +42,14 @@ test.each([
   expect(await ledTo(text, '/zh')).toBe(`/zh${path}`)
 })
 
-test('search: the key of a producer leads to it', async () => {
+test('search: the key of a producer leads to the producer', async () => {
   const { pubkey } = await explorer.call<{ pubkey: string }>('producer/get-producer-detail', {
     producer: 'producer000',
   })
   expect(await ledTo(pubkey)).toBe('/producer/producer000')
 })
 
-test('search: a full name lists its token, with its holders', async () => {
+test('search: a full name lists its token with the number of holders', async () => {
   const { tokens } = await explorer.call<{
     tokens: readonly { symbol: string; full_name: string; holder_count: number }[]
   }>('base/get-token-list', { size: '500' })
@@ -62,14 +62,14 @@ test('search: a full name lists its token, with its holders', async () => {
   }
 })
 
-/** The lines that are suggested for a text. */
+/** The suggested lines for a text. */
 const linesOf = async (text: string, prefix = ''): Promise<readonly string[]> => {
   const response = await explorer.ask(`${prefix}/suggest?text=${encodeURIComponent(text)}`)
   const html = await response.text()
   return [...html.matchAll(/<li[^>]*>(.*?)<\/li>/gs)].map(([, line = '']) => line.replaceAll(/<[^>]*>/g, ''))
 }
 
-test('search: suggestions say what each thing is and one fact of it, in both languages', async () => {
+test('search: suggestions have the kind and one fact of each match, in both languages', async () => {
   const { balances } = await explorer.call<{ balances: readonly { balance: string }[] }>(
     'account/get-balances',
     {
@@ -88,14 +88,14 @@ test('search: suggestions say what each thing is and one fact of it, in both lan
   expect((await linesOf(HASH, '/zh'))[0]).toEndWith(' UTC · 失败')
 })
 
-test('search: what is nowhere says in which forms things are found', async () => {
+test('search: a text without matches shows the forms in which things are found', async () => {
   const { text } = await explorer.visit(`/search?text=${encodeURIComponent('no such thing')}`)
   expect(text).toContain('Nothing has this name, number or hash.')
   expect(text).toContain('first 10 characters')
 })
 
-test('search: a transaction has the time of its block, as on its page, whatever its signer set', async () => {
-  // The genesis transaction has none of its own.
+test('search: a transaction has the time of its block, as on its page, not the time that its signer set', async () => {
+  // The genesis transaction has no time of its own.
   for (const number of ['0', '4824']) {
     const { transactions } = await explorer.call<{ readonly transactions: readonly string[] }>(
       'block/get-block-tx',

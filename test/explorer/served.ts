@@ -4,22 +4,22 @@ import { type Service, serviceOn } from '../support/processes/service.ts'
 import { loadedStore } from '../support/stores/loaded.ts'
 import { type ReadPage, readPage } from './read-page.ts'
 
-/** The explorer on the whole recorded chain. */
+/** The explorer with the whole recorded chain. */
 export type Explorer = Service & {
-  /** A page as a browser asks for it. */
+  /** Requests a page as a browser does. */
   visit(
     path: string,
     headers?: Readonly<Record<string, string>>,
   ): Promise<ReadPage & { readonly response: Response }>
-  /** `data` of a call of the API, whose amounts are texts. */
+  /** The `data` of a call of the API, in which amounts are texts. */
   call<T>(action: string, params?: Readonly<Record<string, string>>): Promise<T>
 }
 
 export const HTML = 'text/html,application/xhtml+xml'
 
 /**
- * @param over options of the service, such as its base path; `isKeyless`: visitors are offered no test key.
- * @param store another chain than the recorded one.
+ * @param over options of the service, such as its base path; `isKeyless`: visitors get no test key.
+ * @param store a store with another chain than the recorded one.
  */
 export const explorerOn = async (
   { isKeyless = false, ...over }: Parameters<typeof serviceOn>[1] & { readonly isKeyless?: boolean } = {},

@@ -6,7 +6,7 @@ import { loadedStore } from '../support/stores/loaded.ts'
 import { readPage } from './read-page.ts'
 import { explorerOn, HTML } from './served.ts'
 
-// Makes the file of the whole chain where it is not there yet; a test that hangs still ends.
+// The first test may have to build the file of the whole chain. A test that hangs still ends.
 setDefaultTimeout(600_000)
 
 const BROWSER = { headers: { accept: HTML } }
@@ -14,12 +14,12 @@ const PAGES = pages
   .map(({ path }) => path.replace('{id}', '1').replace('{part}', '1'))
   .filter(path => path !== '/')
 
-test('explorer off: no route of it is left, and nobody gets its pages', async () => {
+test('explorer off: none of its routes exists, and its pages are not served', async () => {
   const { ask } = serviceOn(await loadedStore())
   const { links } = await (await explorerOn()).visit('/')
   const files = links.map(({ href }) => `/${href}`).filter(href => href.startsWith('/assets/'))
   expect(files.length).toBeGreaterThan(1)
-  // The reference and the status have the same looks.
+  // The reference and the status page use the same styles.
   for (const path of files) expect([path, (await ask(path, BROWSER)).status]).toEqual([path, 200])
   for (const path of [...PAGES, ...PAGES.map(each => `/zh${each}`), '/zh', '/zh/', '/nothing']) {
     const response = await ask(path, BROWSER)
@@ -42,7 +42,7 @@ test.each([
   [`/tx/${'1'.repeat(32)}`, 'Not found', `Transaction '${'1'.repeat(32)}' does not exist at block 4851.`],
   ['/block/99999999', 'Not found', "Block '99999999' does not exist at block 4851."],
 ])(
-  'not found: %s is told in its language, and how far the service has come',
+  'not found: %s is reported in its language, with the last loaded block of the service',
   async (path, title, message) => {
     const { response, html, heading } = await (await explorerOn()).visit(path)
     expect([response.status, heading]).toEqual([404, title])
@@ -78,7 +78,7 @@ test.each([
 })
 
 test.each(['/account/busyhub?page=x', '/account/busyhub?token=A B', '/blocks?page=-1'])(
-  'bad request: %s asks what no address may',
+  'bad request: %s has an invalid parameter',
   async path => {
     const { response, heading } = await (await explorerOn()).visit(encodeURI(path))
     expect([path, response.status, heading]).toEqual([path, 400, 'Invalid link'])
@@ -105,12 +105,12 @@ test.each([
   expect(links.map(({ href }) => href)).toContain(near)
 })
 
-test('not found: the number of an NFT is not taken for that of a block', async () => {
+test('not found: the number of an NFT is not offered as the number of a block', async () => {
   const { response, text } = await (await explorerOn()).visit('/nft/nft_cats/99')
   expect([response.status, text.includes('Did you mean')]).toEqual([404, false])
 })
 
-test('not found: programs keep the answer of the API, as does everything below /api', async () => {
+test('not found: programs get the answer of the API, and so do all requests below /api', async () => {
   const { ask } = await explorerOn()
   for (const init of [{}, { headers: { accept: 'application/json' } }, { headers: { accept: '*/*' } }]) {
     const response = await ask('/nothing', init)
@@ -123,7 +123,7 @@ test('not found: programs keep the answer of the API, as does everything below /
   expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
 })
 
-test('not found: hostile paths are shown, and do nothing', async () => {
+test('not found: hostile paths are shown, and have no effect', async () => {
   const { visit } = await explorerOn()
   for (const path of [
     '/%3Cscript%3Ebad()%3C/script%3E',
@@ -141,7 +141,7 @@ test('not found: hostile paths are shown, and do nothing', async () => {
   }
 })
 
-test('loading: a page of what may come yet says how far the service is', async () => {
+test('loading: a page of something that may still be loaded shows the progress of the service', async () => {
   const store = await loadedStore()
   const loading = {
     ...store,
@@ -165,7 +165,7 @@ test.each([
   ['not known by a node that is far behind', 3_000, 'The last loaded block is 4851.'],
   ['loaded', 4_851, 'All irreversible blocks are loaded; the last one is 4851.'],
 ])(
-  'not found: says that all irreversible blocks are loaded only where that is known; the last one is %s',
+  'not found: says that all irreversible blocks are loaded only if that is known; the last one is %s',
   async (_, libBlock, said) => {
     const heard = () => (libBlock === undefined ? undefined : { libBlock })
     const node = { heard, heardAgo: () => 0, whyUnfit: () => undefined } as never
@@ -176,7 +176,7 @@ test.each([
   },
 )
 
-test('home: names the head block only while a node is heard that has one', async () => {
+test('home: names the head block only if a node reported one', async () => {
   const home = async (headBlock: number | undefined) => {
     const heard = () => (headBlock === undefined ? undefined : { libBlock: 4_851, headBlock })
     const node = { heard, heardAgo: () => 0, whyUnfit: () => undefined } as never
@@ -189,7 +189,7 @@ test('home: names the head block only while a node is heard that has one', async
   expect(await home(9_851)).toContain('5,000 blocks ahead')
 })
 
-test('a slash at the end of an address leads to the page without it', async () => {
+test('a trailing slash of an address redirects to the page without it', async () => {
   const { ask } = await explorerOn({ basePath: '/iost' })
   for (const [path, to] of [
     ['/iost/blocks/', '/iost/blocks'],
@@ -201,7 +201,7 @@ test('a slash at the end of an address leads to the page without it', async () =
   }
 })
 
-test('visits: a network opens so many pages in a minute, another one is not held up', async () => {
+test('visits: a network address may open a limited number of pages per minute, and others are not affected', async () => {
   const now = Date.UTC(2026, 10, 21)
   const addresses = addressLimits({ now: () => now })
   const seen: string[] = []
@@ -221,7 +221,7 @@ test('visits: a network opens so many pages in a minute, another one is not held
   try {
     expect((await visit()).status).toBe(404)
     const [network = ''] = seen
-    // The same network, as the limit counts it.
+    // The network address as the limit counts it.
     let opened = 1
     while (addresses.visit(network) === 0) opened += 1
     expect(opened).toBe(600)

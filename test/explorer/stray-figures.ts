@@ -3,8 +3,8 @@ import type { ReadPage } from './read-page.ts'
 import type { Explorer } from './served.ts'
 
 /**
- * Figures of a page that none of the calls answers that it says it is made of. Throws where a call is refused. `path` is
- * where the page was opened.
+ * Figures of a page that are in none of the API calls that the page links to. Throws if a call is refused.
+ * `path` is the path of the page.
  */
 export const strayFigures = async (
   explorer: Explorer,

@@ -10,7 +10,7 @@ type Daily = {
   readonly days: readonly { readonly date: string; readonly volume: string; readonly transfers: number }[]
 }
 
-/** Titles of plots by their page, in the order of the figures that they draw. */
+/** Titles of the plots in each language, in the order of their figures. */
 const TITLES = {
   '': (token: string) => [`Supply (${token})`, 'Holders', `Volume (${token})`, 'Transfers'],
   '/zh': (token: string) => [`供应量（${token}）`, '持有者数', `转账总额（${token}）`, '转账次数'],
@@ -21,7 +21,7 @@ const shownIn = (html: string, title: string): readonly string[] => {
   return points === '' ? [] : points.replaceAll(',', '').split('|')
 }
 
-test('/token: supply and holders since it was created, volume and transfers of each day, as the API has them', async () => {
+test('/token: supply and holders since creation, and volume and transfers of each day, are drawn as the API returns them', async () => {
   const explorer = await explorerOn()
   for (const token of ['iost', 'ram', 'contribute'])
     for (const lang of ['', '/zh'] as const) {
@@ -34,7 +34,7 @@ test('/token: supply and holders since it was created, volume and transfers of e
       expect(shown).toEqual(steps.map(row => `${row.date.slice(0, 7)}: ${row.supply}`))
       expect(shownIn(html, holders)).toEqual(steps.map(row => `${row.date.slice(0, 7)}: ${row.holders}`))
       const { days } = await explorer.call<Daily>('base/get-daily-statistics', { token })
-      // Nobody transfers contribute.
+      // Contribute is never transferred.
       const drawn = token === 'contribute' ? [] : days
       expect(shownIn(html, volume)).toEqual(drawn.map(day => `${day.date}: ${day.volume}`))
       expect(shownIn(html, transfers)).toEqual(drawn.map(day => `${day.date}: ${day.transfers}`))

@@ -2,12 +2,15 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { found, spokenNode } from '../support/nodes/spoken-node.ts'
 import { explorerOn } from './served.ts'
 
-// Makes the file of the whole chain where it is not there yet; a test that hangs still ends.
+// The first test may have to build the file of the whole chain. A test that hangs still ends.
 setDefaultTimeout(600_000)
 
 const HASH = 'FDNr7hubyuUAJjrHmXs3uJ8dCsNjiG6tfgMCnnERRnDC'
 
-/** The explorer beside a node that has a transaction in no published block; `receipt`: null while it is in the pool. */
+/**
+ * The explorer with a node whose transaction is in no published block; `receipt`: null while it is in the
+ * pool.
+ */
 const withTransaction = (over: object, receipt: object | null) => {
   const transaction = {
     ...{ hash: HASH, time: '1795247868355000000', expiration: '1795247948355000000' },
@@ -34,7 +37,7 @@ const withTransaction = (over: object, receipt: object | null) => {
   return explorerOn({ node: spokenNode({ [`/getTxByHash/${HASH}`]: [found(body)] }) })
 }
 
-test('words: a transaction in a block that is not published moves what its receipts say', async () => {
+test('words: a transaction in an unpublished block shows the movements of its receipts', async () => {
   const receipts = [
     ['transfer', ['iost', 'whale_01', 'user_001', '1.123456789', 'a memo']],
     ['issue', ['iost', 'user_002', '2.5']],
@@ -49,7 +52,7 @@ test('words: a transaction in a block that is not published moves what its recei
   expect(html).toContain('/account/user_003"')
 })
 
-test('words: a transaction in the pool neither moved nothing nor paid nothing: it is not known yet', async () => {
+test('words: the movements and the gas of a transaction in the pool are shown as not known yet', async () => {
   const { visit } = await withTransaction({}, null)
   for (const [prefix, waiting, none, gas] of [
     [
@@ -67,7 +70,7 @@ test('words: a transaction in the pool neither moved nothing nor paid nothing: i
   }
 })
 
-test('words: a delayed transaction says that its actions run later, and links to nothing that may not be there', async () => {
+test('words: a delayed transaction says that its actions run later, and does not link to names that may not exist', async () => {
   const data = '["iost","whale_01","nosuchone","5",""]'
   const actions = [{ contract: 'token.iost', action_name: 'transfer', data }]
   const { visit } = await withTransaction({ delay: '500000000', actions }, {})
@@ -81,7 +84,7 @@ test('words: a delayed transaction says that its actions run later, and links to
   expect(hrefs).not.toContain('../account/nosuchone')
 })
 
-test('words: the foot of a transaction in no published block does not name the published one', async () => {
+test('words: the footer of a transaction in no published block does not name the published block', async () => {
   for (const receipt of [null, {}]) {
     const { visit } = await withTransaction({}, receipt)
     const [en, zh] = [await visit(`/tx/${HASH}`), await visit(`/zh/tx/${HASH}`)]

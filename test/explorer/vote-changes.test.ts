@@ -21,7 +21,7 @@ type Listed = {
   readonly producers: readonly { readonly account: string; readonly votes_change_7d: string }[]
 }
 
-/** How a change is written: its colour says what its sign does. */
+/** The HTML of a change, whose colour depends on its sign. */
 const written = (change: string): string => {
   const kind = change.startsWith('-') ? 'bad' : change === '0' ? 'none' : 'good'
   const [whole = '', fraction] = signed(change).split('.')
@@ -41,11 +41,11 @@ test('/producers: every producer has its change of seven days', async () => {
   const html = await readFrom('/producers')
   const changes = producers.map(({ votes_change_7d }) => votes_change_7d)
   expect(changes.filter(change => !html.includes(written(change)))).toEqual([])
-  // Losses are among them.
+  // Some of the changes are losses.
   expect([changes.length, changes.some(change => change.startsWith('-'))]).toEqual([3, true])
 })
 
-test('/producer: the changes of today and of seven days, a bar for each day with one, and each in the table', async () => {
+test('/producer: shows the changes of today and of seven days, a bar for each day with a change, and each in the table', async () => {
   const { producers } = await explorer.call<Listed>('base/get-producer-list')
   for (const producer of VOTED) {
     const { days } = await explorer.call<Days>('producer/get-producer-votes', { producer })
@@ -65,7 +65,7 @@ test('/producer: the changes of today and of seven days, a bar for each day with
   }
 })
 
-test('/producer: the last day is called today only while it is', async () => {
+test('/producer: the last day is only called today while it is', async () => {
   const [producer = ''] = VOTED
   const { days } = await explorer.call<Days>('producer/get-producer-votes', { producer })
   const last = days.at(-1)?.date ?? ''

@@ -2,7 +2,7 @@ import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { fromUnits, toUnits } from '#chain/amount.ts'
 import { type Explorer, explorerOn } from './served.ts'
 
-// Makes the file of the whole chain where it is not there yet; a test that hangs still ends.
+// The first test may have to build the file of the whole chain. A test that hangs still ends.
 setDefaultTimeout(600_000)
 
 type Assets = {
@@ -20,7 +20,7 @@ beforeAll(async () => {
   explorer = await explorerOn()
 })
 
-/** The card of what can be withdrawn; `""`: the page has none. */
+/** The card of withdrawable amounts; `""`: the page has none. */
 const cardOf = async (path: string): Promise<string> => {
   const { html } = await explorer.visit(path)
   return /<section class="card"><header><div><h2 id="withdraw">[\s\S]*?<\/section>/.exec(html)?.[0] ?? ''
@@ -29,7 +29,7 @@ const cardOf = async (path: string): Promise<string> => {
 const valuesIn = (html: string): readonly string[] =>
   [...html.matchAll(/<data value="([^"]*)"/g)].map(([, value = '']) => value)
 
-/** What comes first by its time, whatever its place in the list, with all that comes at that time. */
+/** The earliest time in the list, in any position, and the sum of the amounts at that time. */
 const nextOf = ({ frozen_balance: { list } }: Balance) => {
   const [time] = list.map(each => each.time).toSorted((a, b) => Number(BigInt(a) - BigInt(b)))
   if (time === undefined) return undefined
@@ -37,7 +37,7 @@ const nextOf = ({ frozen_balance: { list } }: Balance) => {
   return { time, amount: fromUnits(units, 8) }
 }
 
-test('withdrawals: a page says which rewards can be withdrawn, of which producers, and what comes next and when', async () => {
+test('withdrawals: a page shows the withdrawable rewards, their producers, and the next due amount with its time', async () => {
   const { wealth } = await explorer.call<{ readonly wealth: readonly { readonly account: string }[] }>(
     'base/get-wealth-list',
     { size: '60' },
@@ -69,7 +69,7 @@ test('withdrawals: a page says which rewards can be withdrawn, of which producer
   expect([rewarded > 0, waiting > 0, without > 0]).toEqual([true, true, true])
 })
 
-test('withdrawals: the card is of the page’s language', async () => {
+test('withdrawals: the card is in the page’s language', async () => {
   let found = 0
   for (const account of ['admin', 'busyhub', 'producer000', 'prod_01', 'prod_11']) {
     const [en, zh] = await Promise.all([cardOf(`/account/${account}`), cardOf(`/zh/account/${account}`)])

@@ -2,7 +2,7 @@ import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { oracle, recordedBlocks } from '../support/nodes/recording.ts'
 import { type Explorer, explorerOn } from './served.ts'
 
-// Makes the file of the whole chain where it is not there yet; a test that hangs still ends.
+// The first test may have to build the file of the whole chain. A test that hangs still ends.
 setDefaultTimeout(600_000)
 
 let explorer: Explorer
@@ -10,7 +10,7 @@ beforeAll(async () => {
   explorer = await explorerOn()
 })
 
-/** The text of a page with single blanks. */
+/** The text of a page with runs of white space reduced to one space. */
 const textOf = async (path: string): Promise<string> => (await explorer.visit(path)).text.replace(/\s+/g, ' ')
 
 test('words: a token says who may transfer it', async () => {
@@ -51,7 +51,7 @@ test('words: the total of an account names the gas pledge that the rich list lea
   expect(await textOf('/token/iost')).toContain('Available balances by share of the supply')
 })
 
-test('words: a producer that left says when, and who still votes', async () => {
+test('words: the page of an unregistered producer shows the time of unregistration and its remaining voters', async () => {
   const { producers, producerVotes, votes } = await oracle()
   const former = [...producerVotes.keys()].filter(name => !producers.has(name))
   expect(former.length).toBeGreaterThan(0)
@@ -70,11 +70,11 @@ test('words: a producer that left says when, and who still votes', async () => {
       expect((await explorer.visit(`/account/${voter}`)).html).toContain(`/producer/${name}"`)
     }
   }
-  // Rewards make nobody a producer.
+  // An account with rewards alone is no producer.
   expect((await explorer.visit('/producer/busyhub')).response.status).toBe(404)
 })
 
-test('words: bars say whether they show what is left or what is used', async () => {
+test('words: bars say whether they show the free or the used part', async () => {
   const text = await textOf('/account/busyhub')
   expect(text).toMatch(/Gas left.*% left.*RAM used \(bytes\).*% used/)
 })
@@ -92,7 +92,7 @@ test('words: RAM that a transaction gives back is returned, not paid', async () 
   expect(text).not.toMatch(/-\d+ bytes/)
 })
 
-test('words: rows of all transactions say what each moved, and nothing of a failed one', async () => {
+test('words: rows of transactions show the moved amounts, and none for a failed transaction', async () => {
   const { transactions } = await explorer.call<{
     transactions: readonly { readonly tx_hash: string; readonly status_code: string }[]
   }>('base/get-transaction-list', { size: '25' })
@@ -116,7 +116,7 @@ test('words: rows of all transactions say what each moved, and nothing of a fail
   expect(records.some(({ token }) => token !== undefined)).toBe(true)
 })
 
-test('words: an account that is made shows the pledge and the payment inside its receipt', async () => {
+test('words: a transaction that creates an account shows the pledge and the payment inside the receipt', async () => {
   const { transactions } = await explorer.call<{ transactions: readonly { readonly tx_hash: string }[] }>(
     'contract/get-contract-tx',
     { contract: 'auth.iost', action_name: 'signUp', size: '5' },
@@ -129,7 +129,7 @@ test('words: an account that is made shows the pledge and the payment inside its
   expect(drawn).toContain('signUp ( pledge ( transfer ) )')
 })
 
-test('words: a page that is sent to somebody shows title and description in its language', async () => {
+test("words: a link preview has title and description in the page's language", async () => {
   for (const [path, name, locale] of [
     ['/account/busyhub', 'IOST explorer', 'en_US'],
     ['/zh/account/busyhub', 'IOST 浏览器', 'zh_CN'],
@@ -149,7 +149,7 @@ test('words: a page that is sent to somebody shows title and description in its 
   }
 })
 
-test('words: producers are sorted by any figure of theirs, and by rank otherwise', async () => {
+test('words: producers can be sorted by any of their figures, and are sorted by rank otherwise', async () => {
   type Row = Readonly<Record<'account' | 'votes_change_7d' | 'received_award', string>> &
     Readonly<Record<'voter_count' | 'block_count', number>>
   const { producers } = await explorer.call<{ producers: readonly Row[] }>('base/get-producer-list', {
@@ -164,14 +164,14 @@ test('words: producers are sorted by any figure of theirs, and by rank otherwise
   ] as const) {
     const { html } = await explorer.visit(`/producers?by=${by}`)
     const shown = [...html.matchAll(/href="producer\/(\w+)"/g)].map(([, name]) => name)
-    // Far enough apart in this chain for doubles.
+    // The values of this chain differ enough for comparison as doubles.
     const wanted =
       key === undefined ? producers : producers.toSorted((a, b) => Number(b[key]) - Number(a[key]))
     expect([by, shown]).toEqual([by, wanted.map(({ account }) => account)])
   }
 })
 
-test('words: a block counts its transactions as their list does', async () => {
+test('words: a block counts the same transactions as its list shows', async () => {
   const blocks = (await recordedBlocks()).slice(-25).toReversed()
   const { html } = await explorer.visit('/blocks')
   const counted = [...html.matchAll(/<td data-head="Transactions"[^>]*>.*?>(\d+)</gs)].map(([, text]) => text)
@@ -181,13 +181,13 @@ test('words: a block counts its transactions as their list does', async () => {
   expect(await textOf('/block/0')).toContain('Parent—Signed by')
 })
 
-test('words: a block that is not there is like no other', async () => {
+test('words: the page of a missing block suggests no similar block', async () => {
   const { response, text, html } = await explorer.visit('/block/99999999')
   expect([response.status, text.includes('Did you mean')]).toEqual([404, false])
   expect(html).toContain('href="../block/4851"')
 })
 
-test('words: a page behind the last one leads to the last one', async () => {
+test('words: a page number after the last page redirects to the last page', async () => {
   for (const [path, to] of [
     ['/blocks?page=999999', 'blocks?page=195'],
     ['/zh/blocks?page=999999', 'zh/blocks?page=195'],
@@ -202,14 +202,14 @@ test('words: a page behind the last one leads to the last one', async () => {
   expect(text).not.toContain('No transactions on this page')
 })
 
-test('words: prices of RAM say that they are of a byte', async () => {
+test('words: prices of RAM say that they are per byte', async () => {
   for (const name of ['ram_buy_price', 'ram_sell_price']) {
     expect(await textOf(`/statistics/${name}`)).toContain('price per byte (IOST)')
     expect(await textOf(`/zh/statistics/${name}`)).toMatch(/每字节 RAM [买卖][入出]价（IOST）/)
   }
 })
 
-test('words: days behind the last block are not said to be without blocks', async () => {
+test('words: days after the last block are not described as days without blocks', async () => {
   for (const page of ['statistics', 'statistics/votes'])
     for (const [prefix, said] of [
       ['', 'No block up to 4851 is of these days.'],
@@ -220,7 +220,7 @@ test('words: days behind the last block are not said to be without blocks', asyn
     }
 })
 
-test('words: what a visitor gave wrongly is named as the form of the page names it', async () => {
+test("words: errors name wrong values by the labels of the page's form", async () => {
   const said = async (path: string): Promise<string> =>
     (await textOf(path)).replaceAll('&#x27;', "'").replaceAll('&#39;', "'")
   for (const [path, en, zh] of [

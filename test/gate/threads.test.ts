@@ -4,7 +4,7 @@ import { forgetCounts, SharedUses, sharedCounts, useMemory } from '#gate/shared-
 import { freeLock, Lock } from '#gate/shared-memory.ts'
 import type { CountTask, Taken } from '../support/threads/count-thread.ts'
 
-/** Limits that threads of one process keep together, counted by real threads at one and the same moment. */
+/** Limits that the threads of one process share are counted by real threads at the same moment. */
 
 const PROGRAM = new URL('../support/threads/count-thread.ts', import.meta.url).href
 const NOON = Date.UTC(2026, 10, 21, 12)
@@ -38,11 +38,11 @@ test.each([
   for (const { said } of results) for (const [key, count] of said) sums.set(key, (sums.get(key) ?? 0) + count)
   expect([...sums].filter(([, sum]) => sum !== allowed)).toEqual([])
   expect(sums.size).toBe(keys.length)
-  // Both have asked.
+  // Both threads were allowed some requests.
   expect(results.map(({ said }) => said.length > 0)).toEqual([true, true])
 })
 
-test('lock: what a dead thread had locked is free once the thread is forgotten', async () => {
+test('lock: a lock held by a dead thread is free once the thread is forgotten', async () => {
   const memory = new SharedArrayBuffer(4)
   const words = new Int32Array(memory)
   const { worker } = await inThread<string>({ type: 'hold', memory, thread: 3 })
@@ -56,12 +56,12 @@ test('lock: what a dead thread had locked is free once the thread is forgotten',
   expect(new Lock(words, 0, 1).run(() => 'mine')).toBe('mine')
 })
 
-test('take: goes on after a thread died that had locked the counts', () => {
+test('take: continues after the death of a thread that had locked the counts', () => {
   const memory = sharedCounts({ maxInFlight: 1, maxExports: 1, maxFeeds: 1, maxFeedsPerKey: 1 }, 2)
   const rates = createRates({ now: () => NOON, uses: new SharedUses(memory.uses, 0) })
   const key = { id: 'a', plan: { perSecond: 2, perDay: 9 } }
   expect(rates.take(key).allowed).toBe(true)
-  // As a thread leaves it that dies in the midst of counting.
+  // A thread that dies while it counts leaves this value.
   new Int32Array(memory.uses.head)[0] = 2
   forgetCounts(memory, 1, 2)
   expect([1, 2].map(() => rates.take(key).allowed)).toEqual([true, false])

@@ -11,9 +11,12 @@ import type { Place } from './transaction-hash.ts'
 import type { World } from './world.ts'
 
 const HASH = 32
-/** Blocks that are hashed to answer where the chain ends; further ahead the end's hash is not told. */
+/**
+ * At most this many further blocks are hashed to answer the end of the chain. The hash of a higher end is not
+ * answered.
+ */
 const NEAR = 200_000
-/** Blocks among which a block or a transaction is found by its hash. */
+/** Blocks and transactions are only found by hash among this many blocks. */
 const FOUND_AMONG = 100_000
 const UNKNOWN_HASH = '1'.repeat(HASH)
 const NODE_INFO =
@@ -23,7 +26,7 @@ const BLOCK_NOT_FOUND = refused(2, 'block not found')
 
 export const hashIn = (made: Made, which: 0 | 1 | 2 | 3): string => base58Of32(made.roots, which * HASH)
 
-/** A block as getBlockByNumber gives it. */
+/** A block as getBlockByNumber returns it. */
 export const blockText = (made: Made, complete: boolean, status = 'IRREVERSIBLE'): string =>
   `{"status":"${status}", "block":{"hash":"${hashIn(made, 3)}", "version":"${made.height === 0 ? 0 : 1}", ` +
   `"parent_hash":"${made.height === 0 ? '' : hashIn(made, 0)}", "tx_merkle_hash":"${hashIn(made, 1)}", ` +
@@ -34,17 +37,19 @@ export const blockText = (made: Made, complete: boolean, status = 'IRREVERSIBLE'
 const headText = (world: World, made: Made): string =>
   `{${rawHeadText(world, made)}, "txs":[], "receipts":[], "txHashes":[], "receiptHashes":[], "blockType":"ONLYHASH"}`
 
-/** The transactions of a block that have an action, as the bulk call gives them: those without are missing. */
+/**
+ * The transactions of a block as the bulk call returns them, which leaves out transactions without actions.
+ */
 const listText = ({ height, texts, without }: Made): string | undefined => {
   const shown = without.length === 0 ? texts : texts.filter((_, position) => !without.includes(position))
   if (shown.length === 0) return undefined
   return `{"status":"IRREVERSIBLE", "block_number":"${height}", "tx_list":[${shown.length === 1 ? shown[0] : shown.join(', ')}]}`
 }
 
-/** What the generated chain's node answers. `end()`: height of its head, which is irreversible. */
+/** The answers of the generated chain's node. `end()`: height of its head, which is irreversible. */
 export const generatedNode = (chain: Chain, end: () => number) => {
   const has = (height: bigint | number): boolean => height >= 0 && height <= end()
-  /** Heights by the hash of the block, places by that of the transaction. */
+  /** Heights by block hash; `places`: places by transaction hash. */
   const heights = new Map<string, number>()
   const places = new Map<string, Place>()
   let indexed = 0
@@ -133,7 +138,7 @@ export const generatedNode = (chain: Chain, end: () => number) => {
       const asked = readTransactionRange(body)
       if ('status' in asked) return asked
       const { from_block: from, to_block: to } = asked
-      // A filter would need every action looked at; a loader asks without one.
+      // A filter would require reading every action, and loaders use none.
       if (asked.contract !== '' || asked.action_name !== '') return refused(2, 'not generated with a filter')
       if (!has(from) || !has(to)) return BLOCK_NOT_FOUND
       const blocks: string[] = []

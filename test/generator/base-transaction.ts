@@ -4,7 +4,10 @@ import { OK } from './transaction.ts'
 import { type BaseParts, baseParts } from './transaction-text.ts'
 import { type World, witnessOf } from './world.ts'
 
-/** A base transaction but for its hash, time and the parent's gas: most blocks hold nothing else. */
+/**
+ * A base transaction without its hash, time and the parent's gas, which are all that differs between most
+ * blocks.
+ */
 export type Base = { readonly parts: BaseParts; readonly receipt: Buffer }
 
 const made = (world: World, height: number): Base => {
@@ -13,7 +16,7 @@ const made = (world: World, height: number): Base => {
   return { parts: baseParts(witnessOf(world, height - 1).key, receipts), receipt: encodedReceipt(leaf) }
 }
 
-/** Base transactions by height; those without more than the reward are made once for each producer. */
+/** Base transactions by height. Those that only pay the reward are made once per producer. */
 export const baseTransactions = (world: World): ((height: number) => Base) => {
   const byProducer = new Map<string, Base>()
   return height => {

@@ -3,10 +3,10 @@ const LETTERS = Uint8Array.from(ALPHABET, letter => letter.charCodeAt(0))
 const FIRST_LETTER = ALPHABET.charCodeAt(0)
 const BASE = 58
 const BYTES = 32
-/** Bits of one limb: a remainder below 58^5 in front of it stays under 2^53. */
+/** The value range of one limb, 22 bits. A remainder below 58^5 times this range stays below 2^53. */
 const LIMB = 2 ** 22
 const LIMBS = 12
-/** Letters taken at once; nine times five are enough for 256 bits. */
+/** Digits per division. Nine groups of five digits are enough for 256 bits. */
 const DIGITS = 5
 const GROUPS = 9
 const POWER = BASE ** DIGITS
@@ -33,7 +33,10 @@ const fill = (bytes: Uint8Array, at: number): void => {
   limbs[limb] = value
 }
 
-/** Divides the limbs from `first` on by 58^5, gives the remainder. A product may be one off a quotient: then it is corrected. */
+/**
+ * Divides the limbs from `first` on by 58^5 and returns the remainder. Corrects a quotient that rounding made
+ * one too large or too small.
+ */
 const divide = (first: number): number => {
   let rest = 0
   for (let index = first; index < LIMBS; index += 1) {
@@ -52,7 +55,10 @@ const divide = (first: number): number => {
   return rest
 }
 
-/** Base58 of the 32 bytes at `at`: as `#chain/base58.ts` gives, several times as fast, as nothing is ever one bigint. */
+/**
+ * Base58 of the 32 bytes at `at`, the same as `#chain/base58.ts`. Several times as fast, since it needs no
+ * bigint.
+ */
 export const base58Of32 = (bytes: Uint8Array, at = 0): string => {
   fill(bytes, at)
   let first = 0
@@ -67,7 +73,7 @@ export const base58Of32 = (bytes: Uint8Array, at = 0): string => {
       rest = next
     }
   }
-  // Letters before the first digit stand for nothing; each leading byte of zero is one.
+  // Leading zero digits are dropped; each leading zero byte is written as one digit.
   let start = 0
   while (text[start] === FIRST_LETTER) start += 1
   let zeros = 0

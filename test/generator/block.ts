@@ -8,7 +8,7 @@ import { type Place, writeTxHash } from './transaction-hash.ts'
 import { baseText, transactionText } from './transaction-text.ts'
 import { type World, witnessOf } from './world.ts'
 
-/** A block, ready to be answered with. */
+/** A block with the parts that answers need. */
 export type Made = {
   readonly height: number
   readonly time: string
@@ -21,17 +21,17 @@ export type Made = {
   readonly texts: readonly string[]
   /** Positions of transactions without actions. */
   readonly without: readonly number[]
-  /** The transactions but the base one. */
+  /** The transactions without the base transaction. */
   readonly users: readonly Placed[]
 }
 
-/** A transaction and the place that it was signed for: another branch may hold it somewhere else. */
+/** A transaction and the place for which it was signed. Another branch may contain it at another place. */
 export type Placed = { readonly tx: Tx; readonly place: Place }
 
-/** A block in another way than the chain's own: its transactions, and the seed of its time. */
+/** A variant of a block: its transactions, and the seed of its time. */
 export type Variant = { readonly users: readonly Placed[]; readonly seed: number }
 
-/** The chain's own transactions of a block. */
+/** The transactions of a block in the chain without forks. */
 export const ownTransactions = (world: World, height: number): readonly Placed[] =>
   userTransactions(world, height).map((tx, index) => ({
     tx,
@@ -44,12 +44,12 @@ const hashes = Buffer.alloc(MOST_TRANSACTIONS * HASH)
 const leaves = Buffer.alloc(MOST_TRANSACTIONS * HASH)
 const NONE: readonly number[] = []
 
-/** What a block takes from its parent: the block's `roots` (its hash stands last) and Σ gas × 100. */
+/** The inputs that a block takes from its parent: `roots`, whose last part is the hash, and Σ gas × 100. */
 export type Parent = { readonly roots: Buffer; readonly gas: number }
 
 /**
- * Makes a block on its parent, by default the chain's own. `texts: false` leaves the JSON out: enough to go on with
- * hashes.
+ * Makes a block on its parent, by default the chain's own. `texts: false` leaves out the JSON, when only
+ * hashes are needed.
  */
 export type MakeBlock = (
   height: number,
@@ -103,9 +103,9 @@ export const blockMaker = (world: World): MakeBlock => {
   }
 }
 
-/** Hashes of a block's transactions in order, base58. */
+/** Base58 hashes of a block's transactions, in order. */
 export const hashesOf = ({ texts }: Made): readonly string[] =>
   texts.map(text => /^\{"hash":"([^"]*)"/.exec(text)?.[1] ?? '')
 
-/** Σ gas × 100 of a block, by itself. */
+/** Σ gas × 100 of a block, computed without making the block. */
 export const blockGas = (world: World, height: number): number => gasOf(userTransactions(world, height))

@@ -17,7 +17,7 @@ import { PROFILES, settingsOf } from './settings.ts'
 import { small } from './small.ts'
 import { blockTime, writeBlockTime } from './time.ts'
 
-// A busy machine takes its time; only what hangs takes longer.
+// The limit leaves time for a busy machine, and ends tests that hang.
 setDefaultTimeout(600_000)
 
 const withNode = async (
@@ -45,7 +45,7 @@ const blocksOf = async (url: string, from: number, to: number): Promise<readonly
   }
 }
 
-test('base58Of32: as the chain writes 32 bytes', () => {
+test('base58Of32: matches the encoding of the chain for 32 bytes', () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), fc.nat(32), (drawn, zeros) => {
       const bytes = drawn.map((byte, at) => (at < zeros ? 0 : byte))
@@ -54,7 +54,7 @@ test('base58Of32: as the chain writes 32 bytes', () => {
   )
 })
 
-test('writeBlockTime: the bytes of the text at any height', () => {
+test("writeBlockTime: writes the value of the time's text at any height", () => {
   const bytes = Buffer.alloc(8)
   for (const height of [0, 1, 2, 4851, 99_999_999, 2 ** 32 + 7, 2 ** 33]) {
     writeBlockTime(3, height, bytes, 0)
@@ -64,7 +64,7 @@ test('writeBlockTime: the bytes of the text at any height', () => {
 
 for (const profile of PROFILES)
   describe(`a ${profile} generated chain`, () => {
-    test('every block fits its parent, in bulk as one by one', async () => {
+    test('every block follows its parent, and is the same in bulk and alone', async () => {
       await withNode(small(profile), async ({ url, chain }) => {
         const to = chain.settings.blocks
         const bulk = await blocksOf(url, 0, to)
@@ -80,7 +80,7 @@ for (const profile of PROFILES)
       })
     }, 600_000)
 
-    test('bulk answers alone give every block, but those with a transaction without actions', async () => {
+    test('bulk answers have all transactions of every block except those without actions', async () => {
       await withNode(small(profile), async ({ url, chain }) => {
         const to = 100
         const from = chain.world.dawn
@@ -95,7 +95,7 @@ for (const profile of PROFILES)
       })
     })
 
-    test('every transaction has the hash of its raw form, and is found by it; another hash is not', async () => {
+    test('every transaction has the hash of its raw form and is found by it; an unknown hash is not found', async () => {
       await withNode(small(profile), async ({ url, chain }) => {
         for (const height of [1, 2, 3, chain.world.dawn + 5, chain.settings.blocks]) {
           const text = await textOf(`${url}/getBlockByNumber/${height}/true`)
@@ -150,7 +150,7 @@ for (const profile of PROFILES)
       })
     })
 
-    test('the same settings give the same chain, another seed another one', () => {
+    test('the same settings give the same chain, and another seed gives another one', () => {
       const [one, same, other] = [small(profile), small(profile), small(profile, 8)].map(createChain)
       const { dawn } = one?.world ?? { dawn: 0 }
       for (const height of [700, dawn, 0, 1, 300]) {
@@ -159,7 +159,7 @@ for (const profile of PROFILES)
       }
     })
 
-    test('blocks by hash and transactions by hash are those by number', async () => {
+    test('blocks and transactions by hash match those by number', async () => {
       await withNode(small(profile), async ({ url, chain }) => {
         const height = chain.settings.blocks - 3
         const text = await textOf(`${url}/getBlockByNumber/${height}/true`)
@@ -177,7 +177,7 @@ for (const profile of PROFILES)
     })
   })
 
-test('a block far up the chain can be made, and is the one that going there block by block gives', () => {
+test('a block far up the chain is the same as if all blocks before were made one by one', () => {
   const settings = { ...small('sparse'), blocks: 40_000 }
   const [far, near] = [createChain(settings), createChain(settings)]
   const wanted = far.block(39_990)
@@ -185,14 +185,17 @@ test('a block far up the chain can be made, and is the one that going there bloc
   expect(near.block(39_990)).toEqual(wanted)
 })
 
-/** Order and kind of a JSON value's members; of lists, the first one alone. */
+/** The names and types of a JSON value's members in order; of lists, only the first entry. */
 const shapeOf = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.slice(0, 1).map(shapeOf)
   if (typeof value !== 'object' || value === null) return typeof value
   return Object.entries(value).map(([name, member]) => [name, shapeOf(member)])
 }
 
-/** A raw block's last transaction and its receipt, what differs between kinds of transactions made equal. */
+/**
+ * A raw block with only its last transaction and receipt. Parts that differ between kinds of transactions are
+ * emptied.
+ */
 const rawShape = (text: string): unknown => {
   const { status, block } = JSON.parse(text) as {
     status: string
@@ -205,7 +208,7 @@ const rawShape = (text: string): unknown => {
   })
 }
 
-test('raw blocks have the form of recorded ones, character by character between their values', async () => {
+test('raw blocks have the format of recorded ones, character by character between their values', async () => {
   const answers = await rpcAnswers()
   await withNode(small('busy'), async ({ url, chain }) => {
     const height = chain.world.dawn + 1
@@ -223,7 +226,7 @@ test('raw blocks have the form of recorded ones, character by character between 
   })
 })
 
-test('settingsOf: what cannot be meant is refused by name', () => {
+test('settingsOf: invalid settings are refused by name', () => {
   expect(() => settingsOf({ holders: 5 })).toThrow('holders 5 is not a whole number of 100 … 10000000.')
   expect(() => settingsOf({ holders: 200, voters: 300 })).toThrow('voters 300 are more than the 200 holders.')
   expect(() => settingsOf({ cycle: 64, producers: 17 })).toThrow('cycle 64 is below 16 blocks for each of 17')

@@ -4,19 +4,21 @@ import type { Settings } from './settings.ts'
 import { blockTime } from './time.ts'
 import { type World, worldOf } from './world.ts'
 
-/** Blocks made at once; the hash before each such piece is kept for the whole chain. */
+/** Blocks per piece. Pieces are made at once, and the hash before each piece is kept for the whole chain. */
 const PIECE = 64
-/** Pieces kept ready: questions come for heads and transactions of the same blocks, several ranges at a time. */
+/**
+ * Pieces kept in memory. Clients request heads and transactions of the same blocks, several ranges at a time.
+ */
 const READY = 32
 const HASH = 32
-/** Pieces whose hashes one buffer holds. */
+/** The number of pieces whose hashes fit in one buffer. */
 const SEGMENT = 65_536
 const ROOTS = 4 * HASH
 const NO_PARENT: Parent = { roots: Buffer.alloc(ROOTS), gas: 0 }
 
 /**
- * The generated chain. A block's content is a function of its height alone; its hash is not, as a real chain's: the
- * first question beyond what has been hashed so far goes through everything before it, once.
+ * The generated chain. A block's content depends on its height alone, but its hash depends on all blocks
+ * before, as on a real chain. The first request beyond the hashed blocks makes all blocks up to it, once.
  */
 export type Chain = {
   readonly world: World
@@ -33,7 +35,7 @@ export const createChain = (settings: Settings): Chain => {
   const world = worldOf(settings)
   const makeBlock = blockMaker(world)
   const segments: Buffer[] = []
-  /** Pieces whose parent hash is known: 0 is that of genesis. */
+  /** The number of pieces whose parent hash is known. Piece 0 needs none. */
   let known = 1
   const ready = new Map<number, readonly Made[]>()
 

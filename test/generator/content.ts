@@ -4,17 +4,19 @@ import { genesisTx } from './genesis.ts'
 import type { Tx } from './transaction.ts'
 import { type World, witnessOf } from './world.ts'
 
-/** Contribute of one block, 10^-8. */
+/** The contribute that is paid for one block, in tokens; the next constant is in 10^-8. */
 const CONTRIBUTE = '3.28513441'
 const CONTRIBUTE_UNITS = 328_513_441
-/** Blocks between two lists of producers. */
+/** Interval of the lists of producers, in blocks. */
 const STAT_BLOCKS = 1200
 
 /** Σ gas of a block × 100. */
 export const gasOf = (transactions: readonly Tx[]): number =>
   transactions.reduce((sum, { gas }) => sum + gas, 0)
 
-/** The transactions of a block but its base transaction; a pure function of the settings and the height. */
+/**
+ * The transactions of a block without its base transaction. A pure function of the settings and the height.
+ */
 export const userTransactions = (world: World, height: number): readonly Tx[] => {
   const { dawn, schedule, settings } = world
   if (height === 0) return [genesisTx(world)]
@@ -27,10 +29,13 @@ export const userTransactions = (world: World, height: number): readonly Tx[] =>
   return made
 }
 
-/** Whether the base transaction of a block tells who is to produce. */
+/** Whether the base transaction of a block contains the list of producers. */
 export const listsProducers = (height: number): boolean => height % STAT_BLOCKS === 0
 
-/** The receipts of a block's base transaction: block rewards of the parent, and now and then who is to produce. */
+/**
+ * The receipts of a block's base transaction: the reward for the parent and, at intervals, the list of
+ * producers.
+ */
 export const baseReceipts = (
   world: World,
   height: number,
@@ -47,7 +52,7 @@ export const baseReceipts = (
   ]
 }
 
-/** Who is paid for the parent block, and how much, in 10^-8. */
+/** The receiver of the reward for the parent block, and the amount in 10^-8. */
 export const rewardOf = (world: World, height: number): { readonly to: string; readonly units: number } => ({
   to: witnessOf(world, height - 1).account,
   units: CONTRIBUTE_UNITS,

@@ -3,7 +3,10 @@ import type { Plan } from './cycle-plan.ts'
 import { HUB } from './names.ts'
 import { collectionOf, giveNft, issueNft } from './nfts.ts'
 
-/** The hub issues an NFT, which its owner gives to another account in the second half, at times through a contract. */
+/**
+ * The hub issues an NFT. In the second half its owner transfers it to another account, sometimes through a
+ * contract.
+ */
 export const collecting = (at: At, plan: Plan): void => {
   const { world, cycle, j, back, tx } = at
   const collection = collectionOf(plan)
@@ -15,7 +18,7 @@ export const collecting = (at: At, plan: Plan): void => {
     return
   }
   tx.publisher = owner
-  // The same in every cycle, as all that decides about rows.
+  // The choice is the same in every cycle, like everything that determines rows.
   const own = j % 2 === 0
   if (!own) call(at, world.contracts[plan.contract] ?? '', 'drop', JSON.stringify([other, id]))
   giveNft(tx, { collection, id }, [owner, other], own)

@@ -2,16 +2,18 @@ import { blockTime } from './time.ts'
 import type { Tx } from './transaction.ts'
 import type { World } from './world.ts'
 
-/** A place in the cycles. */
+/** A place in the cycles, with its transaction. */
 export type At = {
   readonly world: World
   readonly cycle: number
-  /** Number in the cycle, and that of the transaction of the first half it stands for or takes back. */
+  /**
+   * Number in the cycle (`k`), and number of the transaction of the first half that it is or reverts (`j`).
+   */
   readonly k: number
   readonly j: number
   readonly back: boolean
   readonly tx: Tx
-  /** Drawn for this transaction and the one it takes back: the same for both. */
+  /** A random number that is the same for a transaction and the one that reverts it. */
   readonly drawn: number
 }
 
@@ -30,7 +32,7 @@ export const amountOf = ({ drawn }: At, most: number): number => 1 + (drawn % mo
 export const memoOf = ({ drawn }: At): string => MEMOS[(drawn >>> 20) % MEMOS.length] ?? ''
 export const name = ({ world }: At, index: number): string => world.account(index)
 
-/** Time at which what is frozen here is free again: after this block, before it is needed. */
+/** The time when an amount frozen here is due: after this block, and before the amount is needed. */
 export const dueOf = ({ world, cycle, k, j, back }: At): string => {
   const { schedule, settings, dawn } = world
   const from = schedule.offset(k)

@@ -3,10 +3,10 @@ import type { Schedule } from './schedule.ts'
 import type { Profile, Settings } from './settings.ts'
 
 /**
- * Who does what in a cycle, by the number of the transaction in its first half. The second half takes the same
- * transactions back in the same order, so every account is after a cycle what it was before, whatever the chain's length
- * (but for what grows: newcomers, block rewards, NFTs). Amounts are drawn for every cycle anew, up to the bounds below: an
- * account that has all it may ever owe at once when the cycles begin never falls below zero.
+ * The plan of the transactions of a cycle, by their number in its first half. The second half reverts them in
+ * the same order. So after a cycle every account has what it had before, for any length of the chain, except
+ * for what grows: newcomers, block rewards and NFTs. Amounts are random in every cycle, up to the bounds
+ * below. An account that starts with the most it can ever owe at once never falls below zero.
  */
 export const KINDS = [
   'iost',
@@ -57,25 +57,26 @@ const MIXED: Weights = {
 const WEIGHTS: Readonly<Record<Profile, Weights>> = {
   mixed: MIXED,
   sparse: MIXED,
-  // Transactions without actions make the whole block be asked for again: rare where blocks are large.
+  // A transaction without actions makes loaders request the whole block again, so large blocks rarely have
+  // one.
   busy: { ...MIXED, iost: 692, coin: 600, none: 0.1 },
 }
 
-/** Most that one transaction moves, in smallest units. */
+/** The maximum that one transaction moves, in smallest units. */
 export const MOST = { iost: 5_000_000_000, coin: 5_000, votes: 1_000_000_000, ram: 64 } as const
 
-/** Contracts that are called; the first one most. */
+/** The number of contracts that are called. The first one is called most often. */
 export const CONTRACTS = 12
 /** The hub's number among accounts. */
 export const HUB_INDEX = -1
-/** Part of the transactions that the hub begins, and that go to it. */
+/** The share of transactions from the hub, and the share to it. */
 const FROM_HUB = 0.14
 const TO_HUB = 0.15
 
-/** Changed in place by `read`. */
+/** This object is changed in place by `read`. */
 export type Plan = {
   kind: Kind
-  /** Who pays first. */
+  /** The account that pays first. */
   a: number
   b: number
   c: number
@@ -86,7 +87,7 @@ export type Plan = {
 }
 
 export type CyclePlan = {
-  /** The plan of transaction `j` of the first half; the same object every time. */
+  /** The plan of transaction `j` of the first half. Every call returns the same object. */
   read(j: number): Plan
 }
 
@@ -124,7 +125,9 @@ export const cyclePlan = ({ seed, profile, holders, voters }: Settings): CyclePl
   }
 }
 
-/** What every account must have when the cycles begin, in smallest units; the hub stands last. */
+/**
+ * The amounts that every account needs when the cycles begin, in smallest units. The hub is the last entry.
+ */
 export type Needs = {
   readonly iost: Float64Array
   readonly coin: Float64Array
@@ -132,7 +135,7 @@ export type Needs = {
   readonly ram: Float64Array
 }
 
-/** Sums what each account owes at once at most: everything of one half of a cycle. */
+/** Sums the maximum that each account owes at once: all its payments of one half of a cycle. */
 export const needsOf = (settings: Settings, schedule: Schedule): Needs => {
   const places = settings.holders + 1
   const needs = {

@@ -60,7 +60,7 @@ export const ramTrade = (at: At, plan: Plan): void => {
   at.tx.returns.push(`["${price / IOST}"]`)
 }
 
-/** Uses RAM of the account, gives it back later. */
+/** The account uses RAM, and frees it in the second half. */
 export const storing = (at: At, plan: Plan): void => {
   const owner = name(at, plan.a)
   const contract = at.world.contracts[plan.contract] ?? ''
@@ -89,7 +89,7 @@ export const minting = (at: At, plan: Plan): void => {
   at.tx.returns.push('[]')
 }
 
-/** A new account in every cycle; half of them get a little IOST, the same for all. */
+/** A new account in every cycle. Half of them get a little IOST, always the same amount. */
 export const joining = (at: At): void => {
   const creator = CREATORS[at.j % CREATORS.length] ?? ''
   const fresh = newcomerName(at.cycle, at.k)
@@ -102,7 +102,9 @@ export const joining = (at: At): void => {
   if (at.j % 2 === 0) transferAction(at.tx, TOKENS.iost, [creator, fresh], IOST, 'welcome')
 }
 
-/** A producer turns block rewards into IOST: far less than it has made by the middle of the first cycle. */
+/**
+ * A producer exchanges block rewards for IOST, far less than it has earned by the middle of the first cycle.
+ */
 export const exchanging = (at: At, plan: Plan): void => {
   if (!at.back) {
     fail(at, plan, BROKEN)

@@ -27,7 +27,7 @@ const FILL: Readonly<Record<Kind, (at: At, plan: Plan) => void>> = {
   signUp: joining,
   exchange: exchanging,
   text: telling,
-  // No action at all.
+  // This transaction has no action.
   none: (at, plan) => {
     at.tx.publisher = name(at, plan.a === HUB_INDEX ? 0 : plan.a)
   },

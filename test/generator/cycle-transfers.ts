@@ -4,7 +4,7 @@ import { freezeAction, transfer, transferAction } from './movements.ts'
 import { TOKENS, type Token } from './names.ts'
 import { NO_BALANCE } from './transaction.ts'
 
-/** a → b, back again in the second half. */
+/** A transfer from a to b, and back in the second half. */
 export const move = (at: At, plan: Plan, token: Token, most: number): void => {
   const [from, to] = at.back ? [plan.b, plan.a] : [plan.a, plan.b]
   at.tx.publisher = name(at, from)
@@ -31,7 +31,7 @@ export const play = (at: At, plan: Plan): void => {
   transfer(at.tx, TOKENS.iost, at.back ? [contract, player] : [player, contract], units, { memo: 'game' })
 }
 
-/** A contract that calls another one, which moves in two steps. */
+/** A contract calls another one, which moves tokens in two steps. */
 export const route = (at: At, plan: Plan): void => {
   const outer = at.world.contracts[plan.contract] ?? ''
   const inner = at.world.contracts[plan.other] ?? ''

@@ -11,9 +11,9 @@ import { DAWN_ACCOUNTS, DAWN_ACCOUNTS_FROM, DAWN_PER_BLOCK, DAWN_TRANSACTIONS, t
 const IOST = 100_000_000
 const COIN = 1_000
 const COINS = 9_000_000_000_000
-/** Equal shares: with a million accounts, twenty thousand have the same. */
+/** The number of different shares. With a million accounts, many have the same balance. */
 const TIERS = 40
-/** One account in so many gets no IOST when it needs none. */
+/** Every fifth account gets no IOST, if it needs none. */
 const WITHOUT_IOST = 5
 const GAS = 1_234_567
 
@@ -21,7 +21,9 @@ const roundedUp = (value: number, to: number): number => Math.ceil(value / to) *
 const tier = ({ settings }: World, stream: number, index: number): number =>
   1 + (mix(settings.seed, stream, index) % TIERS)
 
-/** What an account is given at the start, smallest units; enough for all it will ever owe at once. */
+/**
+ * The initial amount of an account in smallest units. It covers all that the account will ever owe at once.
+ */
 const coinsAtStart = (world: World, index: number): number =>
   roundedUp(world.needs.coin[index] ?? 0, COIN) + tier(world, 41, index) * COIN
 
@@ -31,7 +33,7 @@ const iostAtStart = (world: World, index: number): number => {
 }
 const votesAtStart = (world: World, index: number): number =>
   roundedUp(world.needs.votes[index] ?? 0, IOST) + tier(world, 43, index) * IOST
-/** A few vote for a second producer too. */
+/** Every seventh voter also votes for a second producer. */
 const SECOND_EVERY = 7
 const secondVotes = (index: number): number => (index % SECOND_EVERY === 1 ? 3 * IOST : 0)
 const secondProducer = (world: World, index: number): string =>
@@ -78,7 +80,7 @@ const nested = (world: World, name: string, data: string): Tx => {
   return tx
 }
 
-/** Accounts `from` … `to` − 1 are made and given what they need. */
+/** Creates accounts `from` … `to` − 1 and gives them their initial amounts. */
 const accountsTx = (world: World, from: number, to: number): Tx => {
   const tx = nested(world, 'drop', `["${from}","${to}"]`)
   for (let index = from; index < to; index += 1) {
@@ -115,7 +117,7 @@ const batches = (first: number, end: number, make: (from: number, to: number) =>
   return made
 }
 
-/** Transactions, base ones apart, of blocks 1 … `world.dawn` − 1. */
+/** The transactions of blocks 1 … `world.dawn` − 1, without base transactions. */
 export const dawnTransactions = (world: World, height: number): readonly Tx[] => {
   const { holders, voters } = world.settings
   if (height < DAWN_ACCOUNTS_FROM)

@@ -10,7 +10,9 @@ import type { World } from './world.ts'
 const GAS = 54_321
 const COINS = 7_000
 const NS_PER_MS = 1_000_000
-/** Behind the base transaction, the contracts, two tokens, the hub's share and the collections. */
+/**
+ * The position after the base transaction, the contracts, two tokens, the hub's share and the collections.
+ */
 const POSITION = 1 + CONTRACTS + 3 + COLLECTIONS.length
 
 const moving = (given: Parameters<typeof emptyTx>[2]): Tx => {
@@ -19,7 +21,10 @@ const moving = (given: Parameters<typeof emptyTx>[2]): Tx => {
   return tx
 }
 
-/** A transaction of block 1 that block 2 carries out, as nodes until 3.9.2 took them: nothing is done yet. */
+/**
+ * A transaction of block 1 that block 2 executes, as nodes until 3.9.2 accepted it. It has no effects of its
+ * own.
+ */
 export const delayedTx = (): Tx => ({
   ...moving({ delay: (blockMs(2) - blockMs(1)) * NS_PER_MS }),
   message: 'delayed',
@@ -28,6 +33,6 @@ export const delayedTx = (): Tx => ({
   effects: [],
 })
 
-/** The transaction that carries it out: it names the other one, and nobody signs it again. */
+/** The transaction that executes the delayed one. It refers to it by hash, and has no signatures. */
 export const carriedTx = ({ seals }: World): Tx =>
   moving({ referred: txHash(seals, delayedTx(), { height: 1, position: POSITION }) })

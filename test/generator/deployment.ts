@@ -19,7 +19,10 @@ const codeOf = (index: number): string =>
     code: `class C${index}{init(){} play(a,b){return a;}}\nmodule.exports=C${index};`,
   })
 
-/** Block 1 deploys a contract. Its id does not count for the transaction's hash, which it is made from. */
+/**
+ * The deployment of a contract in block 1. The contract's id is made from the transaction's hash, which does
+ * not cover the id.
+ */
 export const deployTx = (contract: string, index: number): Tx => {
   const tx = emptyTx(FOUNDER, GAS)
   const data = JSON.stringify([codeOf(index)])
@@ -30,6 +33,6 @@ export const deployTx = (contract: string, index: number): Tx => {
   return tx
 }
 
-/** Id of the contract that block 1 deploys in the transaction at `index` behind its base transaction. */
+/** Id of the contract that block 1 deploys in its transaction number `index` after the base transaction. */
 export const contractId = (seals: Seals, index: number): string =>
   `Contract${txHash(seals, deployTx('', index), { height: 1, position: 1 + index })}`

@@ -4,7 +4,7 @@ import { idleClock } from '#test/support/clocks/idle-clock.ts'
 import { serveGenerated } from './serve.ts'
 import { small } from './small.ts'
 
-/** The first blocks of a generated chain of mixed content, as a loader reads them. */
+/** The first blocks of a generated chain of mixed content, in the form in which a loader receives them. */
 export const generatedBlocks = async (count = 600): Promise<readonly LoadedBlock[]> => {
   const node = serveGenerated({ ...small('mixed'), blocks: count })
   const reader = createNode({ urls: [node.url], clock: idleClock() })

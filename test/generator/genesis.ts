@@ -6,11 +6,11 @@ import type { World } from './world.ts'
 const SYSTEM = 'token token721 gas issue auth domain bonus vote vote_producer base exchange ram'
   .split(' ')
   .map(name => `${name}.iost`)
-/** Who pays for newcomers. */
+/** The accounts that create newcomers. */
 export const CREATORS = ['creator_0', 'creator_1', 'creator_2', 'creator_3'] as const
 
 const IOST = 100_000_000n
-/** IOST at the start: 80 of 90 billion. */
+/** Initial balances in IOST: about 80 of 90 billion. */
 const SHARES: readonly (readonly [owner: string, iost: bigint])[] = [
   [ADMIN, 1_000_000_000n],
   [FOUNDER, 30_000_000_000n],
@@ -33,7 +33,7 @@ const act = (tx: Tx, contract: string, name: string, data: string, to = contract
   tx.returns.push('[""]')
 }
 
-/** Block 0: the chain's own contracts, tokens, producers and the accounts that everything begins with. */
+/** Block 0: the chain's own contracts, tokens, producers and the first accounts. */
 export const genesisTx = (world: World): Tx => {
   const tx = emptyTx(DEAD, 0)
   tx.effects.push({ kind: 'deploy', contract: 'system.iost' })

@@ -3,13 +3,13 @@ import { writeBlockTime, writeSignedTimes } from './time.ts'
 import { BASE_GAS_LIMIT, CHAIN, GAS_LIMIT, GAS_RATIO, STATUS, type Tx } from './transaction.ts'
 import type { Sealed, Signed } from './transaction-hash.ts'
 
-/** Hashes are written into one buffer and hashed from there: nothing is allocated but the results. */
+/** Hash inputs are written into one buffer. Only the results are allocated. */
 const HASH = 32
 const scratch = Buffer.alloc(1 << 20)
 const pair = Buffer.alloc(2 * HASH)
 const pairHash = pair.subarray(0, HASH)
 
-/** Beginnings of the scratch buffer by length: making one costs a tenth of hashing it. */
+/** Prefixes of the scratch buffer by length. Creating one costs a tenth of hashing it. */
 const beginnings: Buffer[] = []
 const KEPT = 4096
 const beginning = (length: number): Buffer => {
@@ -25,7 +25,7 @@ const result = Buffer.alloc(HASH)
 const sha3 = (bytes: Buffer, into: Buffer): void => {
   Bun.CryptoHasher.hash('sha3-256', bytes, into)
 }
-/** SHA3-256 of the first `length` bytes of the scratch buffer, into `into` at `at`. */
+/** Writes the SHA3-256 of the first `length` bytes of the scratch buffer into `into` at `at`. */
 const hashScratch = (length: number, into: Buffer, at: number): void => {
   sha3(beginning(length), result)
   result.copy(into, at, 0, HASH)
@@ -50,7 +50,7 @@ const bytes = (from: Buffer, at: number, length: number): void => {
   from.copy(scratch, end, at, at + length)
   end += length
 }
-/** Something within, behind its length. */
+/** Writes a nested part after its length. */
 const nested = (write: () => void): void => {
   const start = end
   end += 4
@@ -58,21 +58,24 @@ const nested = (write: () => void): void => {
   scratch.writeInt32BE(end - start - 4, start)
 }
 
-/** Texts must stay below half the scratch buffer: receipts of the dawn are the longest, some kilobytes. */
+/**
+ * All texts together must fit into half of the scratch buffer. Receipts of the dawn are the longest, some
+ * kilobytes.
+ */
 export type Leaf = Pick<Tx, 'gas' | 'status' | 'message' | 'ram' | 'returns'> & {
   readonly receipts: readonly { readonly name: string; readonly content: string }[]
 }
 
-/** Where the transaction's hash stands in the receipt as it is hashed. */
+/** The offset of the transaction's hash in the encoded receipt. */
 const TX_HASH_AT = 4
 
-/** The receipt as it is hashed, to be hashed again and again for transactions that differ in nothing else. */
+/** The encoded receipt. It is hashed again for transactions that only differ in their hash. */
 export const encodedReceipt = (tx: Leaf): Buffer => {
   encode(tx, pair, 0)
   return Buffer.from(scratch.subarray(0, end))
 }
 
-/** Hash of an encoded receipt for the transaction whose hash stands at `at`. */
+/** Hash of an encoded receipt for the transaction hash at offset `at` of `hashes`. */
 export const hashEncoded = (receipt: Buffer, hashes: Buffer, at: number, into: Buffer): void => {
   hashes.copy(receipt, TX_HASH_AT, at, at + HASH)
   sha3(receipt, result)
@@ -111,7 +114,7 @@ const encode = (tx: Leaf, hashes: Buffer, at: number): void => {
   }
 }
 
-/** What is hashed of a base transaction varies in this. */
+/** The parts of a base transaction's hash input that vary. */
 export type HashedBase = {
   readonly height: number
   readonly seed: number
@@ -120,7 +123,9 @@ export type HashedBase = {
   readonly gas: number
 }
 
-/** Hash of a base transaction (go-iost core/tx, Tx.ToBytes): it has no signatures, so its text gives it. */
+/**
+ * Hash of a base transaction (go-iost core/tx, Tx.ToBytes). It has no signatures, so its fields determine it.
+ */
 export const hashBase = ({ height, seed, parent, gas }: HashedBase, into: Buffer, at: number): void => {
   end = writeBlockTime(seed, height, scratch, 0)
   long(0)
@@ -128,7 +133,7 @@ export const hashBase = ({ height, seed, parent, gas }: HashedBase, into: Buffer
   long(BASE_GAS_LIMIT)
   long(0)
   int(CHAIN)
-  // Nothing reserved, no signers, one action.
+  // No reserved bytes, no signers, one action.
   int(0)
   int(0)
   int(1)
@@ -156,7 +161,7 @@ const seals = (signs: readonly Sealed[]): void => {
   }
 }
 
-/** What is hashed of an ordinary transaction. */
+/** The hash input of an ordinary transaction. */
 export type HashedTx = Signed & { readonly tx: Tx; readonly height: number }
 
 /** Hash of an ordinary transaction (go-iost core/tx, Tx.ToBytes at level Full). */
@@ -170,7 +175,7 @@ export const hashTransaction = (
   long(GAS_LIMIT)
   long(tx.delay)
   int(CHAIN)
-  // Nothing reserved.
+  // No reserved bytes.
   int(0)
   int(tx.signers.length)
   for (const signer of tx.signers) text(signer)
@@ -197,7 +202,9 @@ export const hashTransaction = (
   hashScratch(end, into, at)
 }
 
-/** Root over `count` hashes at the beginning of `leaves`, which is used up; into `into` at `at`. */
+/**
+ * Writes the Merkle root of the first `count` hashes of `leaves` into `into` at `at`. Overwrites `leaves`.
+ */
 export const merkleInto = (leaves: Buffer, count: number, into: Buffer, at: number): void => {
   let left = count
   do {
@@ -215,7 +222,10 @@ export const merkleInto = (leaves: Buffer, count: number, into: Buffer, at: numb
   leaves.copy(into, at, 0, HASH)
 }
 
-/** What is hashed of a block's head; `roots` holds parent, transaction root and receipt root, 32 bytes each. */
+/**
+ * The hash input of a block's head. `roots` contains parent, transaction root and receipt root, 32 bytes
+ * each.
+ */
 export type Head = {
   readonly height: number
   readonly roots: Buffer
@@ -223,11 +233,11 @@ export type Head = {
   readonly seed: number
 }
 
-/** Places in the head as it is hashed: hashes stand behind their length. */
+/** Offsets in the encoded head. Each hash follows its length. */
 const PARENT_AT = 12
 const HASH_STEP = HASH + 4
 const HEIGHT_AT = PARENT_AT + 3 * HASH_STEP - 4 + 6
-/** Heads by witness: most of a head is the same for all blocks of one. */
+/** Encoded heads by witness, since most of a head is the same for all blocks of a witness. */
 const heads = new Map<string, { readonly bytes: Buffer; readonly timeAt: number }>()
 
 const headOf = (witness: string): { readonly bytes: Buffer; readonly timeAt: number } => {

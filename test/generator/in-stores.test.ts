@@ -13,16 +13,16 @@ import { small } from './small.ts'
 import { storedSuite } from './stored.ts'
 import type { World } from './world.ts'
 
-// Each chain of some thousand blocks is loaded once into a store, which all that is asked about it shares.
+// Each chain of some thousand blocks is loaded once into a store. All tests of this chain share the store.
 setDefaultTimeout(600_000)
 
 type Opening = () => Promise<{ readonly store: Store; destroy(): Promise<void> }>
 type Loaded = { readonly store: Store; readonly world: World }
 
-/** The busy chain's texts are proved too: it holds every kind of transaction. */
+/** The texts of the busy chain are proved, too, since it contains every kind of transaction. */
 const proveOf = (profile: Profile): ProofLevel => (profile === 'busy' ? 'whole' : 'signed')
 
-/** Loads the small chain of a profile over HTTP; what was loaded. */
+/** Loads the small chain of a profile over HTTP. Returns a getter of the store and the world. */
 const loading = (profile: Profile, open: Opening): (() => Loaded) => {
   let opened: Awaited<ReturnType<Opening>>
   let world: World
@@ -47,7 +47,7 @@ describe('a sparse generated chain in SQLite', () => {
   exampleSuite(() => loaded().store)
 })
 
-/** What is asked of both stores. */
+/** The suites for the mixed chain in both stores. */
 const asked = (store: () => Store): void => {
   describe('lists', () => listSuite(store))
   describe('pages', () => pageSuite(store))

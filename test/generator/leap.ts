@@ -3,16 +3,16 @@ import { addBlocks, addTo, emptyTally, release, TABLES, type Table, type Tally }
 import { blockTime } from './time.ts'
 import type { World } from './world.ts'
 
-/** Alone, or before the token of a list. */
+/** The name alone, or before the token of a list. */
 const NEWCOMER = /^n0_([0-9a-z]+)(\/.*)?$/
 
-/** A newcomer's name in another cycle than the first; undefined: not a newcomer's. */
+/** The name of a newcomer of the first cycle in another cycle; undefined: the name is not a newcomer's. */
 const inCycle = (name: string): ((cycle: number) => string) | undefined => {
   const [, k, rest = ''] = NEWCOMER.exec(name) ?? []
   return k === undefined ? undefined : cycle => newcomerName(cycle, Number.parseInt(k, 36)) + rest
 }
 
-/** Adds what the first cycle gained, once for each of `cycles`; every cycle has newcomers of its own. */
+/** Adds the gains of the first cycle `cycles` times. Every cycle has newcomers of its own. */
 const grow = (table: Table, gained: Table, cycles: number): void => {
   for (const [group, names] of gained)
     for (const [name, gain] of names) {
@@ -29,8 +29,9 @@ const through = (world: World, tally: Tally, from: number, to: number): void => 
 }
 
 /**
- * The tally after block `height`. Block by block through the dawn, the first cycle and the cycle that `height` is in;
- * the cycles between gain what the first one gained, which is how the chain is made (`cycle-plan.ts`).
+ * The tally after block `height`. Blocks before the cycles, of the first cycle and of the cycle of `height`
+ * are added one by one. Each cycle between gains the same as the first one, which is how the chain is made
+ * (`cycle-plan.ts`).
  */
 export const tallyAt = (world: World, height: number): Tally => {
   const { dawn, settings } = world
@@ -50,7 +51,7 @@ export const tallyAt = (world: World, height: number): Tally => {
   return tally
 }
 
-/** The same, through every block: what `tallyAt` must come to. */
+/** The same tally, computed from every block. `tallyAt` must equal it. */
 export const tallyStepByStep = (world: World, height: number): Tally => {
   const tally = emptyTally()
   through(world, tally, 0, height)

@@ -20,11 +20,14 @@ const made = [...rowsBetween(chain.world, 0, truth.height, new Set())]
 const receipts = Array.from({ length: truth.height + 1 }, (_, height) =>
   userTransactions(chain.world, height).flatMap(tx => tx.receipts),
 ).flat()
-/** Of each block the hashes of its transactions, the base one among them. */
+/** The hashes of each block's transactions, including the base transaction. */
 const hashes = Array.from({ length: truth.height + 1 }, (_, height) => hashesOf(chain.block(height)))
 const hashOf = ({ height, position }: Row): string => hashes[height]?.[position] ?? ''
 
-/** Lists of tokens, contracts, transactions and producers of the mixed chain, as actions answer them, against how it was made. */
+/**
+ * Lists of tokens, contracts, transactions and producers of the mixed chain in API answers, compared with the
+ * plan of the chain.
+ */
 export const listSuite = (store: () => Store): void => {
   let service: Service
   beforeAll(() => {
@@ -37,7 +40,7 @@ export const listSuite = (store: () => Store): void => {
     if (response.status !== 200) throw new Error(`${query}: ${response.status} ${text}`)
     return text
   }
-  /** All rows of a list, which its first, middle and last page repeat, in the other order too. */
+  /** All rows of a list. Checks that its first, middle and last page have the same rows. */
   const rowsOf = async (query: string, list: string): Promise<readonly Answered[]> => {
     const lines = (await ask(`${query}&format=ndjson`)).split('\n').slice(0, -2)
     const rows = lines.map(line => JSON.parse(line) as Answered)
@@ -110,7 +113,7 @@ export const listSuite = (store: () => Store): void => {
     }
   })
 
-  test('get-transaction-list has every transaction but base ones', async () => {
+  test('get-transaction-list has every transaction except base ones', async () => {
     const rows = await rowsOf('module=base&action=get-transaction-list', 'transactions')
     const expected: unknown[][] = []
     for (let height = 0; height <= truth.height; height += 1)
@@ -140,7 +143,7 @@ export const listSuite = (store: () => Store): void => {
     expect(rows).toEqual(expected.toReversed())
   })
 
-  test('get-token-list has every token, those with most holders first', async () => {
+  test('get-token-list has every token, most holders first', async () => {
     const rows = await rowsOf('module=base&action=get-token-list', 'tokens')
     const expected = truth
       .tokens()
@@ -149,7 +152,7 @@ export const listSuite = (store: () => Store): void => {
     expect(rows.map(({ symbol, holder_count }) => [symbol, holder_count] as const)).toEqual(expected)
   })
 
-  test('every collection has each of its NFTs with its owner, and each of its owners', async () => {
+  test('every collection has each of its NFTs with its owner, and each of its owners with a count', async () => {
     const own = new Map(truth.collections().map(collection => [collection, [] as string[]]))
     for (const { name, content } of receipts) {
       if (!name.startsWith('token721.iost/')) continue

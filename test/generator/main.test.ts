@@ -4,7 +4,7 @@ import { serveGenerated } from './serve.ts'
 import { DEFAULTS } from './settings.ts'
 import { small } from './small.ts'
 
-test('readOptions: numbers, profile and address', () => {
+test('readOptions: reads numbers, profile and address', () => {
   expect(readOptions(['--help'])).toBeUndefined()
   expect(readOptions([])).toEqual({ profile: DEFAULTS.profile, host: '127.0.0.1', port: 0 })
   expect(
@@ -21,7 +21,7 @@ test.each([
   expect(() => readOptions(words)).toThrow(message)
 })
 
-test('serveGenerated: the CPU time is given; other calls and ranges are refused as by a node', async () => {
+test('serveGenerated: answers the CPU time; refuses other calls and ranges as a node does', async () => {
   const node = serveGenerated(small('sparse'))
   try {
     const said = async (path: string, body?: string) => {

@@ -35,7 +35,7 @@ const profileOf = (text: string): Profile => {
   return profile
 }
 
-/** Options of the command line; undefined: only help is asked for. Throws Failure 'usage'. */
+/** Options of the command line; undefined: help was requested. Throws Failure 'usage'. */
 export const readOptions = (words: readonly string[]): GeneratedOptions | undefined => {
   const texts = [...NUMBERS, 'listen', 'profile'] as const
   let values: Record<string, string | boolean | undefined>

@@ -1,7 +1,10 @@
 import { DEAD, TOKENS, type Token } from './names.ts'
 import { amountText, type Tx } from './transaction.ts'
 
-/** Words of system contracts and what they do. `own`: the transaction's action says the same and owns the receipt. */
+/**
+ * Receipts of system contracts, and their effects. `own`: the action has the same arguments and owns the
+ * receipt.
+ */
 
 const iost = TOKENS.iost
 
@@ -22,7 +25,7 @@ export const transfer = (
   return content
 }
 
-/** An action `token.iost/transfer` that went well. */
+/** A successful action `token.iost/transfer`. */
 export const transferAction = (
   tx: Tx,
   token: Token,
@@ -94,7 +97,7 @@ export const signUp = (tx: Tx, name: string, key: string, own = false): string =
   return content
 }
 
-/** Nested in an action of its own name or of a contract. */
+/** The receipts of a vote inside an action of the same name or of a contract. */
 export const vote = (tx: Tx, voter: string, producer: string, units: number): string => {
   transfer(tx, iost, [voter, 'vote.iost'], units)
   const content = `["${voter}","${producer}","${amountText(units, 8)}"]`
@@ -125,7 +128,7 @@ export const unpledge = (tx: Tx, pledger: string, from: string, units: number, d
   return content
 }
 
-/** ram.iost sells: its words are the transfers. */
+/** The receipts of a purchase at ram.iost, which are transfers. */
 export const buyRam = (
   tx: Tx,
   [payer, to]: readonly [string, string],

@@ -1,7 +1,10 @@
 import { base58Of32 } from './base58.ts'
 import { mix } from './random.ts'
 
-/** Whom and what the chain knows by number. Names are legal, sort in no order of numbers, and include odd ones. */
+/**
+ * Names of accounts and tokens. They are valid, their order differs from that of their numbers, and some are
+ * odd.
+ */
 export const HUB = 'busy_hub'
 export const FOUNDER = 'founder'
 export const DEAD = 'deadaddr'
@@ -9,7 +12,7 @@ export const FOUNDATION = 'foundation'
 export const ADMIN = 'admin'
 
 export type Token = { readonly symbol: string; readonly decimals: number; readonly issuer: string }
-/** `coin` has the million holders. */
+/** `coin` is the token with up to a million holders. */
 export const TOKENS = {
   iost: { symbol: 'iost', decimals: 8, issuer: 'issue.iost' },
   coin: { symbol: 'coin', decimals: 3, issuer: FOUNDER },
@@ -18,7 +21,7 @@ export const TOKENS = {
   ram: { symbol: 'ram', decimals: 0, issuer: 'ram.iost' },
 } as const satisfies Readonly<Record<string, Token>>
 
-/** Real accounts of the chain have such names. */
+/** Names of this kind exist on the real chain. */
 const ODD: ReadonlyMap<number, string> = new Map([
   [3, '__proto__'],
   [4, 'constructor'],
@@ -29,7 +32,7 @@ const ODD: ReadonlyMap<number, string> = new Map([
 const ETHEREUM_EVERY = 53
 const KEY_BYTES = 32
 
-/** Odd, so that the product is a permutation of 32-bit integers. */
+/** An odd number, so that multiplication by it is a permutation of 32-bit integers. */
 const SPREAD = 0x9e3779b1
 
 const spelled = (index: number): string => {
@@ -39,7 +42,7 @@ const spelled = (index: number): string => {
   return `u${code.toString(36).padStart(7, '0')}`
 }
 
-/** A public key by its number: base58 of 32 bytes. */
+/** The public key of a number: base58 of 32 bytes. */
 export const keyOf = (seed: number, index: number): string => {
   const bytes = new Uint8Array(KEY_BYTES)
   for (let at = 0; at < KEY_BYTES; at += 1) bytes[at] = mix(seed, 901, index, at) & 255
@@ -52,7 +55,7 @@ export const producerName = (index: number): string => `producer${String(index).
 export const newcomerName = (cycle: number, k: number): string =>
   `n${cycle.toString(36)}_${k.toString(36).padStart(3, '0')}`
 
-/** Names of accounts by number, each made once. */
+/** Names of accounts by number, each computed once. */
 export const accountNames = (): ((index: number) => string) => {
   const made: string[] = []
   return index => {

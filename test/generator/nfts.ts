@@ -3,7 +3,7 @@ import { CREATORS } from './genesis.ts'
 import { ADMIN, FOUNDER, HUB } from './names.ts'
 import { emptyTx, type Tx } from './transaction.ts'
 
-/** Collections of token721.iost that the dawn makes; the hub issues their NFTs. */
+/** Collections of token721.iost that exist before the cycles. The hub issues their NFTs. */
 export const COLLECTIONS = ['cards', 'art_2'] as const
 export type Collection = (typeof COLLECTIONS)[number]
 
@@ -11,16 +11,18 @@ export const collectionOf = ({ coin }: Pick<Plan, 'coin'>): Collection => COLLEC
 
 const GAS = 1_234_567
 const MOST_NFTS = 1_000_000_000_000
-/** Who has the first NFTs of each collection, before there are accounts. */
+/** The owners of the first NFTs of each collection, which are issued before other accounts exist. */
 const FIRST_OWNERS = [FOUNDER, HUB, ADMIN, ...CREATORS]
 
-/** Which NFT a transaction of a cycle is about, and how many NFTs of each collection a cycle issues. */
+/** The ids of the NFTs that the transactions of a cycle issue. */
 export type NftPlan = {
-  /** The id, by the cycle and the number of the transaction that issues it in the first half. */
+  /** The id of an NFT by the cycle and the number of the issuing transaction in the first half. */
   idOf(collection: Collection, cycle: number, j: number): string
 }
 
-/** Counts what the first half of a cycle issues: the chain numbers NFTs in the order of their issue. */
+/**
+ * Counts the NFTs that the first half of a cycle issues. The chain numbers NFTs in the order of their issue.
+ */
 export const nftPlan = (
   read: (j: number) => { readonly kind: Kind; readonly coin: boolean },
   half: number,
@@ -41,7 +43,7 @@ export const nftPlan = (
   }
 }
 
-/** What issuers write: JSON, addresses, words, and nothing. */
+/** Metadata of different kinds: JSON, addresses, words, and an empty text. */
 const METADATA: readonly ((id: string) => string)[] = [
   id => `{"name":"No. ${id}","image":"ipfs://bafy/${id}.png","hp":${id.length}}`,
   id => `https://art.example/${id}?a=1&b=2`,
@@ -49,7 +51,7 @@ const METADATA: readonly ((id: string) => string)[] = [
   () => '',
 ]
 
-/** An action `token721.iost/issue` that went well. */
+/** A successful action `token721.iost/issue`. */
 export const issueNft = (tx: Tx, collection: Collection, to: string, id: string): void => {
   const metadata = METADATA[Number(id) % METADATA.length]?.(id) ?? ''
   const data = JSON.stringify([collection, to, metadata])
@@ -59,7 +61,7 @@ export const issueNft = (tx: Tx, collection: Collection, to: string, id: string)
   tx.effects.push({ kind: 'nft', collection, from: '', to })
 }
 
-/** `own`: an action of its own name; else a contract does it, which makes no row. */
+/** `own`: the transfer is an action of its own. Otherwise a contract makes it, and it has no row. */
 export const giveNft = (
   tx: Tx,
   { collection, id }: { readonly collection: Collection; readonly id: string },
@@ -75,7 +77,7 @@ export const giveNft = (
   tx.effects.push({ kind: 'nft', collection, from, to })
 }
 
-/** The dawn's transaction that makes a collection, issues its first NFTs and gives one away. */
+/** The transaction that creates a collection, issues its first NFTs and transfers one. */
 export const collectionTx = (collection: Collection): Tx => {
   const tx = emptyTx(HUB, GAS)
   const data = JSON.stringify([collection, HUB, MOST_NFTS])

@@ -1,4 +1,4 @@
-/** 32-bit mixing of small integers: everything of the chain is a pure function of numbers through this. */
+/** 32-bit mixing of small integers. Through it everything on the chain is a pure function of numbers. */
 const fmix = (value: number): number => {
   let h = value
   h = Math.imul(h ^ (h >>> 16), 0x85ebca6b)
@@ -6,14 +6,16 @@ const fmix = (value: number): number => {
   return (h ^ (h >>> 16)) >>> 0
 }
 
-/** Uniform in 0 … 2^32 − 1 by the four numbers, each below 2^53. */
+/** Uniform in 0 … 2^32 − 1, computed from the four numbers, each below 2^53. */
 export const mix = (seed: number, stream: number, a: number, b = 0): number => {
   let h = fmix(seed ^ Math.imul(stream, 0x9e3779b1))
   h = fmix(h ^ Math.imul(a >>> 0, 0xcc9e2d51) ^ Math.floor(a / 4294967296))
   return fmix(h ^ Math.imul(b >>> 0, 0x1b873593) ^ Math.imul(Math.floor(b / 4294967296), 0x2545f491))
 }
 
-/** A sequence of draws that begins anew with every `start`: one object serves all, nothing is allocated. */
+/**
+ * A sequence of random numbers that every `start` restarts. One object is reused, so nothing is allocated.
+ */
 export const createDraws = () => {
   let state = 0
   const next = (): number => {
@@ -30,7 +32,7 @@ export const createDraws = () => {
     unit,
     /** 0 … n − 1. */
     below: (n: number): number => Math.floor(unit() * n),
-    /** 0 … n − 1, the probability of r near 1 ÷ (r + 1): few are seen often, most hardly ever. */
+    /** 0 … n − 1, where r has a probability near 1 ÷ (r + 1): few values are frequent, most are rare. */
     zipf: (n: number): number => Math.min(n - 1, Math.floor(Math.exp(unit() * Math.log(n + 1))) - 1),
   }
 }

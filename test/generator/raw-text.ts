@@ -10,14 +10,16 @@ import { type Sealed, signedOf } from './transaction-hash.ts'
 import { listed, quoted } from './transaction-text.ts'
 import { signerOf, type World, witnessOf } from './world.ts'
 
-/** Blocks in the form of the node's storage, its JSON character by character (recorded: getRawBlockByNumber). */
+/**
+ * Blocks in the node's storage format, with its JSON character by character (recorded: getRawBlockByNumber).
+ */
 
 const HASH = 32
 
 const base64At = (bytes: Buffer, index: number): string =>
   bytes.toString('base64', index * HASH, (index + 1) * HASH)
 
-/** A head with its signature: the beginning of a block's storage form. */
+/** A head with its signature, which is the beginning of a block's storage format. */
 export const rawHeadText = (world: World, made: Made): string => {
   const { roots } = made
   const genesis = made.height === 0
@@ -31,7 +33,9 @@ export const rawHeadText = (world: World, made: Made): string => {
   )
 }
 
-/** A block in its storage form; not `complete`: with the hashes of its transactions and receipts alone. */
+/**
+ * A block in its storage format. Without `complete`, only with the hashes of its transactions and receipts.
+ */
 export const rawBlockText = (world: World, made: Made, parentGas: number, complete: boolean): string => {
   const head = `{"status":"IRREVERSIBLE", "block":{${rawHeadText(world, made)}, `
   const { height } = made

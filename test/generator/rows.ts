@@ -4,7 +4,7 @@ import { OK, type Tx } from './transaction.ts'
 import { txHash } from './transaction-hash.ts'
 import type { World } from './world.ts'
 
-/** A row of the lists of records, as decisions have it, from what a transaction is meant to do. */
+/** A row of the lists of records, computed from the plan of a transaction. */
 export type Row = {
   readonly height: number
   /** Position of the transaction in the block, the base transaction included. */
@@ -17,7 +17,10 @@ export type Row = {
   readonly status: string
   readonly from: string
   readonly to: string
-  /** Lists it is in: `account/…`, `failed/…`, `contract/…`, `action/…/…`, `called/…/…/…`, `created/…`, `token/…`, `moved/…/…`, `in/…`, `in/…/…`, `contracts`. */
+  /**
+   * Lists that contain the row: `account/…`, `failed/…`, `contract/…`, `action/…/…`, `called/…/…/…`,
+   * `created/…`, `token/…`, `moved/…/…`, `in/…`, `in/…/…`, `contracts`.
+   */
   readonly keys: readonly string[]
 }
 
@@ -38,7 +41,7 @@ const keysOf = (
 const DEPLOYING = /^system\.iost\/(?:setCode|initSetCode)$/
 const MOVEMENT = /^token\.iost\/(?:transfer|transferFreeze|issue|destroy)$/
 
-/** Lists of the token that a row moves. */
+/** Lists of movements of a row's token. */
 const movedBy = (name: string, content: string, parties: readonly string[]): readonly string[] => {
   if (!MOVEMENT.test(name)) return []
   const [token, first, second] = JSON.parse(content) as readonly string[]
@@ -52,7 +55,7 @@ const movedBy = (name: string, content: string, parties: readonly string[]): rea
   ]
 }
 
-/** Rows of one transaction. `deployed`: the contracts there are once it is done. */
+/** Rows of one transaction. `deployed`: the contracts that exist after the transaction. */
 export const rowsOfTransaction = (
   tx: Tx,
   at: { readonly height: number; readonly position: number },
@@ -67,7 +70,7 @@ export const rowsOfTransaction = (
     if (tx.status === OK && contract === 'auth.iost' && name === 'signUp')
       keys.push(`created/${tx.publisher}`)
     if (tx.status === OK) {
-      // A transaction that is delayed does nothing yet.
+      // A delayed transaction has no receipts yet, so it owns none.
       const owns = tx.receipts.some(said => said.name === `${contract}/${name}` && said.content === data)
       if (owns) keys.push(...movedBy(`${contract}/${name}`, data, namesOf(from, to)))
       if (DEPLOYING.test(`${contract}/${name}`)) keys.push('contracts')
@@ -108,7 +111,7 @@ export const rowsOfTransaction = (
   return rows
 }
 
-/** Every row of blocks `from` … `to`, in order. `deployed` is added to. */
+/** Every row of blocks `from` … `to`, in order. Adds new contracts to `deployed`. */
 export function* rowsBetween(world: World, from: number, to: number, deployed: Set<string>): Generator<Row> {
   for (let height = from; height <= to; height += 1) {
     const base = height === 0 ? 0 : 1
@@ -119,7 +122,7 @@ export function* rowsBetween(world: World, from: number, to: number, deployed: S
   }
 }
 
-/** Hash of the transaction a row is of: never of a base transaction, which makes none. */
+/** Hash of the transaction of a row. Base transactions have no rows. */
 export const hashOfRow = (world: World, { height, position }: Row): string => {
   const tx = userTransactions(world, height)[height === 0 ? position : position - 1]
   if (tx === undefined) throw new Error(`Block ${height} has no transaction ${position}.`)

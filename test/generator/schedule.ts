@@ -1,13 +1,13 @@
 import { createDraws } from './random.ts'
 import type { Profile, Settings } from './settings.ts'
 
-/** How many transactions stand where in a cycle. The same in every cycle. */
+/** The transactions per block of a cycle, the same in every cycle. */
 export type Schedule = {
-  /** Number of transactions of a cycle: even; the second half takes back what the first half moved. */
+  /** Number of transactions of a cycle, which is even. The second half reverts the first one. */
   readonly count: number
-  /** Position of the first transaction of a block of the cycle; of `cycle` itself: `count`. */
+  /** Number of the first transaction of a block of the cycle; for the offset `cycle`: `count`. */
   first(offset: number): number
-  /** Block of the cycle that holds the k-th transaction. */
+  /** Offset of the block that contains the k-th transaction of the cycle. */
   offset(k: number): number
 }
 

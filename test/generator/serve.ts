@@ -9,17 +9,17 @@ import { type Settings, settingsOf } from './settings.ts'
 export type GeneratedOptions = Partial<Settings> & Address
 
 export type Generated = {
-  /** Without a slash at its end. */
+  /** The URL without a trailing slash. */
   readonly url: string
   readonly chain: Chain
-  /** The chain ends here from now on: 0 … its settings' last height. Throws Failure 'usage'. */
+  /** Sets the end of the chain: 0 … its settings' last height. Throws Failure 'usage'. */
   setHeight(height: number): void
   stop(): Promise<void>
 }
 
 const MICROSECONDS = 1_000_000
 
-/** What this process has cost so far, seconds of CPU. */
+/** The CPU time of this process so far, in seconds. */
 export const cpuText = (): string => {
   const { user, system } = process.cpuUsage()
   return JSON.stringify({ user_seconds: user / MICROSECONDS, system_seconds: system / MICROSECONDS })

@@ -3,7 +3,7 @@ import { Failure } from '#failure/failure.ts'
 export const PROFILES = ['sparse', 'busy', 'mixed'] as const
 export type Profile = (typeof PROFILES)[number]
 
-/** All that a generated chain depends on. Heights, lengths and counts are whole numbers. */
+/** All parameters of a generated chain. Heights, lengths and counts are whole numbers. */
 export type Settings = {
   readonly seed: number
   readonly profile: Profile
@@ -13,9 +13,9 @@ export type Settings = {
   readonly holders: number
   /** Accounts that vote for the first producer. */
   readonly voters: number
-  /** Producers taking turns, six blocks each. */
+  /** Number of producers, which take turns of six blocks. */
   readonly producers: number
-  /** Blocks of one cycle: after each, every amount that moved has come back (see `cycle-plan.ts`). */
+  /** Blocks of one cycle. After each cycle, every moved amount has been moved back (see `cycle-plan.ts`). */
   readonly cycle: number
 }
 
@@ -40,10 +40,10 @@ const BOUNDS: Readonly<Record<Exclude<keyof Settings, 'profile'>, Bounds>> = {
   cycle: [64, 131_072],
 }
 
-/** Each producer must have had its turn before the middle of the first cycle: then it exchanges rewards. */
+/** Each producer exchanges rewards in the middle of the first cycle, so it must have had its turn before. */
 const BLOCKS_PER_PRODUCER = 16
 
-/** Settings with what is not given taken from the defaults. Throws Failure 'usage'. */
+/** Settings with defaults for missing values. Throws Failure 'usage'. */
 export const settingsOf = (given: Partial<Settings>): Settings => {
   const settings = { ...DEFAULTS, ...given }
   for (const name of Object.keys(BOUNDS) as (keyof typeof BOUNDS)[]) {

@@ -3,18 +3,18 @@ import { base58Of32 } from './base58.ts'
 import { mix } from './random.ts'
 
 const KEY_BYTES = 32
-/** An ed25519 private key in the form of PKCS#8 begins with this (RFC 8410). */
+/** Prefix of an ed25519 private key in PKCS#8 form (RFC 8410). */
 const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex')
 
-/** A pair of keys that blocks are signed with. */
+/** A key pair that signs blocks. */
 export type SigningKey = {
-  /** Public, base58 of 32 bytes. */
+  /** The public key, base58 of 32 bytes. */
   readonly key: string
   readonly bytes: Uint8Array
   readonly secret: KeyObject
 }
 
-/** The ed25519 pair of a number. */
+/** The ed25519 key pair of a number. */
 export const signingKey = (seed: number, index: number): SigningKey => {
   const drawn = Buffer.alloc(KEY_BYTES)
   for (let at = 0; at < KEY_BYTES; at += 1) drawn[at] = mix(seed, 907, index, at) & 255
@@ -23,6 +23,6 @@ export const signingKey = (seed: number, index: number): SigningKey => {
   return { key: base58Of32(bytes, 0), bytes, secret }
 }
 
-/** A signature of a block's hash in the form of the node's storage. */
+/** A signature of a block's hash in the node's storage format. */
 export const signText = (hash: Uint8Array, { bytes, secret }: SigningKey): string =>
   `{"algorithm":2, "sig":"${sign(null, hash, secret).toString('base64')}", "pubKey":"${Buffer.from(bytes).toString('base64')}"}`

@@ -2,7 +2,7 @@ import { fromUnits } from '#chain/amount.ts'
 import type { Chain } from './chain.ts'
 import { truthAt } from './truth.ts'
 
-/** What is asked of `listContractStorage`. */
+/** The request body of `listContractStorage`. */
 export type StorageQuestion = {
   readonly id: string
   readonly prefix: string
@@ -16,11 +16,12 @@ const DECIMALS = 8
 const SIGN_UP = 'auth.iost/signUp'
 
 /**
- * Rows of a contract's maps after block `height`, as a node lists them: balances and frozen amounts of token.iost, votes
- * of vote.iost from the truth, accounts of auth.iost from the receipts of their making, which are all that changes them.
+ * Rows of a contract's maps after block `height`, as a node lists them. Balances and frozen amounts of
+ * token.iost and votes of vote.iost come from the truth, accounts of auth.iost from the receipts of their
+ * sign-ups, which are never changed later.
  */
 export const chainStorage = (chain: Chain) => {
-  /** Of the last height that was asked for. */
+  /** The rows of the last requested height. */
   let known: { readonly height: number; readonly maps: Map<string, readonly Row[]> } | undefined
   const accounts = new Map<string, Row>()
   let scanned = -1
@@ -72,7 +73,7 @@ const frozenText = (frozen: readonly { readonly units: bigint; readonly due: big
   return JSON.stringify(Buffer.from(`[${entries.join(',')}]`).toString('base64'))
 }
 
-/** By voter, in text: voters have names like `__proto__`. */
+/** The votes by voter. Objects are written as text, since voters have names like `__proto__`. */
 const votesOf = (
   votersOf: (producer: string) => readonly (readonly [string, bigint])[],
   producers: readonly string[],

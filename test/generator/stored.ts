@@ -16,10 +16,10 @@ import { type Truth, truthAt } from './truth.ts'
 import type { World } from './world.ts'
 
 const ALL = { offset: 0, limit: 1_000_000 }
-/** Lists whose rows are compared, not only counted: going through the chain for each costs. */
+/** The number of lists whose rows are compared, not only counted, since each needs a pass over the chain. */
 const LISTS = 12
 
-/** What a store says of a whole chain of this profile and world, against how it was made. */
+/** Compares the contents of a store with the plan of a whole chain of this profile and world. */
 export const storedSuite = (
   profile: Profile,
   of: () => { readonly store: Store; readonly world: World },
@@ -31,7 +31,7 @@ export const storedSuite = (
   beforeAll(async () => {
     ;({ store, world } = of())
     const { height, proved } = (await store.published()) ?? { height: -1 }
-    // Genesis has no signatures, and so no raw form that proves more.
+    // Genesis has no signatures, so its raw form proves no more.
     expect((proved?.ranges ?? []).map(({ from, to, level }) => [from, to, level])).toEqual(
       profile === 'busy'
         ? [
@@ -43,7 +43,7 @@ export const storedSuite = (
     truth = truthAt(world, height)
   })
 
-  test('figures are those of the truth', async () => {
+  test('figures match the truth', async () => {
     const figures = await read(view => view.get(statistics, STATISTICS))
     expect([
       figures?.account_count,
@@ -53,7 +53,7 @@ export const storedSuite = (
     ]).toEqual([truth.accounts, truth.transactions, truth.records, truth.wealth().length])
   })
 
-  test('holders and supply of every token are those of the truth', async () => {
+  test('holders and supply of every token match the truth', async () => {
     for (const token of truth.tokens()) {
       const stored = await read(view => view.page(balances, 'holders', { group: token, ...ALL }))
       expect(stored.map(({ owner, amount }) => [owner, amount] as const)).toEqual([...truth.holders(token)])
@@ -66,7 +66,7 @@ export const storedSuite = (
     }
   })
 
-  test('frozen amounts are those of the truth', async () => {
+  test('frozen amounts match the truth', async () => {
     let frozen = 0
     for (const { owner } of truth.wealth()) {
       const doc = await read(view => view.get(balances, balanceId('iost', owner)))
@@ -79,14 +79,14 @@ export const storedSuite = (
     expect(frozen > 0 || profile === 'sparse').toBe(true)
   })
 
-  test('wealth is that of the truth', async () => {
+  test('wealth matches the truth', async () => {
     const stored = await read(view => view.page(wealth, 'richest', ALL))
     expect(
       stored.map(({ owner, total, token, vote, frozen }) => ({ owner, total, token, vote, frozen })),
     ).toEqual([...truth.wealth()])
   })
 
-  test('voters and blocks of every producer are those of the truth', async () => {
+  test('voters and blocks of every producer match the truth', async () => {
     const { time = 0n } = (await store.published()) ?? {}
     for (const { account } of world.producers) {
       const doc = await read(view => view.get(producers, account))
@@ -100,7 +100,7 @@ export const storedSuite = (
         stored.length,
         truth.voters(account).reduce((sum, [, units]) => sum + units, 0n),
       ])
-      // The whole chain is of one day, which began without votes.
+      // The whole chain is on one day, which began without votes.
       expect(doc?.opening_votes).toEqual(stored.length === 0 ? [] : [[dayOf(time), '0']])
     }
   })
@@ -113,7 +113,7 @@ export const storedSuite = (
     expect(figures?.list_count).toBe(keys.length)
   })
 
-  test('pages of lists are those of the truth', async () => {
+  test('pages of lists match the truth', async () => {
     const keys = truth.keys()
     const chosen = [
       'account/busy_hub',
@@ -167,7 +167,7 @@ export const storedSuite = (
     }
   }, 600_000)
 
-  test('accounts that signed up are there, with their creators', async () => {
+  test('accounts that signed up are stored with their creators', async () => {
     const names = [world.account(0), world.account(3), 'busy_hub', 'n0_00z']
     const docs = await read(view => view.getMany(accounts, names))
     expect(docs.slice(0, 3).map(doc => doc?.creator)).toEqual(['founder', 'founder', 'deadaddr'])

@@ -1,4 +1,6 @@
-/** What the node says of the chain's own contracts: id → language, version, actions with the kinds of their arguments. */
+/**
+ * The node's description of the chain's own contracts: id → language, version, actions with argument types.
+ */
 const CONTRACTS: Readonly<Record<string, readonly [language: string, version: string, abis: string]>> = {
   'system.iost': [
     'native',
@@ -46,7 +48,7 @@ const abiText = (spelled: string): string => {
   return JSON.stringify({ name, args: kinds, amount_limit: [{ token: '*', value: 'unlimited' }] })
 }
 
-/** Answer of getContract for one of the chain's own contracts, undefined for others. */
+/** The answer of getContract for one of the chain's own contracts, undefined for others. */
 export const systemContractText = (id: string): string | undefined => {
   const known = Object.hasOwn(CONTRACTS, id) ? CONTRACTS[id] : undefined
   if (known === undefined) return undefined

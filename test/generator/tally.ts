@@ -3,23 +3,26 @@ import { rowsOfTransaction } from './rows.ts'
 import type { Effect, Tx } from './transaction.ts'
 import type { World } from './world.ts'
 
-/** Sums by two names. */
+/** Sums by two keys. */
 export type Table = Map<string, Map<string, bigint>>
 
 /** The tables by name. */
 export const TABLES = ['balances', 'votes', 'nfts', 'lists', 'figures'] as const
 
-/** What is counted: all of it grows by the same in every cycle, newcomers apart. */
+/** The counted sums. Each grows by the same amount in every cycle, except for those of newcomers. */
 export type Tables = {
-  /** Token → owner: available, frozen amounts left out. */
+  /** Token → owner: available amount, without frozen amounts. */
   readonly balances: Table
-  /** Producer → voter. */
+  /** Producer → voter: votes. */
   readonly votes: Table
-  /** Collection of NFTs → owner: how many. */
+  /** Collection of NFTs → owner: number of NFTs. */
   readonly nfts: Table
-  /** `account`, `failed`, `contract`, `action`, `called`, `created`, `token`, `moved`, `contracts` → rest of the list's key: rows. */
+  /**
+   * Kind of list (`account`, `failed`, `contract`, `action`, `called`, `created`, `token`, `moved`,
+   * `contracts`) → rest of the list's key: rows.
+   */
   readonly lists: Table
-  /** `issued` → token; `rows`, `transactions`, `accounts` of `chain`. */
+  /** `issued` → token: supply; `chain` → `rows`, `transactions` and `accounts`: numbers. */
   readonly figures: Table
 }
 
@@ -30,7 +33,7 @@ export type Frozen = {
   readonly due: bigint
 }
 
-/** State of the chain as the effects of its transactions add up; block rewards are not in it (`truth.ts` counts them). */
+/** The sum of the effects of all transactions. Block rewards are not included (`truth.ts` adds them). */
 export type Tally = {
   readonly tables: Tables
   readonly deployed: Set<string>
@@ -100,7 +103,7 @@ const applyEffect = (tally: Tally, effect: Effect): void => {
   }
 }
 
-/** Kind and rest of a list's key; `contracts` has no rest. */
+/** Kind and rest of a list's key. The rest of `contracts` is empty. */
 export const partsOf = (key: string): [kind: string, rest: string] => {
   const [kind = '', ...rest] = key.split('/')
   return [kind, rest.join('/')]
@@ -120,7 +123,7 @@ const applyTransaction = (
   }
 }
 
-/** Adds blocks `from` … `to`. */
+/** Adds the effects and rows of blocks `from` … `to`. */
 export const addBlocks = (world: World, tally: Tally, from: number, to: number): void => {
   for (let height = from; height <= to; height += 1) {
     const base = height === 0 ? 0 : 1
@@ -129,7 +132,7 @@ export const addBlocks = (world: World, tally: Tally, from: number, to: number):
   }
 }
 
-/** Makes available what is due at `time`. */
+/** Makes frozen amounts available that are due at `time`. */
 export const release = (tally: Tally, time: bigint): void => {
   const later: Frozen[] = []
   for (const entry of tally.frozen)

@@ -2,7 +2,7 @@ import { mix } from './random.ts'
 
 const FIRST_MS = 1_551_052_800_000
 const BLOCK_MS = 500
-/** Blocks begin so many nanoseconds late: always six digits, below a millisecond. */
+/** The lateness of blocks in nanoseconds. It always has six digits and stays below a millisecond. */
 const LEAST_LATE = 100_000
 const MOST_LATE = 900_000
 const NS_PER_MS = 1_000_000
@@ -13,14 +13,17 @@ export const blockMs = (height: number): number => FIRST_MS + height * BLOCK_MS
 const lateNs = (seed: number, height: number): number =>
   LEAST_LATE + (mix(seed, 17, height) % (MOST_LATE - LEAST_LATE))
 
-/** Time of a block, nanoseconds since 1970, as the node writes it. */
+/** The time of a block in nanoseconds since 1970, as the node writes it. */
 export const blockTime = (seed: number, height: number): string => `${blockMs(height)}${lateNs(seed, height)}`
 
-/** The same as 8 bytes, big endian. */
+/** Writes the same time as 8 bytes, big endian. */
 export const writeBlockTime = (seed: number, height: number, into: Buffer, at: number): number =>
   writeTime(blockMs(height), lateNs(seed, height), into, at)
 
-/** Milliseconds and nanoseconds as one number of 8 bytes, big endian: it is beyond a double, its halves are not. */
+/**
+ * Writes milliseconds and nanoseconds as one number of 8 bytes, big endian. It exceeds a double, but its
+ * halves do not.
+ */
 const writeTime = (ms: number, ns: number, into: Buffer, at: number): number => {
   const high = Math.floor(ms / WORD)
   const low = (ms - high * WORD) * NS_PER_MS + ns
@@ -30,18 +33,20 @@ const writeTime = (ms: number, ns: number, into: Buffer, at: number): number => 
   return into.writeUInt32BE((words - top * WORD) * WORD + (low % WORD), next)
 }
 
-/** Transactions are signed a little before their block, and good for 90 seconds. */
+/** Transactions are signed shortly before their block, and are valid for 90 seconds. */
 const BEFORE_MS = 300
 const EXPIRES_MS = 90_000
 
-/** Time and expiration of a block's ordinary transactions, nanoseconds since 1970, as the node writes them. */
+/**
+ * Time and expiration of a block's ordinary transactions in nanoseconds since 1970, as the node writes them.
+ */
 export const signedTimes = (height: number): readonly [time: string, expiration: string] => {
   if (height === 0) return ['0', '0']
   const signed = blockMs(height) - BEFORE_MS
   return [`${signed}000000`, `${signed + EXPIRES_MS}000000`]
 }
 
-/** The same as twice 8 bytes. */
+/** Writes both times as 8 bytes each. */
 export const writeSignedTimes = (height: number, into: Buffer, at: number): number => {
   const signed = height === 0 ? 0 : blockMs(height) - BEFORE_MS
   const next = writeTime(signed, 0, into, at)

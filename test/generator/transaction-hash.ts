@@ -4,13 +4,13 @@ import { hashTransaction } from './hashing.ts'
 import { mix } from './random.ts'
 import type { Tx } from './transaction.ts'
 
-/** Where a transaction stands: height of its block, and position in it, the base transaction included. */
+/** The place of a transaction: height of its block, and position in it, counting the base transaction. */
 export type Place = { readonly height: number; readonly position: number }
 
-/** A signature in the form of the node's storage: algorithm 2 is ed25519. */
+/** A signature in the node's storage format. Algorithm 2 is ed25519. */
 export type Sealed = { readonly algorithm: 2; readonly sig: Buffer; readonly pubKey: Buffer }
 
-/** What transactions are signed with. */
+/** The seed and the public keys of signatures. */
 export type Seals = { readonly seed: number; readonly keys: readonly Buffer[] }
 
 export const sealsOf = (seed: number, keys: readonly string[]): Seals => ({
@@ -23,8 +23,9 @@ const WORD = 4
 const NONE: readonly Sealed[] = []
 
 /**
- * The n-th signature of the transaction at a place. Its bytes are drawn: a transaction's hash covers them, and nobody has
- * the keys of a chain's accounts to check them with; to sign would cost many times what all else of a transaction does.
+ * The n-th signature of the transaction at a place. Its bytes are random: a transaction's hash covers them,
+ * but nobody has the keys of a chain's accounts to check them. Real signatures would take many times as long
+ * as everything else of a transaction.
  */
 const sealed = ({ seed, keys }: Seals, { height, position }: Place, n: number): Sealed => {
   const sig = Buffer.allocUnsafe(SIGNATURE)
@@ -40,10 +41,10 @@ const sealed = ({ seed, keys }: Seals, { height, position }: Place, n: number): 
   return { algorithm: 2, sig, pubKey }
 }
 
-/** Signatures of a transaction: by its signers, and by its publisher. */
+/** Signatures of a transaction: those of its signers, and those of its publisher. */
 export type Signed = { readonly signs: readonly Sealed[]; readonly publishSigns: readonly Sealed[] }
 
-/** Genesis has none, nor has what carries a delayed transaction out. */
+/** Genesis and the transaction that executes a delayed one have no signatures. */
 export const signedOf = (seals: Seals, tx: Tx, place: Place): Signed =>
   place.height === 0 || tx.referred !== ''
     ? { signs: NONE, publishSigns: NONE }
@@ -52,13 +53,13 @@ export const signedOf = (seals: Seals, tx: Tx, place: Place): Signed =>
         publishSigns: [sealed(seals, place, 0)],
       }
 
-/** Writes the hash of a transaction, as the chain makes it, into `into` at `at`. */
+/** Writes the hash of a transaction, computed as on the chain, into `into` at `at`. */
 export const writeTxHash = (seals: Seals, tx: Tx, place: Place, into: Buffer, at: number): void =>
   hashTransaction({ tx, height: place.height, ...signedOf(seals, tx, place) }, into, at)
 
 const HASH_BYTES = 32
 
-/** The same in base58. */
+/** The hash of a transaction in base58. */
 export const txHash = (seals: Seals, tx: Tx, place: Place): string => {
   const bytes = Buffer.alloc(HASH_BYTES)
   writeTxHash(seals, tx, place, bytes, 0)

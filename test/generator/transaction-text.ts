@@ -6,7 +6,7 @@ const GAS_DECIMALS = 100
 
 const PLAIN = /^[ -~\n]*$/
 
-/** JSON text of a text, ASCII only: one letter beyond would double the size of every answer it is in. */
+/** JSON of a text in ASCII only. A single other character would double the size of every answer with it. */
 export const quoted = (value: string): string => {
   const json = JSON.stringify(value)
   return PLAIN.test(json)
@@ -45,10 +45,10 @@ export const transactionText = (tx: Tx, hash: string, height: number): string =>
   )
 }
 
-/** A base transaction's text in the parts that its hash, time and the parent's gas × 100 stand between. */
+/** The fixed parts of a base transaction's JSON, between its hash, time and the parent's gas × 100. */
 export type BaseParts = readonly [afterTime: string, afterGas: string, afterHash: string]
 
-/** `witness`: key of the parent's. */
+/** `witness`: key of the parent block's witness. */
 export const baseParts = (
   witness: string,
   receipts: readonly { readonly name: string; readonly content: string }[],

@@ -1,27 +1,27 @@
 /** Id of the generated chain. */
 export const CHAIN = 1024
 
-/** Gas ratio and limit of ordinary transactions and limit of base ones, × 100 as they are hashed. */
+/** Gas ratio, limit of ordinary transactions and limit of base ones, × 100 as in hash inputs. */
 export const GAS_RATIO = 100
 export const GAS_LIMIT = 400_000_000
 export const BASE_GAS_LIMIT = 100_000_000
 
 /**
- * A transaction with what it does, told twice: in the node's words (actions, receipts) and, for the truth, as plain
- * effects and parties. Whoever reads the words must come to the effects.
+ * A transaction is described twice: in the node's form (actions, receipts) and, for the truth, as effects and
+ * parties. Code that reads the node's form must arrive at the same effects.
  */
 export type Action = {
   readonly contract: string
   readonly name: string
   readonly data: string
-  /** The row's parties. */
+  /** The parties of the row. */
   readonly from: string
   readonly to: string
 }
 export type Receipt = {
   readonly name: string
   readonly content: string
-  /** Parties of the row this receipt makes; absent: it makes none (no movement, or an action's own). */
+  /** Parties of the row of this receipt; absent: it has no row (no movement, or an action's own receipt). */
   readonly row?: readonly [from: string, to: string]
 }
 
@@ -47,7 +47,7 @@ export type Effect =
   | {
       readonly kind: 'nft'
       readonly collection: string
-      /** `""` where it is issued. */
+      /** `""` for an issue. */
       readonly from: string
       readonly to: string
     }
@@ -56,7 +56,7 @@ export type Effect =
   | { readonly kind: 'deploy'; readonly contract: string }
   | { readonly kind: 'producer'; readonly account: string }
 
-/** Status by its number in the chain. */
+/** Status texts by their number on the chain. */
 export const STATUS = [
   'SUCCESS',
   'GAS_RUN_OUT',
@@ -70,9 +70,9 @@ export const BROKEN = 4
 
 export type Tx = {
   publisher: string
-  /** Nanoseconds until it is carried out; above 0 nothing is done yet. */
+  /** Nanoseconds until the execution. If above 0, the transaction has no effects of its own. */
   readonly delay: number
-  /** Hash of the delayed transaction that this one carries out; else empty. */
+  /** Hash of the delayed transaction that this one executes, otherwise empty. */
   readonly referred: string
   signers: readonly string[]
   /** Gas paid × 100. */
@@ -105,7 +105,7 @@ export const emptyTx = (
   effects: [],
 })
 
-/** Smallest units as the chain writes an amount: no zeros at the end. */
+/** An amount in smallest units as the chain writes it, without trailing zeros. */
 export const amountText = (units: number | bigint, decimals: number): string => {
   if (decimals === 0) return String(units)
   const digits = String(units).padStart(decimals + 1, '0')

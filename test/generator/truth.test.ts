@@ -9,7 +9,7 @@ import { TABLES, type Table } from './tally.ts'
 import { truthAt } from './truth.ts'
 import { worldOf } from './world.ts'
 
-/** Without what is zero: a sum that came back to nothing and one that never began are the same. */
+/** The table without zeros: a sum that returned to zero equals one that never existed. */
 const plain = (table: Table) =>
   new Map(
     [...table].flatMap(([group, names]) =>
@@ -27,7 +27,7 @@ for (const profile of PROFILES)
     const within = dawn + 3 * settings.cycle + Math.floor(settings.cycle / 3)
     const heights = [0, 1, dawn - 1, dawn, dawn + 2 * settings.cycle - 1, within]
 
-    test('leaping over cycles comes to what every block in turn comes to', () => {
+    test('a tally that leaps over cycles equals one of all blocks', () => {
       for (const height of heights) {
         const [leapt, stepped] = [tallyAt(world, height), tallyStepByStep(world, height)]
         for (const name of TABLES) expect(plain(leapt.tables[name])).toEqual(plain(stepped.tables[name]))
@@ -39,7 +39,7 @@ for (const profile of PROFILES)
     test('no balance is ever below zero', () => {
       for (let height = dawn; height < dawn + settings.cycle; height += Math.ceil(settings.cycle / 40)) {
         const tally = tallyStepByStep(world, height)
-        // Adds the block rewards, which the tally leaves out.
+        // `truthAt` adds the block rewards, which the tally leaves out.
         truthAt(world, height, tally)
         const { balances, votes, nfts } = tally.tables
         for (const [group, names] of [...balances, ...votes, ...nfts])
@@ -48,7 +48,7 @@ for (const profile of PROFILES)
       }
     }, 600_000)
 
-    test('rows of a list are the same from any ordinal on', () => {
+    test('rows of a list are the same from any first ordinal', () => {
       const truth = truthAt(world, within)
       const all = truth.rows(`account/${HUB}`, 1, Number.MAX_SAFE_INTEGER)
       expect(all.length).toBe(truth.count(`account/${HUB}`))
@@ -78,7 +78,7 @@ test('every kind of transaction is in a mixed cycle', () => {
   expect([...kinds].sort()).toEqual([...KINDS].sort())
 })
 
-test('holders stand in ties by the hundred, and a truth far up the chain costs no more', () => {
+test('hundreds of holders have equal balances, and the truth far up the chain takes no longer', () => {
   const world = worldOf(
     settingsOf({ profile: 'sparse', blocks: 300_000_000, holders: 20_000, voters: 2000, cycle: 8192 }),
   )

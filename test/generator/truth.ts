@@ -4,7 +4,7 @@ import { type Row, rowsBetween } from './rows.ts'
 import { addTo, type Frozen, partsOf, type Tally } from './tally.ts'
 import type { World } from './world.ts'
 
-/** Amounts in smallest units. Orders as decisions have them: amount descending, then name. */
+/** Amounts in smallest units, sorted by amount descending, then by name. */
 export type Ranked = readonly (readonly [name: string, units: bigint])[]
 export type Wealth = {
   readonly owner: string
@@ -14,32 +14,32 @@ export type Wealth = {
   readonly frozen: bigint
 }
 
-/** What is true after a block, known from how the chain is made, without a look at `src/derive`. */
+/** The correct data after a block, computed from the plan of the chain without `src/derive`. */
 export type Truth = {
   readonly height: number
   balance(token: string, owner: string): bigint
-  /** Not yet due, by time. */
+  /** Amounts that are not yet due, sorted by time. */
   frozen(token: string, owner: string): readonly Frozen[]
-  /** Issued less destroyed. */
+  /** Issued minus destroyed amounts. */
   supply(token: string): bigint
   tokens(): readonly string[]
   holders(token: string): Ranked
   voters(producer: string): Ranked
   collections(): readonly string[]
-  /** How many NFTs of a collection each owner has. */
+  /** The number of NFTs of a collection that each owner has. */
   nftOwners(collection: string): Ranked
   wealth(): readonly Wealth[]
-  /** Rows of a list; 0 for one that is not there. */
+  /** Number of rows of a list; 0 if the list does not exist. */
   count(key: string): number
   /** Keys of all lists. */
   keys(): readonly string[]
   /** Rows with ordinals `first` … `last` (from 1) of a list, oldest first. */
   rows(key: string, first: number, last: number): readonly Row[]
   readonly accounts: number
-  /** Without base transactions. */
+  /** The number of transactions without base transactions. */
   readonly transactions: number
   readonly records: number
-  /** Blocks signed by a producer. */
+  /** The number of blocks signed by a producer. */
   blocksOf(account: string): number
 }
 
@@ -49,17 +49,17 @@ const byAmount = ([a, x]: readonly [string, bigint], [b, y]: readonly [string, b
 const ranked = (names: ReadonlyMap<string, bigint> | undefined): Ranked =>
   [...(names ?? [])].filter(([, units]) => units > 0n).sort(byAmount)
 
-/** Blocks of a producer (by number) among 1 … `last`, each of which makes six in a row. */
+/** Each producer makes six blocks in a row. `signed` counts the blocks of a producer among 1 … `last`. */
 const TURN = 6
 const signed = (producers: number, index: number, last: number): number => {
   const round = TURN * producers
   const blocks = last + 1
   const rest = Math.min(TURN, Math.max(0, (blocks % round) - index * TURN))
-  // Block 0 stands in the first producer's turn and is nobody's.
+  // Block 0 belongs to the first producer's turn, but has no producer.
   return Math.floor(blocks / round) * TURN + rest - (index === 0 ? 1 : 0)
 }
 
-/** Block rewards: each block pays the producer of its parent, block 1 pays `0`. */
+/** Block rewards: each block pays the producer of its parent, and block 1 pays `0`. */
 const addRewards = (world: World, tally: Tally, height: number): void => {
   if (height === 0) return
   const { producers } = world
@@ -77,7 +77,10 @@ const addRewards = (world: World, tally: Tally, height: number): void => {
 
 const isSystem = (owner: string): boolean => owner.endsWith('.iost')
 
-/** What is true after block `height`; in time and memory that do not grow with the cycles before it, newcomers apart. */
+/**
+ * The truth after block `height`. Time and memory do not grow with the number of cycles, except for
+ * newcomers.
+ */
 export const truthAt = (world: World, height: number, tally: Tally = tallyAt(world, height)): Truth => {
   addRewards(world, tally, height)
   const { balances, votes, nfts, lists, figures } = tally.tables
@@ -137,15 +140,15 @@ const wealthOf = (tally: Tally, balance: Truth['balance']): readonly Wealth[] =>
 }
 
 /**
- * Rows by going through the blocks that can hold them. A list gains as many rows in every cycle, so the cycle of an
- * ordinal is known from two counts; newcomers' lists are short and begin with their cycle.
+ * Rows of a list, read from the blocks that can contain them. A list gains the same number of rows in every
+ * cycle, so two counts give the cycle of an ordinal. Lists of newcomers are short and begin with their cycle.
  */
 const rowsOf = (world: World, height: number, key: string, first: number, last: number): readonly Row[] => {
   const { dawn, settings } = world
   const counts = countsOf(world, key)
   const deployed = new Set<string>()
   const { from, ordinal } = startOf(counts, first, { dawn, cycle: settings.cycle }, key)
-  // Contracts are deployed in the first two blocks.
+  // Contracts are only deployed in the first two blocks.
   if (from > 0) for (const _ of rowsBetween(world, 0, 1, deployed));
   const rows: Row[] = []
   let next = ordinal

@@ -7,7 +7,7 @@ import type { Settings } from './settings.ts'
 import { type SigningKey, signingKey } from './signing.ts'
 import { type Seals, sealsOf } from './transaction-hash.ts'
 
-/** What is made once from the settings and then only read. */
+/** Data that is computed once from the settings and never changed. */
 export type World = {
   readonly settings: Settings
   readonly schedule: Schedule
@@ -20,18 +20,18 @@ export type World = {
   readonly producers: readonly (SigningKey & { readonly account: string })[]
   /** Ids of the contracts that block 1 deploys. */
   readonly contracts: readonly string[]
-  /** Keys of ordinary accounts: few, as nobody looks at them. */
+  /** Keys of ordinary accounts. There are few, since no test depends on them. */
   readonly keys: readonly string[]
-  /** What ordinary transactions are signed with. */
+  /** The seed and keys of signatures of ordinary transactions. */
   readonly seals: Seals
   /** Blocks before the first cycle: genesis, contracts and tokens, accounts, votes. */
   readonly dawn: number
 }
 
-/** Accounts that one transaction of the dawn makes, and such transactions in one block. */
+/** Accounts created per transaction before the cycles, and such transactions per block. */
 export const DAWN_ACCOUNTS = 25
 export const DAWN_TRANSACTIONS = 16
-/** Genesis, and the block of contracts and tokens. */
+/** Number of blocks before the first accounts: genesis, and the block of contracts and tokens. */
 export const DAWN_ACCOUNTS_FROM = 2
 export const DAWN_PER_BLOCK = DAWN_ACCOUNTS * DAWN_TRANSACTIONS
 const KEYS = 64
@@ -65,10 +65,10 @@ export const worldOf = (settings: Settings): World => {
 /** Blocks that one producer makes in a row. */
 const TURN = 6
 
-/** Who signs a block; genesis is nobody's. */
+/** The signer of a block. Genesis has none. */
 export const signerOf = ({ producers }: World, height: number): World['producers'][number] | undefined =>
   height === 0 ? undefined : producers[Math.floor(height / TURN) % producers.length]
 
-/** Whose block it is; genesis is nobody's (`0`). */
+/** The witness of a block. That of genesis is `0`. */
 export const witnessOf = (world: World, height: number): { readonly account: string; readonly key: string } =>
   signerOf(world, height) ?? { account: '0', key: '0' }

@@ -11,20 +11,21 @@ import { STORES, withStand } from './stores.ts'
 setDefaultTimeout(SOAK ? 3_600_000 : 600_000)
 
 /**
- * Clients that follow nothing but the written rules of feeds, over branches that change and services that end while they
- * are away: each confirms the oldest packed row with the next irreversible one, and finds by their ids that both are one
- * (`head-reader.ts`). None holds a row for final that is not, none loses one, and nothing is dropped that is still so.
+ * Clients that only follow the documented rules of feeds, over branches that change and services that restart
+ * while the clients are away. Each client confirms its oldest packed row with the next irreversible one, and
+ * sees from the ids that both are the same row (`head-reader.ts`). No client treats a row as final that is
+ * not, none loses a row, and no row is dropped that is still on the branch.
  */
 
 type Course = { readonly stand: ForkStand; readonly readers: AbsentReaders; readonly random: () => number }
 
 const ROUNDS = 8
-/** Blocks that stay above the irreversible one when it goes up. */
+/** The maximum number of blocks above the irreversible one after it rises. */
 const MOST_ABOVE = 10
 
 const below = (random: () => number, most: number): number => Math.floor(random() * most)
 
-/** The chain goes on, maybe on another branch from above the irreversible block. */
+/** The chain grows, possibly on another branch from above the irreversible block. */
 const goOn = ({ stand: { forks, node, other }, random }: Course): void => {
   const { head, lib } = node.stand
   const above = aboveOf(head, lib)
@@ -36,7 +37,7 @@ const goOn = ({ stand: { forks, node, other }, random }: Course): void => {
   other.stand = node.stand
 }
 
-/** The last irreversible block goes up, but rarely to the head. */
+/** The last irreversible block rises, rarely up to the head. */
 const conclude = ({ stand: { node, other }, random }: Course): void => {
   const { head, lib } = node.stand
   const room = head.made.height - lib
@@ -50,7 +51,7 @@ const look = async ({ stand }: Course): Promise<void> => {
   await stand.follower.poll(new AbortController().signal)
 }
 
-/** What happens while nobody reads, or while somebody does. */
+/** Events that happen while no client or some clients are connected. */
 const EVENTS: readonly ((course: Course) => void | Promise<void>)[] = [
   goOn,
   goOn,
@@ -75,7 +76,7 @@ const simulate = async (stand: ForkStand, seed: number): Promise<HeadEvents> => 
       await feedsSettled(stand, readers.readers)
       await happen(course, 1 + below(random, 6))
       const isUnknown = random() < 0.7
-      // A service that has just begun, and whose node does not answer.
+      // The service has just started, and has not read the head yet.
       if (isUnknown) stand.restart()
       readers.comeAgain()
       await feedsSettled(stand, readers.readers)
@@ -99,13 +100,13 @@ const simulate = async (stand: ForkStand, seed: number): Promise<HeadEvents> => 
 
 type HeadEvents = Readonly<Record<string, number>>
 
-/** Other courses: Elasticsearch needs much longer for each. */
+/** The number of seeds. Elasticsearch needs much longer for each. */
 const SEEDS: Readonly<Record<(typeof STORES)[number][0], number>> = SOAK
   ? { SQLite: 1_000, Elasticsearch: 50 }
   : { SQLite: 4, Elasticsearch: 1 }
 
 test.each(STORES)(
-  'feeds: a client that was away holds no row for final that is not, and loses none, on %s',
+  'feeds: a client that was away treats no row as final that is not, and loses none, on %s',
   async (name, open) => {
     const first = seedOf(40)
     const seen: Record<string, number> = {}

@@ -7,15 +7,15 @@ import { ancestor, leadsTo } from './lines.ts'
 import type { ForkStand } from './stand.ts'
 import type { AnsweredRow } from './true-list.ts'
 
-/** Clients of feeds that all go away, and all come again. */
+/** Clients of feeds that all disconnect and reconnect together. */
 export type AbsentReaders = {
   readonly readers: readonly HeadReader[]
-  /** Resolves when none of them is connected. */
+  /** Resolves when no client is connected. */
   leave(): Promise<void>
   comeAgain(): void
-  /** Loads up to the last irreversible block, whoever reads. */
+  /** Loads up to the last irreversible block, with or without connected clients. */
   load(): Promise<void>
-  /** What was dropped although it is still so. */
+  /** Rows that were dropped although they are still on the branch. */
   readonly wrong: readonly string[]
   stop(): Promise<void>
 }
@@ -31,7 +31,7 @@ export const absentReaders = async (stand: ForkStand, random: () => number): Pro
     waiting -= 1
   }
   let at: Pick<Published, 'height' | 'hash'> = await stand.published()
-  /** Nothing that is known now speaks against a block. */
+  /** Whether the current knowledge of the service does not rule a block out. */
   const mayBe = (block: ForkBlock): boolean => {
     const { height } = block.made
     if (height <= at.height) return leadsTo(stand.final().head, { height, hash: block.hash })

@@ -3,19 +3,22 @@ import type { ForkBlock } from './fork-node.ts'
 import { aboveOf } from './lines.ts'
 import type { ForkStand } from './stand.ts'
 
-/** What is true of the chain at this moment. */
+/** The current state of the chain, as answers must show it. */
 export type BranchNow = {
   /** The published height. */
   readonly height: number
   /** Published blocks above the base of the forks. */
   readonly stored: readonly ForkBlock[]
-  /** The blocks above on the branch that the service shows; undefined: it is not known. */
+  /**
+   * The blocks above the published height on the branch that the service shows; undefined: the branch is
+   * unknown.
+   */
   readonly above: readonly ForkBlock[] | undefined
-  /** What answers with head=1 are to say of it. */
+  /** The status of the branch that answers with head=1 must have. */
   readonly status: HeadStatus
 }
 
-/** The chain as it is published, and the branch of the tip that the service shows. */
+/** The published chain, and the branch of the tip that the service shows. */
 export const branchNow = async ({
   forks,
   final,

@@ -2,17 +2,17 @@ import { type Row, rowsBetween, rowsOfTransaction } from '../generator/rows.ts'
 import { txHash } from '../generator/transaction-hash.ts'
 import type { ForkBlock, Forks } from './fork-node.ts'
 
-/** A row of a branch as answers have it, as far as it depends on the branch. */
+/** A row of a branch with the hash of its transaction, which depends on the branch. */
 export type TrueRow = Row & { readonly hash: string }
 
-/** What is true of a block, known from how it was made. */
+/** The correct data of a block, computed from its plan. */
 export type BlockTruth = {
   readonly rows: readonly TrueRow[]
-  /** Hashes of its transactions, the base one left out. */
+  /** Hashes of its transactions, without the base transaction. */
   readonly hashes: readonly string[]
 }
 
-/** What is true of the blocks of a chain that forks. */
+/** The correct data of the blocks of a chain with forks. */
 export const branchTruth = (forks: Forks): ((block: ForkBlock) => BlockTruth) => {
   const { chain, base } = forks
   const { world } = chain

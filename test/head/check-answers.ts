@@ -18,7 +18,7 @@ const pageOf = async (
   return { rows: data.transactions ?? data.blocks, total: data.total, headers: response.headers }
 }
 
-/** The part of a whole list in block order that a page of it shows. */
+/** The rows of a page, cut from the whole list in block order. */
 const sliced = <T>(
   rows: readonly T[],
   { sort, page, size }: { readonly sort: string; readonly page: number; readonly size: number },
@@ -27,14 +27,14 @@ const sliced = <T>(
   return ordered.slice((page - 1) * size, page * size)
 }
 
-/** How a row stands to the published height: PACKED without a number, or IRREVERSIBLE with one. */
+/** The status of a row by the published height: PACKED without a number, or IRREVERSIBLE with one. */
 const standing = (height: number, published: number) =>
   height > published ? ['PACKED', false] : ['IRREVERSIBLE', true]
 
-/** Blocks below the irreversible one that answers are compared for: where both parts meet. */
+/** Answers are also compared for this many irreversible blocks, so that pages cross the boundary. */
 const IRREVERSIBLE = 20
 
-/** Collects what is not as expected. */
+/** Collects differences from the expected values. */
 export const comparison = () => {
   const wrong: string[] = []
   return {
@@ -48,11 +48,14 @@ export const comparison = () => {
   }
 }
 
-/** What the headers are to say of the blocks above. */
+/** The expected headers about the blocks above. */
 const headersOf = ({ status, height, above }: BranchNow) =>
   above === undefined ? [status, null] : [status, String(height + above.length)]
 
-/** What differs between the lists, with head=1 and without, and the truth of the branch that the service shows; [] is right. */
+/**
+ * Differences between the lists, with and without head=1, and the branch that the service shows; [] if there
+ * is none.
+ */
 export const differences = async (stand: ForkStand, random: () => number): Promise<readonly string[]> => {
   const { forks, truth } = stand
   const { wrong, compare } = comparison()

@@ -3,7 +3,7 @@ import { type HeadReader, headReader } from './head-reader.ts'
 import type { ForkStand } from './stand.ts'
 import { blockList, recordList, type TrueList, transactionList } from './true-list.ts'
 
-/** The lists that get the most rows, one of each kind, with those of blocks and transactions. */
+/** The lists of blocks and transactions, and of each other kind the list with the most rows. */
 export const busyLists = ({ forks, truth }: Pick<ForkStand, 'forks' | 'truth'>): readonly TrueList[] => {
   const probe = forks.grow(forks.base, { waits: false, seed: 1 })
   const counts = new Map<string, number>()
@@ -17,7 +17,7 @@ export const busyLists = ({ forks, truth }: Pick<ForkStand, 'forks' | 'truth'>):
   return [blockList, transactionList(truth), ...lists]
 }
 
-/** Readers of some lists from now on. */
+/** Connects readers to some lists. They follow these from now on. */
 export const followLists = async (
   stand: ForkStand,
   lists: readonly TrueList[],
@@ -31,13 +31,16 @@ export const followLists = async (
   return readers
 }
 
-/** What a reader must have: irreversible rows since the base of the forks, and rows above; those undefined: it is not known. */
+/**
+ * The expected rows of a reader: irreversible rows above the base of the forks, and packed rows; undefined:
+ * not known.
+ */
 const expectedOf = (list: TrueList, { stored, above }: BranchNow) => ({
   rows: stored.flatMap(list.of),
   packed: above?.flatMap(list.of),
 })
 
-/** Waits until every feed has told what is so; a row that is lost would be waited for until the test's time is over. */
+/** Waits until every feed has the expected rows. Throws if a row is still missing after many checks. */
 export const feedsSettled = async (stand: ForkStand, readers: readonly HeadReader[]): Promise<void> => {
   const now = await branchNow(stand)
   for (const { list, rows, packed, done } of readers) {
@@ -57,7 +60,8 @@ export const feedsSettled = async (stand: ForkStand, readers: readonly HeadReade
         throw new Error(
           `${list.action} ${JSON.stringify(list.params)}: ${JSON.stringify([rows.slice(-3), packed()])} instead of ${JSON.stringify([expected.rows.slice(-3), expected.packed])}`,
         )
-      // Slowly, since a store that has not answered for five seconds by this clock ends the feeds.
+      // The steps are short, since a store that does not answer for five seconds by this clock ends the
+      // feeds.
       await stand.clock.pass(10)
       await Bun.sleep(1)
     }
@@ -65,5 +69,7 @@ export const feedsSettled = async (stand: ForkStand, readers: readonly HeadReade
   }
 }
 
-/** Of which each lets everything happen that needs no time: one more would change nothing. */
+/**
+ * The maximum number of checks. Each lets all pending work finish, so a further check would change nothing.
+ */
 const MOST_LOOKS = 20_000

@@ -9,7 +9,7 @@ import { answeredRow } from './true-list.ts'
 
 type Params = Readonly<Record<string, string>>
 
-/** A query, what of its answer is compared, and the answers that are true. */
+/** A query, the compared part of its answer, and the correct answers. */
 type Query = {
   readonly path: string
   readonly params: Params
@@ -20,7 +20,7 @@ type Query = {
 // biome-ignore lint/suspicious/noExplicitAny: An answer as it came.
 type Answered = any
 
-/** Blocks among which queries are for: the last ones of whatever branch. */
+/** Queries ask for this many last blocks of all branches. */
 const RECENT = 40
 
 const ask = async ({ service, done }: ForkStand, { path, params }: Query): Promise<Expected> => {
@@ -36,7 +36,7 @@ const asShown = (answer: Expected, shown: Query['shown']): Expected =>
 const mapped = (expected: readonly Expected[], change: (data: Answered) => unknown): readonly Expected[] =>
   expected.map(each => asShown(each, change))
 
-/** A search that finds nothing has no matches. */
+/** A search without a match has an empty list of matches. */
 const found = (expected: readonly Expected[]): readonly Expected[] =>
   expected.map(each => ('refused' in each && each.refused === 404 ? { data: [] } : each))
 
@@ -64,7 +64,7 @@ const blockFound = (text: string, expected: readonly Expected[]): Query => ({
     mapped(expected, ({ number, hash, status }) => [
       {
         ...{ type: 'block', id: String(number), exact: true, block_number: String(number), hash },
-        // A block is not in a pool: what get-block-detail calls PENDING is packed.
+        // A block is never in a pool, so PENDING of get-block-detail is PACKED here.
         status: status === 'PENDING' ? 'PACKED' : status,
       },
     ]),
@@ -107,7 +107,7 @@ const transactionOf = (hash: string, truth: QueryTruth): readonly Query[] => {
   ]
 }
 
-/** Queries for blocks of any branch, for heights, and for transactions, with the answers that are true. */
+/** Queries for blocks of any branch, for heights, and for transactions, with their correct answers. */
 const someQueries = (
   { asked, forks }: ForkStand,
   truth: QueryTruth,
@@ -129,7 +129,7 @@ const someQueries = (
       () => blockFound(hash, truth.blockOf(hash)),
     ])()
   const byTransaction = (block: ForkBlock): Query => {
-    // The first one is the block's own, while others are in blocks of several branches.
+    // The first transaction only exists in this block. The others are in blocks of several branches.
     const [base = '', ...others] = hashesOf(block.made)
     const hash = random() < 0.4 || others.length === 0 ? base : oneOf(others)
     return oneOf(transactionOf(hash, truth))
@@ -145,7 +145,7 @@ const someQueries = (
   ]
 }
 
-/** Several transactions at once: `null` where one is nowhere. */
+/** Hashes of several transactions for one request, whose answer has `null` for unknown ones. */
 const severalQuery = ({ forks }: ForkStand, random: () => number): readonly string[] => {
   const recent = [...forks.blocks.values()].filter(block => block !== forks.base).slice(-RECENT)
   return Array.from({ length: 6 }, () => {
@@ -155,7 +155,7 @@ const severalQuery = ({ forks }: ForkStand, random: () => number): readonly stri
   })
 }
 
-/** What differs between the answers about single blocks and transactions and the truth of the branch; [] is right. */
+/** Differences between answers about single blocks and transactions and the branch; [] if there is none. */
 export const queryDifferences = async (
   stand: ForkStand,
   random: () => number,
@@ -187,7 +187,10 @@ export const queryDifferences = async (
   return wrong
 }
 
-/** The newest block is the tip of the branch, else the published one. */
+/**
+ * The newest block is the tip of the branch if it is known, otherwise the published block or the asked node's
+ * head.
+ */
 const latestQuery = ({ asked, final }: ForkStand, { now, tip, blockOf }: QueryTruth): Query => {
   const published = ancestor(final().head, now.height)
   const known = now.above === undefined ? [published.hash, asked().stand.head.hash] : [tip.hash]
@@ -198,8 +201,8 @@ const latestQuery = ({ asked, final }: ForkStand, { now, tip, blockOf }: QueryTr
 }
 
 /**
- * The node goes over to another tip between two calls of a query: its answer is that of one moment, or a refusal. [] is
- * right.
+ * The node switches to another tip between two calls of a query. The answer must be correct for one moment,
+ * or be a refusal. Returns the differences; [] if there is none.
  */
 export const switchedDifferences = async (course: Course): Promise<readonly string[]> => {
   const { stand, random } = course

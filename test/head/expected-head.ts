@@ -2,17 +2,17 @@ import type { Shown } from '#head/shown.ts'
 import { leadsTo } from './lines.ts'
 import type { ForkStand } from './stand.ts'
 
-/** A lower head than the one that is shown is that of a node that lags behind, for so long. */
+/** For this long, a head lower than the shown one is treated as that of a lagging node. */
 const LAG_MS = 3_000
-/** What nobody confirms is shown for so long. */
+/** For this long, a head is shown without a confirmation by a node. */
 const AWAY_MS = 5_000
 const MOST_BLOCKS = 600
 
 /**
- * What the service is to show after a look at a node that answers everything, by what it showed before: the hash of the
- * tip, or why there is none.
+ * The expected head after a poll of a node that answers everything, given the head shown before: the hash of
+ * the tip, or the reason why there is none.
  *
- * @param ageMs since a node confirmed what was shown
+ * @param ageMs time since a node confirmed the shown head
  */
 export const expectedHead = async (stand: ForkStand, before: Shown, ageMs: number): Promise<string> => {
   const { made, hash } = stand.asked().stand.head

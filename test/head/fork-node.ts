@@ -7,26 +7,29 @@ import { type Answer, found, refused } from '../support/nodes/rpc/answer.ts'
 import { answerCall, type NodeAnswers } from '../support/nodes/rpc/routes.ts'
 import { serveCalls } from '../support/nodes/rpc/serve-calls.ts'
 
-/** A block of some branch; those up to the base of the forks have no parent here. */
+/** A block of some branch. Blocks up to the base of the forks have no parent here. */
 export type ForkBlock = {
   readonly made: Made
   readonly hash: string
   readonly parent: ForkBlock | undefined
-  /** Transactions that the branch up to here has not packed yet: they wait for one of its next blocks. */
+  /** Transactions that the branch up to this block has not packed yet. One of its next blocks packs them. */
   readonly waiting: readonly Placed[]
 }
 
-/** Where a node stands. */
+/** The state of a node: its head and its last irreversible block. */
 export type Stand = { readonly head: ForkBlock; readonly lib: number }
 
-/** A chain whose end forks: every block from `base` + 1 on may have rivals. */
+/** A chain with forks: every block from `base` + 1 on may have rivals. */
 export type Forks = {
   readonly chain: Chain
   readonly base: ForkBlock
-  /** A child of a block. `waits`: it packs nothing, as a block of a busy fork does. Other seeds give other blocks. */
+  /**
+   * Makes a child of a block. `waits`: the child packs nothing, as blocks of a busy fork do. Each seed gives
+   * another block.
+   */
   grow(parent: ForkBlock, how: { readonly waits: boolean; readonly seed: number }): ForkBlock
   readonly blocks: ReadonlyMap<string, ForkBlock>
-  /** The blocks above the base that have a transaction, by its hash. */
+  /** The blocks above the base that contain a transaction, by its hash. */
   readonly holders: ReadonlyMap<string, readonly ForkBlock[]>
 }
 
@@ -58,7 +61,7 @@ export const createForks = (seed: number, base: number): Forks => {
   }
 }
 
-/** The blocks above the base up to one, in order. */
+/** The blocks above the base up to a tip, in order. */
 const lineTo = ({ base }: Forks, tip: ForkBlock): readonly ForkBlock[] => {
   const line: ForkBlock[] = []
   for (let at: ForkBlock | undefined = tip; at !== undefined && at !== base; at = at.parent) line.push(at)
@@ -67,11 +70,11 @@ const lineTo = ({ base }: Forks, tip: ForkBlock): readonly ForkBlock[] => {
 
 export type ForkNode = {
   readonly url: string
-  /** What it answers from now on. */
+  /** The state that the node answers from now on. */
   stand: Stand
-  /** Called before each answer with the name of the call; what it returns is answered instead. */
+  /** Called before each answer with the name of the call. A returned answer replaces the real one. */
   meddle: ((call: string) => Answer | undefined) | undefined
-  /** It answers nothing but that it is busy. */
+  /** While true, the node answers every call with 503. */
   isAway: boolean
   stop(): void
 }
@@ -79,7 +82,7 @@ export type ForkNode = {
 const NO_BLOCK = refused(2, 'block not found')
 const BUSY: Answer = { status: 503, contentType: 'text/plain', text: 'busy' }
 
-/** Serves the chain as a node does that stands somewhere on it. */
+/** Serves the chain like a node in the given state. */
 export const serveForks = (forks: Forks, stand: Stand): ForkNode => {
   const node: Pick<ForkNode, 'stand' | 'meddle' | 'isAway'> = { stand, meddle: undefined, isAway: false }
   let made: { readonly stand: Stand; readonly answers: NodeAnswers } | undefined
@@ -124,7 +127,7 @@ const answersAt = (forks: Forks, { head, lib }: Stand): NodeAnswers => {
     getBlockByHash: (hash = '', complete = '') => {
       const made = forks.blocks.get(hash)?.made
       if (made === undefined || made.height > head.made.height) return NO_BLOCK
-      // An orphan is known until its height is irreversible.
+      // A node knows an orphan until the orphan's height is irreversible.
       const isGone = made.height <= lib && madeAt(made.height) !== made
       return shown(isGone ? undefined : made, complete)
     },
@@ -147,7 +150,7 @@ const transactionAnswer = (
   const [text] = (block === undefined ? all : [block]).map(each => textIn(each, hash))
   if (text === undefined) return refused(2, 'tx not found')
   if (block === undefined) {
-    // Back in the pool: it has no receipt any more.
+    // The transaction is back in the pool, so it has no receipt.
     const pending = text.replace(/"tx_receipt":.*\}$/s, '"tx_receipt":null}')
     return found(`{"status":"PENDING", "transaction":${pending}, "block_number":"-1"}`)
   }
@@ -157,6 +160,6 @@ const transactionAnswer = (
   )
 }
 
-/** The node's JSON of a transaction as a block has it. */
+/** The node's JSON of a transaction in a block. */
 export const textIn = ({ made }: ForkBlock, hash: string): string =>
   made.texts[hashesOf(made).indexOf(hash)] ?? ''

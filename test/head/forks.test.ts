@@ -12,10 +12,10 @@ import { STORES, withStand } from './stores.ts'
 setDefaultTimeout(SOAK ? 3_600_000 : 600_000)
 
 const STEPS = SOAK ? 20_000 : 120
-/** Of the steps after whose queries the node goes over to another branch while it is asked. */
+/** The share of steps after which a node switches to another branch during a query. */
 const SWITCHED = 0.2
 
-/** Looks at the head until the service shows what it should. */
+/** Polls the head, and remembers when a node confirmed it. */
 const looking = (stand: ForkStand) => {
   let confirmed = Number.NEGATIVE_INFINITY
   const look = async (): Promise<void> => {
@@ -28,7 +28,7 @@ const looking = (stand: ForkStand) => {
   }
   return {
     look,
-    /** The same where the node answers everything: what is shown then, and what should be. */
+    /** Polls while the node answers everything, and returns the shown and the expected head. */
     calmly: async (): Promise<readonly [shown: string, expected: string]> => {
       const age = stand.clock.elapsed() - confirmed
       const expected = await expectedHead(stand, stand.follower.shown(), age)
@@ -60,7 +60,7 @@ const simulate = async (stand: ForkStand, seed: number): Promise<Readonly<Record
     expect([at, shown]).toEqual([at, expected])
     await feedsSettled(stand, readers)
     expect([at, await differences(stand, random)]).toEqual([at, []])
-    // What was heard ten seconds ago counts for nothing, and feeds may have taken that long by this clock.
+    // Health data of ten seconds ago is outdated, and feeds may have taken that long by this clock.
     if (!stand.node.isAway) await stand.probe()
     expect([at, await queryDifferences(stand, random)]).toEqual([at, []])
     if (random() < SWITCHED) expect([at, await switchedDifferences(course)]).toEqual([at, []])
@@ -74,11 +74,11 @@ const simulate = async (stand: ForkStand, seed: number): Promise<Readonly<Record
 }
 
 test.each(STORES)(
-  'forks: after every step lists, feeds and queries tell of one branch, whatever the nodes do, on %s',
+  'forks: after every step lists, feeds and queries answer from one branch, whatever the nodes do, on %s',
   async (_name, open) => {
     const seed = seedOf(11)
     const seen = await withStand(open, seed, stand => simulate(stand, seed))
-    // Everything that real nodes were seen to do has happened, and feeds have told of it.
+    // All kinds of events occurred, and feeds sent all kinds of messages.
     expect(Object.keys(seen).length).toBeGreaterThanOrEqual(14)
     expect(Object.keys(seen)).toEqual(expect.arrayContaining(['message', 'packed', 'dropped']))
   },

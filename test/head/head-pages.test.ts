@@ -27,7 +27,7 @@ const get = async ({ service }: ForkStand, path: string): Promise<Page> => {
   return { status, body, rows, next, headers }
 }
 
-/** Blocks come on top, the node goes on from `parent`; the service sees it. */
+/** Adds blocks on top of `parent`. Both nodes switch to them, and the service polls them. */
 const goOn = async (stand: ForkStand, parent: ForkBlock, blocks: number, lib: number): Promise<ForkBlock> => {
   let head = parent
   for (let more = 0; more < blocks; more += 1)
@@ -48,7 +48,7 @@ const LISTS = [
 const query = (list: string): string => (list.includes('token') ? '&token=iost' : '')
 
 test.each(STORES)(
-  'pages with head=1: the link to the next one skips and repeats no row, however many blocks come meanwhile, on %s',
+  'pages with head=1: links to the next page skip and repeat no row, however many blocks arrive meanwhile, on %s',
   async (_name, open) =>
     withStand(open, 7, async stand => {
       const base = stand.forks.base.made.height
@@ -68,7 +68,7 @@ test.each(STORES)(
             rows.push(...page.rows)
             at = page.next
             if (lib > base + 3) continue
-            // What was packed becomes irreversible meanwhile, too.
+            // Packed blocks become irreversible between the pages.
             lib += 1
             head = await goOn(stand, head, 2, Math.max(stand.node.stand.lib, lib))
           }
@@ -79,7 +79,7 @@ test.each(STORES)(
 )
 
 test.each(STORES)(
-  'pages with head=1: behind a row that another branch replaced there is no page, but behind those that are left, on %s',
+  'pages with head=1: a page after a replaced row is refused, and pages after remaining rows work, on %s',
   async (_name, open) =>
     withStand(open, 8, async stand => {
       const base = stand.forks.base.made.height
@@ -101,20 +101,20 @@ test.each(STORES)(
       expect((await behind(rows[2], '&lang=zh')).body['message']).toContain(`区块 ${base + 6}`)
       expect(numbers(await behind(rows[4]))).toEqual([base + 3, base + 2, base + 1])
       expect(numbers(await behind(rows[7]))).toEqual([base, base - 1, base - 2])
-      // Its block was replaced, and the other one is irreversible by now.
+      // The row's block was replaced, and its rival is now irreversible.
       await goOn(stand, stand.node.stand.head, 1, base + 7)
       expect((await behind(rows[2])).status).toBe(409)
 
       const packed = (await get(stand, `${list}?head=1&size=1`)).rows[0]
       stand.restart()
-      // The head is not known yet.
+      // After the restart the head is not known yet.
       const unknown = await behind(packed)
       expect([unknown.status, unknown.headers.has('retry-after')]).toEqual([503, true])
       expect((await behind(rows[4])).status).toBe(200)
     }),
 )
 
-test('after: only with head=1, only the id of a row of the list, and not in feeds', async () => {
+test('after: is accepted only with head=1 and the id of a row of the list, and not in feeds', async () => {
   await withStand(STORES[0][1], 9, async stand => {
     await goOn(stand, stand.forks.base, 3, stand.forks.base.made.height)
     const [list, transactions] = LISTS
@@ -134,18 +134,18 @@ test('after: only with head=1, only the id of a row of the list, and not in feed
       `Parameter 'after' names a row of block ${height} that this list does not have`,
     )
     expect((await refused(`${list}?head=1&format=sse&after=${block?.['id']}`))[0]).toBe(400)
-    // Without head=1 rows have no id, and pages have numbers.
+    // Without head=1 rows have no id, and pages are numbered.
     const plain = await get(stand, `${list}?size=1`)
     expect([plain.rows[0]?.['id'], plain.next]).toEqual([undefined, `${list}?size=1&page=2`])
   })
 })
 
-test('get-overview: head_block is the block up to which lists have rows with head=1', async () => {
+test('get-overview: head_block is the last block whose rows lists have with head=1', async () => {
   await withStand(STORES[0][1], 10, async stand => {
     const { forks, node, other, follower } = stand
     const base = forks.base.made.height
     const head = await goOn(stand, forks.base, 3, base)
-    // The follower sees the next block before the node is probed again.
+    // The follower reads the next block before the node is probed again.
     const next = { head: forks.grow(head, { waits: false, seed: 5 }), lib: base }
     node.stand = next
     other.stand = next
@@ -158,7 +158,7 @@ test('get-overview: head_block is the block up to which lists have rows with hea
   })
 })
 
-test('after: a service that follows no node has given nobody a row above its last block', async () => {
+test('after: a service without a node refuses the id of a row above its last block', async () => {
   const { ask, key } = serviceOn(await loadedStore())
   const answered = async (query: string) =>
     (await (await ask(`/api/base/get-block-list?format=bare&apikey=${key}&${query}`)).json()) as {

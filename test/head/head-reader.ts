@@ -3,20 +3,23 @@ import type { AnsweredRow, TrueList } from './true-list.ts'
 
 type Ask = (path: string, init: RequestInit) => Promise<Response>
 
-/** A client of a feed with head=1 that connects anew after random events, and checks each event by those before. */
+/**
+ * A client of a feed with head=1 that reconnects after random numbers of events, and checks each event
+ * against the events before.
+ */
 export type HeadReader = {
   readonly list: TrueList
-  /** Irreversible rows since the feed was opened first. */
+  /** Irreversible rows since the feed was first opened. */
   readonly rows: readonly AnsweredRow[]
-  /** Rows of blocks above, as the events left them. */
+  /** Rows of blocks above the irreversible ones, according to the events. */
   readonly packed: () => readonly AnsweredRow[]
-  /** How many events of each name came. */
+  /** The number of events by name. */
   readonly seen: Readonly<Record<string, number>>
-  /** Resolves when it was connected once. */
+  /** Resolves after the first event of the first connection. */
   readonly open: Promise<unknown>
-  /** The connection breaks off. */
+  /** Closes the connection. */
   drop(): void
-  /** Rejects with what was wrong. */
+  /** Rejects with the first error. */
   readonly done: Promise<void>
   stop(): void
 }
@@ -36,11 +39,11 @@ export const headReader = (
     readonly key: () => string
     readonly random: () => number
     readonly onEvent?: () => void
-    /** Whether the service may have broken off or refused the connection. */
+    /** Whether the service may have closed or refused the connection. */
     readonly isAway?: () => boolean
-    /** Resolves when it may connect. */
+    /** Resolves when the client may connect. */
     readonly ready?: () => Promise<void>
-    /** Called with the rows that an event says are gone, in order. */
+    /** Called with the rows that a dropped event removes, in order. */
     readonly onDropped?: (rows: readonly AnsweredRow[]) => void
   },
 ): HeadReader => {
@@ -58,7 +61,7 @@ export const headReader = (
     if (row['status'] !== 'IRREVERSIBLE' || row['seq'] !== seq) throw wrong('no irreversible row', row)
     if (last !== undefined && seq !== Number(last['seq']) + 1) throw wrong('lost or doubled', row)
     const [was] = packed.splice(0, 1)
-    // It names the packed row that it confirms. These become irreversible in their order, as they were told before.
+    // The id is that of the packed row. Packed rows become irreversible in the order in which they were sent.
     if (typeof row['id'] !== 'string' || (was !== undefined && was['id'] !== row['id']))
       throw wrong(`takes the place of ${JSON.stringify(was)}`, row)
     if (was !== undefined && !Bun.deepEquals({ ...row, seq: undefined, status: 'PACKED' }, was))
@@ -70,7 +73,7 @@ export const headReader = (
     if (event === 'message') takeRow(data, Number(id?.split('-')[0]))
     else if (event === 'packed') takePacked(data)
     else if (event === 'dropped') takeDropped(Number(data['from_block']))
-    // The store was slower than the clock of the test.
+    // The store answered more slowly than the clock of the test allows.
     else if (event !== 'end' || !SLOW.includes(data['code'])) throw wrong(event, data)
   }
   const takeDropped = (from: number): void => {
@@ -86,7 +89,7 @@ export const headReader = (
     if (before !== undefined && heightOf(data) < heightOf(before)) throw wrong('out of order', data)
     packed.push(data)
   }
-  /** Now and then a client only knows the number of its last row, and forgets the others. */
+  /** Sometimes a client keeps only the number of its last row, and forgets packed rows. */
   const position = (): readonly [string, Readonly<Record<string, string>>] => {
     const last = rows.at(-1)
     if (id === undefined) return ['', {}]
@@ -118,7 +121,7 @@ export const headReader = (
     while (!isStopped) {
       connection = new AbortController()
       const { signal } = connection
-      // The body of a client that goes away ends with an error.
+      // The body of a disconnecting client ends with an error.
       await connect().catch(async error => {
         if (signal.aborted) return
         if (error instanceof Wrong || !isAway()) throw error
@@ -142,11 +145,14 @@ export const headReader = (
   }
 }
 
-/** Codes of ends that say that the store did not answer, or not of keys, while the clock of a test went on. */
+/**
+ * Codes of end events after which the store, or its list of keys, did not answer in the time of the test's
+ * clock.
+ */
 const SLOW: readonly unknown[] = [5030, 5040]
 
-/** An event that cannot follow those before it. */
+/** An event that contradicts the events before. */
 class Wrong extends Error {}
 
-/** The block of a row; rows of the list of blocks name it themselves. */
+/** The block of a row. Rows of the list of blocks have it as `number`. */
 const heightOf = (row: AnsweredRow): number => Number(row['block'] ?? row['number'])

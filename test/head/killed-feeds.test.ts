@@ -10,21 +10,21 @@ import { createForks, type ForkBlock, type ForkNode, type Forks, serveForks } fr
 import { type HeadReader, headReader } from './head-reader.ts'
 import { aboveOf } from './lines.ts'
 
-/** Blocks below which nothing forks. */
+/** The last block below which nothing forks. */
 const BASE = 40
 const ROUNDS = 4
 
-/** A service that is killed, and what loads beside it. */
+/** A service that is killed, and its loader. */
 type Killed = {
   readonly key: string
   ask(path: string, init?: RequestInit): Promise<Response>
-  /** How often a process was killed. */
+  /** The number of kills of the service. */
   kills(): number
-  /** Kills the service; it comes again. */
+  /** Kills the service and starts it again. */
   kill(): Promise<void>
-  /** Whether a question may find nobody who can answer it. */
+  /** Whether a request may fail because a process is down or slow. */
   isAway(): boolean
-  /** Whether as much was killed as is to be. */
+  /** Whether enough processes were killed. */
   isEnough(): boolean
   stop(): Promise<void>
 }
@@ -35,7 +35,7 @@ const keyFor = async (folder: CliFolder, store: readonly string[]): Promise<stri
   return out.trimEnd().split('\n').at(-1) ?? ''
 }
 
-/** A process that serves; after `kill` it is another one. */
+/** A serving process, which `kill` replaces with a new one. */
 const serving = async (folder: CliFolder, args: readonly string[]) => {
   const begin = async (): Promise<{ readonly process: Running; readonly url: string }> => {
     const process = folder.start([...args, '--listen', '127.0.0.1:0'])
@@ -55,7 +55,7 @@ const serving = async (folder: CliFolder, args: readonly string[]) => {
   }
 }
 
-/** One process on SQLite loads, follows the head and serves on two threads. */
+/** One process on SQLite loads, follows the head and serves with two threads. */
 const together = async (folder: CliFolder, node: ForkNode): Promise<Killed> => {
   const key = await keyFor(folder, [])
   const service = await serving(folder, ['up', '--node', node.url, '--threads', '2'])
@@ -63,12 +63,12 @@ const together = async (folder: CliFolder, node: ForkNode): Promise<Killed> => {
   return { key, ...service, isAway, isEnough: isAway, stop: async () => undefined }
 }
 
-/** Requests to Elasticsearch after which a loader is killed: its begin, and some batches. */
+/** The number of requests to Elasticsearch before a loader is killed: those of its start and some batches. */
 const REQUESTS = { least: 40, more: 80 } as const
-/** After each loader that publishes nothing the next one has more: on a slow machine signs of life are most of the requests. */
+/** Growth of the limit after each loader that published nothing: on a slow machine most requests renew the lease. */
 const GROWTH = 1.3
 
-/** On Elasticsearch one process loads, killed at a counted request again and again, and another one serves. */
+/** On Elasticsearch one process loads and is killed repeatedly after counted requests. Another one serves. */
 const apart = async (folder: CliFolder, node: ForkNode, random: () => number): Promise<Killed> => {
   const { url, prefix, store: loaded, destroy } = openTestElastic()
   const store = ['--store', `${url}/${prefix}`]
@@ -96,13 +96,13 @@ const apart = async (folder: CliFolder, node: ForkNode, random: () => number): P
     }
   }
   const loading = load()
-  // Told when it is waited for at the end.
+  // The error is thrown when `stop` awaits the loader.
   loading.catch(() => undefined)
   const service = await serving(folder, ['serve', '--node', node.url, '--threads', '1', ...store])
   return {
     key: await keyFor(folder, store),
     ...service,
-    // On a busy machine Elasticsearch itself may be too slow for a question.
+    // On a busy machine Elasticsearch itself may be too slow for a request.
     isAway: () => true,
     isEnough: () => service.kills() > 0 && deaths > 1,
     stop: async () => {
@@ -114,7 +114,10 @@ const apart = async (folder: CliFolder, node: ForkNode, random: () => number): P
   }
 }
 
-/** The chain goes on: some blocks, often on another branch from above the irreversible one, which then goes on, too. */
+/**
+ * The chain grows by some blocks, often on another branch from above the irreversible block, which rises,
+ * too.
+ */
 const goOn = (forks: Forks, node: ForkNode, random: () => number): void => {
   const { head, lib } = node.stand
   const above = aboveOf(head, lib)
@@ -125,7 +128,7 @@ const goOn = (forks: Forks, node: ForkNode, random: () => number): void => {
   node.stand = { head: tip, lib: lib + Math.floor(random() * (tip.made.height - lib)) }
 }
 
-/** Waits until a reader has what the node has. */
+/** Waits until a reader has the rows of the node's branch. */
 const settled = async ({ list, rows, packed, done }: HeadReader, forks: Forks, node: ForkNode) => {
   const { head, lib } = node.stand
   const line = aboveOf(head, forks.base.made.height).toReversed()
@@ -136,7 +139,7 @@ const settled = async ({ list, rows, packed, done }: HeadReader, forks: Forks, n
   await Promise.race([until(isSo, 20), done])
 }
 
-/** Waits until the service answers with all blocks below which nothing forks. */
+/** Waits until the service answers with all blocks up to the base of the forks. */
 const loaded = async ({ ask, key }: Killed): Promise<void> => {
   await until(async () => {
     const response = await ask(`/api/base/get-block-list?size=1&apikey=${key}`)
@@ -151,7 +154,7 @@ const PLACES = [
 ] as const
 
 test.each(PLACES)(
-  'feeds: a service that is killed under them %s, loses and doubles no row, whatever branch its node is on then',
+  'feeds: after kills of the service %s, readers lose and repeat no row, whatever branch its node is on then',
   async (_, open) => {
     const seed = seedOf(5)
     const random = seeded(seed)
@@ -181,7 +184,7 @@ test.each(PLACES)(
     )
     await Promise.all(readers.map(({ open }) => open))
     for (let round = 1; round <= ROUNDS || !service.isEnough(); round += 1) {
-      // In the middle of what this round brings.
+      // The kill happens during the events of this round.
       if (round % 2 === 0) killAt = events + 1 + Math.floor(random() * 60)
       goOn(forks, node, random)
       for (const reader of readers) await settled(reader, forks, node)

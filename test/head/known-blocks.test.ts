@@ -7,10 +7,10 @@ import { forkStand } from './stand.ts'
 
 setDefaultTimeout(600_000)
 
-/** More than are kept beside a branch. */
+/** More heads than a follower keeps besides its branch. */
 const HEADS = 260
 
-test('head: blocks that were fetched before another one could not be are not kept without a bound', async () => {
+test('head: the number of kept blocks whose parent could not be fetched is limited', async () => {
   const { store, destroy } = await temporarySqlite()
   const stand = await forkStand(1, store)
   const { forks, node, other, client, clock } = stand

@@ -6,32 +6,33 @@ import { ancestor, leadsTo } from './lines.ts'
 import type { ForkStand } from './stand.ts'
 import { shownRow } from './true-list.ts'
 
-/** What a query may answer: the status of a refusal, or its data. */
+/** An allowed answer to a query: the status of a refusal, or data. */
 export type Expected = { readonly refused: number } | { readonly data: unknown }
 
-/** A transaction and how far it has come, as `get-transaction-detail` answers it. */
+/** A transaction and its status, as `get-transaction-detail` answers it. */
 type TrueTransaction = {
   readonly status: string
   readonly transaction: object
   readonly block_number: string
 }
 
-/** What queries for single blocks and transactions may answer now: each has a list of answers that are true. */
+/** The allowed answers to queries for single blocks and transactions at this moment. */
 export type QueryTruth = {
   readonly now: BranchNow
-  /** How far the branch is known. */
+  /** The last known block of the branch. */
   readonly tip: ForkBlock
   readonly blockAt: (height: number) => readonly Expected[]
   readonly blockOf: (hash: string) => readonly Expected[]
   readonly transactions: (hash: string) => readonly Expected[]
-  /** Rows of get-transaction-records, each with its status. */
+  /** The rows of get-transaction-records, each with its status. */
   readonly records: (hash: string) => readonly Expected[]
 }
 
 /**
- * The published chain and the branch that is shown above it are what counts. While that branch is not known, the asked
- * node's counts if it leads to the published block, and a refusal is right, too. What is nowhere there is not found; a
- * node that lags behind another one cannot say so, and the query may be refused then.
+ * The published chain and the branch shown above it determine the answers. While that branch is unknown, the
+ * asked node's branch counts if it leads to the published block, and a refusal is allowed, too. Things on
+ * neither are not found. A node that lags behind the other one cannot know that, so a refusal is allowed
+ * then.
  */
 export const queryTruth = async (stand: ForkStand): Promise<QueryTruth> => {
   const { forks, node, other, final } = stand
@@ -46,14 +47,14 @@ export const queryTruth = async (stand: ForkStand): Promise<QueryTruth> => {
     [node, other].every(({ stand: { head } }) => head.made.height <= asked.head.made.height)
   const unknown: readonly Expected[] = isCertain ? [NOT_FOUND] : [NOT_FOUND, UNAVAILABLE]
   const isOf = (block: ForkBlock): boolean => leadsTo(tip, { ...block, height: block.made.height })
-  /** Of the asked node, while nothing better is known. */
+  /** Whether a block is on the asked node's branch, while no better one is known. */
   const isAsked = (block: ForkBlock): boolean =>
     now.above === undefined &&
     leadsTo(asked.head, published) &&
     leadsTo(asked.head, { ...block, height: block.made.height })
   const isFinal = ({ made: { height }, hash }: ForkBlock): boolean =>
     height <= final().lib && leadsTo(final().head, { height, hash })
-  /** Whether it may be called irreversible, and whether it must. */
+  /** The allowed values of "irreversible" for a block. */
   const isIrreversible = (block: ForkBlock): readonly boolean[] => {
     const { height } = block.made
     if (height <= now.height) return [true]
@@ -94,7 +95,8 @@ export const queryTruth = async (stand: ForkStand): Promise<QueryTruth> => {
       const holders = forks.holders.get(hash) ?? []
       if (holders.length === 0) return unknown
       const holder = holders.find(isOf)
-      // One that is beside the branch counts as one in the pool; in a block that only the node has, its rows are unknown.
+      // A transaction outside the branch counts as one in the pool. If only the node has its block, its rows
+      // are unknown.
       if (holder === undefined) return [{ data: [] }, UNAVAILABLE]
       const rows = stand.truth(holder).rows.filter(row => row.hash === hash)
       return isIrreversible(holder).map(is => ({
@@ -125,7 +127,7 @@ const packed = (block: ForkBlock, hash: string, isIrreversible: boolean): Expect
   ),
 })
 
-/** The node's transaction as it is answered with `numbers=string`. */
+/** The node's transaction in the form of answers with `numbers=string`. */
 const transactionData = (text: string, status: string, number: string): TrueTransaction => {
   const transaction = JSON.parse(text)
   const { tx_receipt: receipt } = transaction

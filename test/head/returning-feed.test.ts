@@ -48,7 +48,7 @@ const named = (event: string, blocks: readonly ForkBlock[]) =>
   blocks.toReversed().map(({ made, hash }) => [event, made.height, hash])
 
 test.each(STORES)(
-  'feeds: after a restart what another branch replaced is dropped before irreversible rows come, and nothing else, on %s',
+  'feeds: after a restart, replaced rows are dropped before irreversible rows are sent, and no other rows are, on %s',
   async (_name, open) =>
     withStand(open, 3, async stand => {
       const { forks, follower } = stand
@@ -59,7 +59,8 @@ test.each(STORES)(
       const before = await follow(stand, undefined, 20)
       expect(namesOf(before)).toEqual(named('packed', aboveOf(first, lib)))
 
-      // Nobody is there while the chain forks below the irreversible block of later, and the node answers nothing then.
+      // No client is connected while the chain forks below its later irreversible block. Then the nodes do
+      // not answer.
       const fork = lib + 6
       const second = grown(stand, ancestor(first, fork), 18, 100)
       stands(stand, second, lib + 17)
@@ -70,7 +71,7 @@ test.each(STORES)(
       const after = await follow(stand, before.at(-1)?.id, 18)
       const irreversible = named('message', aboveOf(ancestor(second, lib + 17), lib))
       expect(namesOf(after)).toEqual([['dropped', fork + 1, undefined], ...irreversible])
-      // Each row that is confirmed has the id of the packed one.
+      // Each confirmed row has the id of its packed row.
       const idsOf = (events: readonly FeedEvent[]) => events.map(({ data }) => JSON.parse(data).id)
       expect(idsOf(after).slice(1, 7)).toEqual(idsOf(before).slice(0, 6))
 

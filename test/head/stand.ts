@@ -16,36 +16,36 @@ import {
   serveForks,
 } from './fork-node.ts'
 
-/** Blocks below which nothing forks. */
+/** The last block below which nothing forks. */
 const BASE = 40
-/** After which a query asks again for a transaction that was not found. */
+/** The delay after which a query requests a missing transaction again. */
 const ASK_AGAIN_MS = 50
 
-/** A service that follows two nodes of a chain that forks, over a store that is loaded from the same nodes. */
+/** A service that follows two nodes of a chain with forks, with a store loaded from the same nodes. */
 export type ForkStand = {
   readonly forks: Forks
   readonly node: ForkNode
-  /** The one that is given second. */
+  /** The second node in the configuration. */
   readonly other: ForkNode
   readonly truth: (block: ForkBlock) => BlockTruth
   readonly store: Store
   readonly service: Service
   readonly clock: HandClock
   readonly follower: Follower
-  /** Through which the service asks both nodes. */
+  /** The client of the service for both nodes. */
   readonly client: Node
-  /** The node that answers, by what was found out at the last probe. */
+  /** The node that serves calls according to the last probe. */
   asked(): ForkNode
-  /** Where the node with the highest irreversible block stands: the chain up to there is final. */
+  /** The state of the node with the highest irreversible block. The chain up to this block is final. */
   final(): Stand
   published(): Promise<Published>
-  /** Finds out where the nodes stand, as it is done every second. */
+  /** Probes the states of the nodes, which a service does every second. */
   probe(): Promise<void>
   /** Loads up to the last irreversible block of the nodes. */
   load(): Promise<void>
-  /** Lets only that time pass which a query waits for before it asks for a transaction again: no node is slow. */
+  /** Passes only the delay before a query requests a transaction again, so no node seems slow. */
   done<T>(work: Promise<T>): Promise<T>
-  /** A new process takes the place of the service: nothing of the head or of feeds is kept. */
+  /** Replaces the service with a new process, which knows nothing of the head and of feeds. */
   restart(): void
   stop(): void
 }
@@ -92,7 +92,7 @@ export const forkStand = async (seed: number, store: Store): Promise<ForkStand> 
     get follower() {
       return follower
     },
-    // Of two that are equally high the one that is given first.
+    // Of two nodes at the same height, the first one in the configuration serves calls.
     asked: () =>
       nodes.filter(({ isAway }) => !isAway).toSorted((a, b) => b.stand.lib - a.stand.lib)[0] ?? node,
     final: () => (other.stand.lib > node.stand.lib ? other : node).stand,

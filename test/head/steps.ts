@@ -3,33 +3,33 @@ import type { ForkBlock, ForkNode } from './fork-node.ts'
 import { aboveOf, ancestor, leadsTo } from './lines.ts'
 import type { ForkStand } from './stand.ts'
 
-/** A course of events: what is random, and the tips that lost. */
+/** A random course of events, and the tips that lost against others. */
 export type Course = {
   readonly stand: ForkStand
   readonly random: () => number
   readonly others: ForkBlock[]
 }
 
-/** What happens at a step; `calm`: the node answers everything, so that the look must show its very head. */
+/** The event of a step. `calm`: the node answers everything, so the next poll must show its exact head. */
 export type Step = { readonly name: string; readonly calm: boolean }
 
 type Event = {
   readonly name: string
-  /** How often it happens among all of them. */
+  /** The relative frequency of the event. */
   readonly weight: number
   readonly calm?: false
-  /** The service does not know of it before it asks. */
+  /** The service only notices the event when it asks the node. */
   readonly isUnnoticed?: true
   readonly can?: (stand: ForkStand) => boolean
   readonly happens: (course: Course) => void | Promise<void>
 }
 
-/** Milliseconds for which a node that did not answer is left aside. */
+/** Time in milliseconds for which a node that did not answer is not asked. */
 const SHUNNED_MS = 3_000
-/** The time between two looks at the head. */
+/** The interval between two polls of the head. */
 const LOOK_MS = 200
 
-/** Lets one thing happen that real nodes do. */
+/** Lets one event happen that also happens to real nodes. */
 export const happen = async (course: Course): Promise<Step> => {
   const { stand, random } = course
   const nodes = [stand.node, stand.other]
@@ -54,23 +54,23 @@ const grown = ({ stand: { forks }, random }: Course, parent: ForkBlock, blocks =
   return tip
 }
 
-/** A branch that wins over a node's own. */
+/** A branch that wins against a node's own. */
 export const fork = (course: Course, { head, lib }: ForkNode['stand']): ForkBlock => {
   const { random } = course
   const above = aboveOf(head, lib)
   const from = above[Math.floor(random() * above.length)]?.parent ?? head
-  // Larger number wins, and at equal height the earlier time: the rival is as high at least.
+  // The larger number wins, and at equal height the earlier time. So the rival is at least as high.
   return grown(course, from, head.made.height - from.made.height + Math.floor(random() * 3))
 }
 
-/** The first node goes over to another tip. */
+/** The first node switches to another tip. */
 export const goTo = ({ stand: { node }, others }: Course, head: ForkBlock): void => {
   others.push(node.stand.head)
   if (others.length > 8) others.shift()
   node.stand = { ...node.stand, head }
 }
 
-/** How far a line is that of the final chain, or may become so. */
+/** The height up to which a line agrees with the final chain, or may still agree. */
 const agreed = ({ final }: ForkStand, tip: ForkBlock): number => {
   const { head, lib } = final()
   if (leadsTo(tip, { height: lib, hash: ancestor(head, lib).hash })) return tip.made.height
@@ -78,13 +78,13 @@ const agreed = ({ final }: ForkStand, tip: ForkBlock): number => {
   return aboveOf(tip, -1).find(isOfIt)?.made.height ?? 0
 }
 
-/** The last irreversible block goes up to some block, often by a few. */
+/** The next last irreversible block, often a few blocks higher. */
 const libAfter = ({ stand, random }: Course, { head, lib }: ForkNode['stand']): number => {
   const room = Math.max(0, agreed(stand, head) - lib)
   return lib + (random() < 0.2 ? room : Math.min(room, Math.floor(random() * 6)))
 }
 
-/** A tip that lost and still leads to the irreversible block of the node. */
+/** A tip that lost, but still leads to the node's irreversible block. */
 const lostTip = ({ stand: { node }, others }: Course): ForkBlock | undefined => {
   const { head, lib } = node.stand
   return others.findLast(
@@ -140,7 +140,7 @@ const EVENTS: readonly Event[] = [
   },
   { name: 'loaded', weight: 15, happens: ({ stand }) => stand.load() },
   {
-    // Between two calls of one look the node goes over to another branch.
+    // The node switches to another branch between two calls of one poll.
     name: 'a switch between two calls',
     weight: 5,
     calm: false,
@@ -204,7 +204,7 @@ const EVENTS: readonly Event[] = [
     },
   },
   {
-    // Longer than a head is shown that nobody confirms.
+    // The time exceeds that for which a head is shown without confirmation.
     name: 'no block for seconds',
     weight: 4,
     happens: async ({ stand }) => {

@@ -2,13 +2,13 @@ import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsear
 import { temporarySqlite } from '../support/stores/loading.ts'
 import { type ForkStand, forkStand } from './stand.ts'
 
-/** The stores on which is tested what is told of the head, by name. */
+/** The stores by name on which the tests of the head run. */
 export const STORES = [
   ['SQLite', async () => temporarySqlite()],
   ...(elasticsearchUrl() === undefined ? [] : [['Elasticsearch', async () => openTestElastic()] as const]),
 ] as const
 
-/** Works with a stand over a store of its own, which is gone then. */
+/** Runs `work` with a stand and its own store, and removes both. */
 export const withStand = async <T>(
   open: (typeof STORES)[number][1],
   seed: number,

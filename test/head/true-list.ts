@@ -2,14 +2,14 @@ import { type ListCall, listCall } from '../support/oracle/list-call.ts'
 import type { BlockTruth, TrueRow } from './branch-truth.ts'
 import type { ForkBlock } from './fork-node.ts'
 
-/** A row as the service answers it. */
+/** A row of an answer of the service. */
 export type AnsweredRow = Readonly<Record<string, unknown>>
 
-/** A list, and what is true of its rows. */
+/** A list and its correct rows. */
 export type TrueList = ListCall & {
-  /** The rows that a block brings, in order. */
+  /** The rows of a block in this list, in order. */
   readonly of: (block: ForkBlock) => readonly (readonly unknown[])[]
-  /** The same of an answered row. */
+  /** The same fields of an answered row. */
   readonly shown: (row: AnsweredRow) => readonly unknown[]
 }
 
@@ -36,7 +36,7 @@ export const transactionList = (truth: Truth): TrueList => ({
   shown: ({ tx_hash, block }) => [tx_hash, block],
 })
 
-/** A list of records by its key; undefined: it is none. */
+/** The list of records with a key; undefined: the key is not of such a list. */
 export const recordList = (truth: Truth, key: string): TrueList | undefined => {
   const call = listCall(key)
   if (call === undefined) return undefined
@@ -50,7 +50,7 @@ export const recordList = (truth: Truth, key: string): TrueList | undefined => {
   }
 }
 
-/** A true row, as far as answers are compared with it. */
+/** The compared fields of a correct row. */
 export const shownRow = (row: TrueRow): readonly unknown[] => [
   row.hash,
   row.index,
@@ -62,7 +62,7 @@ export const shownRow = (row: TrueRow): readonly unknown[] => [
   row.status,
 ]
 
-/** The same of an answered row. */
+/** The same fields of an answered row. */
 export const answeredRow = (row: AnsweredRow): readonly unknown[] => [
   row['tx_hash'],
   row['index'],

@@ -5,7 +5,7 @@ import { oracle, rpcAnswers, type Tree } from '#test/support/nodes/recording.ts'
 import { sortedByKey } from '#test/support/sorted-by-key.ts'
 import { derivedRecording } from '#test/support/stores/derived-chain.ts'
 
-// Awaited here, not in a test: deriving the chain takes longer than a test may.
+// Awaited here and not in a test: deriving the chain takes longer than the time limit of a test.
 const chain = await derivedRecording()
 const truth = await oracle()
 
@@ -13,7 +13,7 @@ const fields = (value: Tree | undefined): ReadonlyMap<string, Tree> => value as 
 const list = (value: Tree | undefined): readonly Tree[] => value as readonly Tree[]
 
 describe('deriveBlock: accounts and contracts of the recording against its node', () => {
-  test('deriveBlock: accounts, creators, permissions and groups', () => {
+  test('deriveBlock: accounts, creators, permissions and groups match the node', () => {
     const items = (value: Tree | undefined): readonly PermissionItem[] =>
       list(value).map(item => ({
         id: String(fields(item).get('id')),
@@ -51,7 +51,7 @@ describe('deriveBlock: accounts and contracts of the recording against its node'
     expect(sortedByKey(derived)).toEqual(sortedByKey(expected))
   })
 
-  test('deriveBlock: contracts and their owners', () => {
+  test('deriveBlock: contracts and their owners match the node', () => {
     const derived = chain.state
       .all(contracts)
       .filter(({ contract }) => contract !== 'system.iost')
@@ -60,7 +60,7 @@ describe('deriveBlock: accounts and contracts of the recording against its node'
     expect(chain.state.get(contracts, 'system.iost')?.abis.map(({ name }) => name)).toContain('setCode')
   })
 
-  test('deriveBlock: language, version and ABI of every contract as the node gives them', async () => {
+  test('deriveBlock: language, version and ABI of every contract match the node', async () => {
     const answers = await rpcAnswers()
     for (const { contract, language, version, abis } of chain.state.all(contracts)) {
       if (contract === 'system.iost') continue

@@ -8,12 +8,12 @@ import { oracle, recordedBlocks } from '#test/support/nodes/recording.ts'
 import { sortedByKey } from '#test/support/sorted-by-key.ts'
 import { derivedRecording } from '#test/support/stores/derived-chain.ts'
 
-// Awaited here, not in a test: deriving the chain takes longer than a test may.
+// Awaited here and not in a test: deriving the chain takes longer than the time limit of a test.
 const chain = await derivedRecording()
 const truth = await oracle()
 const now = (await recordedBlocks()).at(-1)?.block.time ?? 0n
 
-/** Frozen rows of the oracle: what is due by the last block, and what is not. */
+/** Frozen rows of the oracle, split into those due by the last block and later ones. */
 const frozenOf = (symbol: string, owner: string) => {
   const rows = truth.frozen.get(symbol)?.get(owner) ?? []
   const all = rows.map(row => [row.get('amount') ?? '', row.get('ftime') ?? ''] as const)
@@ -26,7 +26,7 @@ const sum = (rows: readonly (readonly [string, string])[]) =>
   rows.reduce((total, [amount]) => total + BigInt(amount), 0n)
 
 describe('deriveBlock: tokens of the recording against its node', () => {
-  test('deriveBlock: available balances are the stored ones plus the amounts that came due', () => {
+  test('deriveBlock: available balances are the stored ones plus the amounts that are due', () => {
     const derived = chain.state
       .all(balances)
       .map(
@@ -47,14 +47,15 @@ describe('deriveBlock: tokens of the recording against its node', () => {
           })
         }
     expect(expected.size).toBeGreaterThanOrEqual(2207)
-    // The node writes rows of 0 for payers that in the end used no byte: nothing in the chain tells of those.
+    // The node writes rows of 0 for payers whose RAM usage is zero in the end. The chain does not contain
+    // these.
     const something = (row: readonly [string, { readonly amount: bigint; readonly frozen: bigint }]) =>
       row[1].amount > 0n || row[1].frozen > 0n
     expect(sortedByKey(derived.filter(something))).toEqual(sortedByKey([...expected].filter(something)))
     expect(derived.filter(([id]) => !expected.has(id))).toEqual([])
   })
 
-  test('deriveBlock: tokens, their supplies and holders', () => {
+  test('deriveBlock: tokens, their supplies and holders match the node', () => {
     const expected = [...truth.tokens].map(([symbol, info]) => {
       const holders = chain.state
         .all(balances)
@@ -92,7 +93,7 @@ describe('deriveBlock: tokens of the recording against its node', () => {
     expect(sortedByKey(derived)).toEqual(sortedByKey(expected))
   })
 
-  test('deriveBlock: wealth is what an owner has, of accounts and user contracts', () => {
+  test("deriveBlock: wealth is the sum of an owner's amounts, for accounts and user contracts", () => {
     const voted = new Map<string, bigint>()
     for (const { voter, votes: more } of chain.state.all(votes))
       voted.set(voter, (voted.get(voter) ?? 0n) + more)

@@ -6,7 +6,7 @@ import { oracle, recordedBlocks, type Tree } from '#test/support/nodes/recording
 import { type Row, sortedByKey } from '#test/support/sorted-by-key.ts'
 import { derivedRecording } from '#test/support/stores/derived-chain.ts'
 
-// Awaited here, not in a test: deriving the chain takes longer than a test may.
+// Awaited here and not in a test: deriving the chain takes longer than the time limit of a test.
 const chain = await derivedRecording()
 const truth = await oracle()
 
@@ -16,7 +16,7 @@ const plain = (value: Tree): unknown => {
 }
 
 describe('deriveBlock: producers of the recording against its node', () => {
-  test('deriveBlock: producers in the table and their keys', () => {
+  test('deriveBlock: producers in the table and their keys match the node', () => {
     const expected = [...truth.producers].map(([account, row]) => [account, plain(row)] as const)
     const derived = chain.state
       .all(producers)
@@ -32,7 +32,7 @@ describe('deriveBlock: producers of the recording against its node', () => {
     )
   })
 
-  test('deriveBlock: votes per producer and voter, and per producer', () => {
+  test('deriveBlock: votes per producer and voter, and per producer, match the node', () => {
     const expected: Row[] = []
     for (const [producer, voters] of truth.votes)
       for (const [voter, text] of voters) expected.push([`${producer}/${voter}`, toUnits(text, 8)])
@@ -54,7 +54,7 @@ describe('deriveBlock: producers of the recording against its node', () => {
     expect(sortedByKey(producersWithVotes)).toEqual(sortedByKey(totals))
   })
 
-  test('deriveBlock: awards and payouts are what receipts of withdrawals, top-ups and exchanges say', async () => {
+  test('deriveBlock: awards and payouts match the receipts of withdrawals, top-ups and exchanges', async () => {
     const awards = new Map<string, bigint>()
     const payouts = new Map<string, bigint>()
     const add = (to: Map<string, bigint>, name: string, text: string) =>
@@ -80,7 +80,7 @@ describe('deriveBlock: producers of the recording against its node', () => {
     expect(payouts.size).toBeGreaterThan(0)
     expect(sortedByKey(got.filter(([, amount]) => amount > 0n))).toEqual(sortedByKey(awards))
     expect(sortedByKey(paid.filter(([, amount]) => amount > 0n))).toEqual(sortedByKey(payouts))
-    // All of it on 2026-11-21.
+    // All payouts are on 2026-11-21.
     expect(new Set(all.flatMap(doc => doc.payouts.map(([day]) => day)))).toEqual(new Set([20_778]))
   })
 })

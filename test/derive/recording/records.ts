@@ -7,7 +7,7 @@ import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { oracle, recordedBlocks, sentTransactions } from '#test/support/nodes/recording.ts'
 import { derivedRecording } from '#test/support/stores/derived-chain.ts'
 
-// Awaited here, not in a test: deriving the chain takes longer than a test may.
+// Awaited here and not in a test: deriving the chain takes longer than the time limit of a test.
 const blocks = await recordedBlocks()
 const chain = await derivedRecording()
 const records = chain.documents.flatMap(documents => documents.records)
@@ -21,7 +21,7 @@ const tally = (names: Iterable<string>): Readonly<Record<string, number>> => {
 }
 
 describe('deriveBlock: rows of the recording', () => {
-  test('deriveBlock: 65,984 rows of actions and 23,153 of movements', () => {
+  test('deriveBlock: the recording has 65,984 rows of actions and 23,153 of movements', () => {
     const movements = records.filter(({ receipt }) => receipt !== undefined)
     expect(records.length - movements.length).toBe(65_984)
     expect(tally(movements.map(({ action_name }) => action_name))).toEqual({
@@ -33,7 +33,7 @@ describe('deriveBlock: rows of the recording', () => {
     })
   })
 
-  test('deriveBlock: rows stand in chain order and lists have no gap', () => {
+  test('deriveBlock: rows are in chain order and lists have no gap', () => {
     expect(records.map(({ id }) => id)).toEqual(records.map(({ id }) => id).sort())
     const ordinals = new Map<bigint, bigint>()
     for (const { places } of records) {
@@ -51,7 +51,7 @@ describe('deriveBlock: rows of the recording', () => {
     expect(chain.state.get(statistics, STATISTICS)?.list_count).toBe(ordinals.size)
   })
 
-  test('deriveBlock: lists get their numbers in chain order', () => {
+  test('deriveBlock: lists are numbered in chain order', () => {
     const first: bigint[] = []
     const seen = new Set<bigint>()
     for (const { places } of records)
@@ -63,7 +63,7 @@ describe('deriveBlock: rows of the recording', () => {
     expect(first).toEqual(first.map((_, at) => BigInt(at + 1)))
   })
 
-  test('deriveBlock: created lists hold the accounts that signUp receipts name', () => {
+  test('deriveBlock: created lists have the accounts that signUp receipts name', () => {
     const expected: string[] = []
     for (const { block } of blocks)
       for (const { publisher, receipt } of block.transactions)
@@ -76,7 +76,7 @@ describe('deriveBlock: rows of the recording', () => {
       expect(chain.state.get(lists, listOf.created(creator))?.count).toBe(count)
   })
 
-  test('deriveBlock: what failed actions claim makes no contract list', async () => {
+  test('deriveBlock: contracts that only failed actions name have no list', async () => {
     const contracts = new Set(
       chain.state
         .all(lists)
@@ -89,11 +89,11 @@ describe('deriveBlock: rows of the recording', () => {
     const { contracts: known } = await oracle()
     expect([...contracts].filter(id => id !== 'system.iost' && !known.has(id))).toEqual([])
     expect(new Set(claimed).size).toBeGreaterThan(contracts.size)
-    // Its `play` always fails, yet it exists.
+    // The `play` action of this contract always fails, but the contract exists.
     expect(contracts.has('Contract5aHQiyi3zX8bwRWao4fMvxFi5UabjPPaqhUJ8eyUb9RW')).toBe(true)
   })
 
-  test('deriveBlock: rows with long texts leave them to the transaction', async () => {
+  test('deriveBlock: long texts are stored in the transaction, not in rows', async () => {
     const texts = (row: RecordDoc) => [row.contract, row.action_name, row.data, row.return]
     for (const row of records) {
       const bytes = texts(row).reduce((sum, text) => sum + Buffer.byteLength(text), 0)
@@ -103,7 +103,7 @@ describe('deriveBlock: rows of the recording', () => {
     expect(records.filter(({ overflow }) => overflow).length).toBe(3)
   })
 
-  test('deriveBlock: identical twins are two rows', async () => {
+  test('deriveBlock: two identical actions are two rows', async () => {
     const twins = (await sentTransactions()).filter(
       ({ kind, status }) => kind === 'twins-identical' && status === 'SUCCESS',
     )
@@ -118,7 +118,7 @@ describe('deriveBlock: rows of the recording', () => {
 })
 
 describe('deriveBlock: blocks of the recording', () => {
-  test('toBaseTransaction: gives all 4,851 base transactions back', () => {
+  test('toBaseTransaction: restores all 4,851 base transactions', () => {
     let short = 0
     chain.documents.forEach(({ block }, height) => {
       const expected = height === 0 ? undefined : blocks[height]?.block.transactions[0]?.body
@@ -129,19 +129,19 @@ describe('deriveBlock: blocks of the recording', () => {
     expect(short).toBe(4_851)
   })
 
-  test('deriveBlock: gas of a block is what the next base transaction says', () => {
+  test('deriveBlock: gas of a block matches the next base transaction', () => {
     const said = blocks.slice(1).map(({ block }) => {
       const [data] = JSON.parse(block.transactions[0]?.actions[0]?.data ?? '[]') as [
         { parent: [string, string] },
       ]
       return data.parent
     })
-    // Genesis pays nobody's gas and is signed by nobody.
+    // Genesis has no gas to pay and no signer.
     const derived = chain.documents.slice(0, -1).map(({ block }) => [block.witness, String(block.gas_usage)])
     expect(derived).toEqual(said.map(([witness, gas]) => [witness, gas]))
   })
 
-  test('deriveBlock: the account that signed a block is the one the next block pays', () => {
+  test('deriveBlock: the account that signed a block is the one that the next block pays', () => {
     const paid = blocks.slice(1).map(({ block }) => {
       const content = block.transactions[0]?.receipt.receipts.at(-1)?.content ?? '[]'
       return (JSON.parse(content) as string[])[1] ?? ''
@@ -155,7 +155,7 @@ describe('deriveBlock: blocks of the recording', () => {
     )
   })
 
-  test('deriveBlock: every other transaction is a document, body as it came', () => {
+  test('deriveBlock: every transaction except base ones is a document with its body unchanged', () => {
     const derived = chain.documents.flatMap(({ transactions }) =>
       transactions.map(({ hash, body }) => [hash, body]),
     )
@@ -166,7 +166,7 @@ describe('deriveBlock: blocks of the recording', () => {
     expect(derived).toEqual(expected)
   })
 
-  test('deriveBlock: figures over the chain', () => {
+  test('deriveBlock: the figures over the chain are correct', () => {
     const figures = chain.state.get(statistics, STATISTICS)
     const genesis = blocks[0]?.block
     expect(figures).toEqual({
@@ -184,7 +184,7 @@ describe('deriveBlock: blocks of the recording', () => {
         .all(producers)
         .reduce((sum, { votes }) => (votes >= 210_000_000_000_000n ? sum + votes : sum), 0n),
       votes_told: true,
-      // Of 279 accounts and 11 user contracts, those with anything.
+      // The owners with a positive total among 279 accounts and 11 user contracts.
       wealth_count: 187,
       list_count: chain.state.all(lists).length,
       pledge_seq: figures?.pledge_seq ?? 0,

@@ -7,12 +7,12 @@ import { oracle, rpcAnswers } from '#test/support/nodes/recording.ts'
 import { type Row, sortedByKey } from '#test/support/sorted-by-key.ts'
 import { derivedRecording } from '#test/support/stores/derived-chain.ts'
 
-// Awaited here, not in a test: deriving the chain takes longer than a test may.
+// Awaited here and not in a test: deriving the chain takes longer than the time limit of a test.
 const chain = await derivedRecording()
 const truth = await oracle()
 
 describe('deriveBlock: gas and RAM of the recording against its node', () => {
-  test('deriveBlock: gas of every account, as refreshed last', () => {
+  test('deriveBlock: gas of every account matches the node at its last refresh', () => {
     const expected = new Map<string, Map<string, bigint>>()
     for (const [key, text] of truth.gasTotals) {
       const [owner, kind] = [key.slice(0, -2), key.slice(-2)]
@@ -45,7 +45,7 @@ describe('deriveBlock: gas and RAM of the recording against its node', () => {
     expect(sortedByKey(derived)).toEqual(sortedByKey(expected))
   })
 
-  test('deriveBlock: gas pledges per pair', () => {
+  test('deriveBlock: gas pledges match the node per pair', () => {
     const expected: Row[] = []
     for (const [pledger, all] of truth.gasPledges)
       for (const [beneficiary, amount] of all)
@@ -55,7 +55,7 @@ describe('deriveBlock: gas and RAM of the recording against its node', () => {
     expect(sortedByKey(derived.map(({ id, amount }) => [id, amount] as const))).toEqual(sortedByKey(expected))
   })
 
-  test('deriveBlock: pledges of an account stand in the order of the node', async () => {
+  test("deriveBlock: pledges of an account are in the node's order", async () => {
     let compared = 0
     for (const [call, text] of await rpcAnswers()) {
       const name = /^GET \/getAccount\/([^/]+)\/true$/.exec(call)?.[1]
@@ -73,7 +73,7 @@ describe('deriveBlock: gas and RAM of the recording against its node', () => {
     expect(compared).toBeGreaterThan(1_000)
   })
 
-  test('deriveBlock: RAM used and traded per owner, and the market', async () => {
+  test('deriveBlock: RAM used and traded per owner and the market match the node', async () => {
     const expected: Row[] = []
     for (const [key, value] of truth.ramInfo)
       if (/^[UT]R/.test(key) && value !== '0') expected.push([key, BigInt(value)])
