@@ -73,6 +73,11 @@ const denied = (where: string, status: number): Failure =>
     help: 'Check that the file is there, and the user and password in the address (https://USER:PASSWORD@HOST/PATH).',
   })
 
+const noRange = (where: string, status: number): Failure =>
+  new Failure('usage', `${where}: the server gives status ${status} to a request for a range of bytes.`, {
+    help: 'Use a server that answers range requests with status 206.',
+  })
+
 const isGone = ({ status }: Response): boolean => status === 404 || status === 410
 
 /** Timeout for reading one part of a file, some megabytes. */
@@ -129,14 +134,7 @@ const remoteFolder = (location: string): Folder => {
       const response = await ask(file, { range: `bytes=${from}-${to - 1}` })
       if (isGone(response)) throw damagedFile(where, 'it is missing')
       if (response.status === 416) throw damagedFile(where, `it ends before byte ${to}`)
-      if (response.status !== 206)
-        throw new Failure(
-          'usage',
-          `${where}: the server gives status ${response.status} to a request for a range of bytes.`,
-          {
-            help: 'Use a server that answers range requests with status 206.',
-          },
-        )
+      if (response.status !== 206) throw noRange(where, response.status)
       const part = await bodyOf(response, to - from, where)
       if (part === undefined)
         throw damagedFile(where, `the server gives more than the ${to - from} bytes from byte ${from} on`)
