@@ -29,7 +29,7 @@ export type Question<T> = HttpRequest & {
   readonly bytes?: true
   /** `block not found` is a valid answer and is not retried. */
   readonly mayBeAbsent?: true
-  /** Who asks makes a smaller question of one whose answer is too large: the same one is not asked again. */
+  /** The caller splits a question whose answer is too large; the same question is not asked again. */
   readonly splits?: boolean
 }
 
@@ -183,7 +183,7 @@ const utf8 = (bytes: Uint8Array): string | undefined => {
   }
 }
 
-/** A node's own refusal: status 400 with code and message. undefined: the answer is none, whatever its text says. */
+/** A node's own refusal: status 400 with code and message; undefined for any other answer. */
 export const refusalIn = (answer: NodeAnswer): Refusal | undefined => {
   if (answer.status !== 400) return undefined
   try {

@@ -4,7 +4,7 @@ import type { ChainIdentity, ChainInfo, Unfit } from './chain-info.ts'
 import type { Endpoint } from './endpoint.ts'
 import { whyForeign } from './judge.ts'
 
-/** A node and what is known of its health. */
+/** A node and its known health. */
 export type Member = {
   readonly endpoint: Endpoint
   /** Its last accepted chain info and the time of that; undefined: none, or none since it became silent. */

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import type { Node } from '#node/port.ts'
 import { askNode } from './node-answer.ts'
 
-/** What is said of a thing by a node that answers with this status and text. */
+/** The outcome for a node that answers with this status and text. */
 const saidOf = (status: number, text: string): Promise<string | undefined> => {
   const get: Node['get'] = async () => ({
     status,

@@ -126,7 +126,7 @@ const rawBlock = async (node: Node | undefined, block: Block, signal: AbortSigna
     `Block ${height} can only be proved by its raw form, which is not to be had.`,
     {
       help: 'Set a node that returns raw blocks with --node.',
-      // A node refuses what it cannot give with 400; any other status may pass.
+      // A node that cannot provide the block answers 400; any other status may be temporary.
       retryable: answer !== undefined && answer.status !== 400,
     },
   )

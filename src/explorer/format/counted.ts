@@ -1,6 +1,6 @@
 import { grouped } from './amount.ts'
 
-/** What is counted, in English, by how many there are: `block` of one, else `blocks`. Chinese has no plural. */
+/** The English noun for a number of things: `block` for one, else `blocks`. Chinese has no plural. */
 export const nounFor = (count: number | bigint | string, one: string): string =>
   String(count) === '1' ? one : `${one}s`
 

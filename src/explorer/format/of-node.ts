@@ -1,6 +1,6 @@
 import type { Text } from '#actions/text.ts'
 
-/** What the foot says of a page whose data a node gave; `height`: of its last irreversible block, if it is of that. */
+/** Text of the footer for data from a node. `height`: the node's last irreversible block, if the data are as of it. */
 export const ofNode = (height?: number): Text =>
   height === undefined
     ? {

@@ -32,7 +32,7 @@ export const rowSchema = (action: Action, form: Form): Json => {
 /** The fields that every list has, or those of pages. */
 const OF_PAGES: readonly string[] = ['page', 'size', 'total', 'total_reason', 'next']
 
-/** The schemas of what the answer of a list has beside its rows. */
+/** The schemas of a list's fields other than its rows. */
 export const besideSchemas = (action: Action, form: Form): Json => {
   const { properties = {} } = dataSchema(action, form) as { readonly properties?: Json }
   return Object.fromEntries(
