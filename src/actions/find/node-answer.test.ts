@@ -3,7 +3,7 @@ import type { Node } from '#node/port.ts'
 import { askNode } from './node-answer.ts'
 
 /** The outcome for a node that answers with this status and text. */
-const saidOf = (status: number, text: string): Promise<string | undefined> => {
+const saidOf = (status: number, text: string, libBlock?: number): Promise<string | undefined> => {
   const get: Node['get'] = async () => ({
     status,
     contentType: 'text/plain; charset=utf-8',
@@ -16,7 +16,8 @@ const saidOf = (status: number, text: string): Promise<string | undefined> => {
   })
   const at = { height: 7, hash: 'h', time: 0n, lib: 7 }
   const signal = AbortSignal.timeout(60_000)
-  return askNode({ get, heard: () => undefined } as unknown as Node, '/getTxByHash/x', {
+  const heard = () => (libBlock === undefined ? undefined : { libBlock })
+  return askNode({ get, heard } as unknown as Node, '/getTxByHash/x', {
     at,
     signal,
     apart: work => work(),
@@ -44,4 +45,14 @@ test.each([
     kind: 'unavailable',
     message: `The node returned status ${status} to a query for a block or transaction.`,
   })
+})
+
+test('an archive cannot look up a hash: a thing does not exist once all of its blocks are stored', async () => {
+  const text = '{"code":12,"message":"an archive of blocks does not answer getTxByHash"}'
+  for (const lib of [6, 7]) expect(await saidOf(400, text, lib)).toBeUndefined()
+  await expect(saidOf(400, text, 8)).rejects.toMatchObject({
+    kind: 'loading',
+    details: { height: 7, lib: 8 },
+  })
+  await expect(saidOf(400, text)).rejects.toMatchObject({ kind: 'unavailable' })
 })

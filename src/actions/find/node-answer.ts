@@ -1,5 +1,5 @@
 import { Failure } from '#failure/failure.ts'
-import { refusalIn } from '#node/call.ts'
+import { NO_SUCH_CALL, refusalIn } from '#node/call.ts'
 import type { Node, PassedOn } from '#node/port.ts'
 import type { Published } from '#store/port.ts'
 import { within } from '#time/deadline.ts'
@@ -18,7 +18,7 @@ export const WITHIN_MS = 2_000
  * other answer, and when the node does not know it but is behind this store or another node, so that the
  * thing may exist. The height of a node is polled once a second and the store may be ahead of that, so the
  * height of a node that seems to be behind is refreshed, and the node asked again, before the caller is
- * refused.
+ * refused. An archive in place of a node has no such look-ups (`notInArchive`).
  */
 export const askNode = (
   node: Node,
@@ -28,6 +28,10 @@ export const askNode = (
   apart(async () => {
     const ask = () => node.get(path, { signal, withinMs: WITHIN_MS })
     let answer = await ask()
+    if (refusalIn(answer)?.code === NO_SUCH_CALL) {
+      answer.release()
+      return notInArchive(node, at)
+    }
     let text = textIn(answer)
     if (text === undefined && !answer.reaches(at.height)) {
       await within(answer.lookAgain(at.height), { signal })
@@ -44,6 +48,23 @@ export const askNode = (
       )
     return text
   })
+
+/**
+ * An archive of blocks has no look-ups by hash and no pool. Once all of its blocks are stored, a thing that is
+ * not stored is not in it. Throws 'loading' before that, and 'unavailable' while the archive cannot be read.
+ */
+const notInArchive = (node: Node, { height }: Published): undefined => {
+  const lib = node.heard()?.libBlock
+  if (lib === undefined)
+    throw new Failure('unavailable', 'The archive of blocks cannot be read at the moment.', {
+      zh: '区块归档暂时无法读取。',
+    })
+  if (lib <= height) return undefined
+  throw new Failure('loading', `The archive has blocks that are not loaded yet: ${height} of ${lib}.`, {
+    zh: `归档中的区块尚未全部加载：目前已加载到区块 ${height}，归档到区块 ${lib} 为止。`,
+    details: { height, lib },
+  })
+}
 
 /** The text of an answer; undefined: the node does not know the thing. */
 const textIn = (answer: PassedOn): string | undefined => {
