@@ -133,7 +133,7 @@ export const sharedAnswer = async (
       async view => {
         const key =
           view.edition === undefined ? undefined : keyOf(asked, isFarBehind({ view, node: deps.node }))
-        const known = await lookup.find(view.edition, key)
+        const known = await lookup.find(view.edition, key, signal)
         return known ?? written(await run(deps, asked, { view, waits: place }), call.options)
       },
       { signal },

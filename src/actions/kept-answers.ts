@@ -1,4 +1,5 @@
 import { boundedCache } from '#store/bounded-cache.ts'
+import { within } from '#time/deadline.ts'
 
 /** Source of an answer: a read of the store, an equal call in progress, or the cache. */
 export const ANSWER_SOURCES = ['store', 'joined', 'kept'] as const
@@ -16,9 +17,13 @@ export type Lookup<A> = {
   /**
    * The answer for a content of the store and a key, from the cache or from an equal call in progress;
    * undefined: this call must read it. `edition`: that of the view; undefined: the content cannot be
-   * identified. `key`: a text of all other inputs of the answer.
+   * identified. `key`: a text of all other inputs of the answer. `signal` ends the wait for an equal call.
    */
-  find(edition: object | undefined, key: string | undefined): Promise<A | undefined>
+  find(
+    edition: object | undefined,
+    key: string | undefined,
+    signal?: AbortSignal | undefined,
+  ): Promise<A | undefined>
   /** Stores and shares the answer of the completed read. */
   put(answer: A): void
   /**
@@ -48,7 +53,7 @@ export const keptAnswers = <A extends { readonly text: string }>({
       let own: string | undefined
       let name: string | undefined
       let source: AnswerSource = 'store'
-      const there = async (name: string): Promise<A | undefined> => {
+      const there = async (name: string, signal: AbortSignal | undefined): Promise<A | undefined> => {
         const known = kept.get(name)?.value
         if (known !== undefined) source = 'kept'
         if (known !== undefined || own !== undefined) return known
@@ -58,15 +63,15 @@ export const keptAnswers = <A extends { readonly text: string }>({
           running.set(name, done.promise)
           return undefined
         }
-        const answer = await other
+        const answer = await within(other, { signal })
         if (answer !== undefined) source = 'joined'
         return answer
       }
       return {
-        find: async (edition, key) => {
+        find: async (edition, key, signal) => {
           source = 'store'
           name = edition === undefined ? undefined : `${nameOf(edition)} ${key}`
-          const answer = name === undefined ? undefined : await there(name)
+          const answer = name === undefined ? undefined : await there(name, signal)
           if (answer !== undefined) name = undefined
           return answer
         },

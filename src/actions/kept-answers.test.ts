@@ -1,0 +1,16 @@
+import { expect, test } from 'bun:test'
+import { keptAnswers } from './kept-answers.ts'
+
+test('keptAnswers: a call that waits for an equal one is released when it is over itself', async () => {
+  const kept = keptAnswers<{ readonly text: string }>({ maxCharacters: 100, onAnswer: () => undefined })
+  const [edition, client] = [{}, new AbortController()]
+  const [first, second] = [kept.begin(), kept.begin()]
+  expect(await first.find(edition, 'page')).toBeUndefined()
+  const waiting = second.find(edition, 'page', client.signal)
+  client.abort(new Error('gone'))
+  await expect(waiting).rejects.toThrow('gone')
+  second.end()
+  first.put({ text: 'answer' })
+  first.end()
+  expect(await kept.begin().find(edition, 'page')).toEqual({ text: 'answer' })
+})
