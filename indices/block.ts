@@ -2,10 +2,7 @@ import { type DocOf, defineIndex } from './define.ts'
 import { hash, hashes, hashStart, int, long, optional, packed, text } from './fields.ts'
 import { transactionId } from './position.ts'
 
-/**
- * Block headers. The base transaction of each block is stored as its difference from the template. Id:
- * `blockId`.
- */
+/** Block headers. The base transaction of each block is stored as its difference from the template. Id: `blockId`. */
 export const blocks = defineIndex({
   name: 'blocks',
   kind: 'history',
@@ -14,10 +11,7 @@ export const blocks = defineIndex({
   fields: {
     height: int(),
     hash: hash(),
-    /**
-     * First 8 bytes of the hash as a signed integer: used to find the block; the stored hash confirms the
-     * match.
-     */
+    /** First 8 bytes of the hash as a signed integer: used to find the block; the stored hash confirms the match. */
     hash8: hashStart(),
     version: text(),
     parent_hash: hash(),
@@ -25,8 +19,7 @@ export const blocks = defineIndex({
     tx_receipt_merkle_hash: hash(),
     witness: hash(),
     /**
-     * Account whose producer key signed the block, by the mapping after its own transactions. Otherwise the
-     * key itself.
+     * Account whose producer key signed the block, by the mapping after its own transactions. Otherwise the key itself.
      */
     witness_account: text(),
     /** Nanoseconds since 1970. */

@@ -16,10 +16,7 @@ export const contracts = defineIndex({
   fields: {
     contract: name(),
     publisher: text(),
-    /**
-     * The account that pays its RAM: publisher of setCode; for system contracts the chain's own text, often
-     * empty.
-     */
+    /** The account that pays its RAM: publisher of setCode; for system contracts the chain's own text, often empty. */
     owner: text(),
     system: bool(),
     version: text(),

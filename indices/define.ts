@@ -4,15 +4,9 @@ export type Fields = Readonly<Record<string, Field>>
 
 /** A sort order in which documents of an index are read page by page. */
 export type Order = {
-  /**
-   * Field that groups the documents: each value has a ranking of its own. Absent: one ranking of all
-   * documents.
-   */
+  /** Field that groups the documents: each value has a ranking of its own. Absent: one ranking of all documents. */
   readonly group?: string
-  /**
-   * At least one of these fields must be above zero; absent: no condition. A counted order names only its
-   * amount.
-   */
+  /** At least one of these fields must be above zero; absent: no condition. A counted order names only its amount. */
   readonly positive?: readonly string[]
   /** Field that must be true; absent: no condition. */
   readonly where?: string

@@ -74,9 +74,8 @@ export const long = (): Field<bigint> => field('long')
 /** 64-bit integer for searching and sorting. */
 export const sortedLong = (): Field<bigint> => field('long', { searched: true, sorted: true })
 /**
- * First 8 bytes of a hash as a signed integer: found by its exact value, never sorted by. Elasticsearch
- * stores it as a term, not as a number: the term list of a segment reports a missing value five times as fast
- * as its tree of points.
+ * First 8 bytes of a hash as a signed integer: found by its exact value, never sorted by. Elasticsearch stores it as a
+ * term, not as a number: the term list of a segment reports a missing value five times as fast as its tree of points.
  */
 export const hashStart = (): Field<bigint> => field('hash8', { searched: true })
 /** Count, height or position: a number below 2^53 that is stored only. */
@@ -86,10 +85,7 @@ export const sortedInt = (): Field<number> => field('int', { searched: true, sor
 export const bool = (): Field<boolean> => field('bool')
 /** A condition of an order (`Order.where`). */
 export const searchedBool = (): Field<boolean> => field('bool', { searched: true })
-/**
- * Plain JSON (strings, safe numbers, booleans, arrays, objects with fixed keys). Names and amounts in it are
- * text.
- */
+/** Plain JSON (strings, safe numbers, booleans, arrays, objects with fixed keys). Names and amounts in it are text. */
 export const json = <T>(): Field<T> => field('json')
 /** Places of a row in the lists it belongs to: list number · 2^32 + ordinal. */
 export const places = (): Field<readonly bigint[]> => field('places', { searched: true })

@@ -10,9 +10,7 @@ export const pledges = defineIndex({
     pledger: keyword(),
     beneficiary: keyword(),
     amount: sortedLong(),
-    /**
-     * Order of arrival over the whole chain. A pair that fell to zero and is pledged again gets a new number.
-     */
+    /** Order of arrival over the whole chain. A pair that fell to zero and is pledged again gets a new number. */
     seq: sortedInt(),
   },
 })

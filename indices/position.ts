@@ -1,10 +1,9 @@
 /**
- * Positions in the chain as ids. They are fixed-width decimals, so text order is chain order and an id
- * contains the position of its document. Identical twins get different ids, and writing a block twice writes
- * the same documents.
+ * Positions in the chain as ids. They are fixed-width decimals, so text order is chain order and an id contains the
+ * position of its document. Identical twins get different ids, and writing a block twice writes the same documents.
  *
- * Widths: 12 digits of height outlast the chain by 15,000 years at two blocks a second. A block holds at most
- * some hundred transactions today (gas limit 8,000,000), and a transaction at most a few hundred rows.
+ * Widths: 12 digits of height outlast the chain by 15,000 years at two blocks a second. A block holds at most some
+ * hundred transactions today (gas limit 8,000,000), and a transaction at most a few hundred rows.
  */
 const HEIGHT_DIGITS = 12
 const TX_DIGITS = 5
@@ -13,10 +12,7 @@ const HEIGHTS = 10 ** HEIGHT_DIGITS
 /** Maximum number of transactions in a block. */
 export const TX_PLACES = 10 ** TX_DIGITS
 
-/**
- * Suffixes of the first 1,000 positions, precomputed: most positions in a block or a transaction are among
- * them.
- */
+/** Suffixes of the first 1,000 positions, precomputed: most positions in a block or a transaction are among them. */
 const PARTS = Array.from({ length: 1_000 }, (_, value) => `-${String(value).padStart(TX_DIGITS, '0')}`)
 
 /**
@@ -65,9 +61,7 @@ const ROW_AT = TX_AT + TX_DIGITS + 1
 /** Length of the id of a block (1 part), a transaction (2) or a record (3), in characters. */
 export const idLength = (parts: number): number => HEIGHT_DIGITS + (parts - 1) * (1 + TX_DIGITS)
 
-/**
- * The height (0), transaction (1) or row (2) in an id of that length; NaN if the id has no such part there.
- */
+/** The height (0), transaction (1) or row (2) in an id of that length; NaN if the id has no such part there. */
 export const partOfId = (id: string, part: number): number => {
   if (part === 0) return numberAt(id, 0, HEIGHT_DIGITS)
   const at = part === 1 ? TX_AT : ROW_AT

@@ -31,12 +31,11 @@ const listed = {
 }
 
 /**
- * Rows of get-account-tx, get-contract-tx, get-token-tx, get-subaccount-list and get-contract-list. Id:
- * `recordId`.
+ * Rows of get-account-tx, get-contract-tx, get-token-tx, get-subaccount-list and get-contract-list. Id: `recordId`.
  *
- * When `overflow` is true, the texts of the row together exceed `OVERFLOW_BYTES`. `contract`, `action_name`,
- * `data` and `return` are then empty here and are read from the transaction: from receipt `receipt` if there
- * is one, otherwise from action `index`.
+ * When `overflow` is true, the texts of the row together exceed `OVERFLOW_BYTES`. `contract`, `action_name`, `data` and
+ * `return` are then empty here and are read from the transaction: from receipt `receipt` if there is one, otherwise
+ * from action `index`.
  */
 export const records = defineIndex({
   name: 'records',
@@ -46,15 +45,9 @@ export const records = defineIndex({
 })
 export type RecordDoc = DocOf<typeof records>
 
-/**
- * The same documents as pages of lists read them. A page does not need places, which are a tenth of the
- * bytes.
- */
+/** The same documents as pages of lists read them. A page does not need places, which are a tenth of the bytes. */
 export const listedRecords = { ...records, fields: listed }
 export type ListedRecord = DocOf<typeof listedRecords>
 
-/**
- * The texts of a row that exceed this size are kept in the transaction only (a failed action may carry 64
- * KB).
- */
+/** The texts of a row that exceed this size are kept in the transaction only (a failed action may carry 64 KB). */
 export const OVERFLOW_BYTES = 4096

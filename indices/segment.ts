@@ -9,9 +9,8 @@ import { json } from './fields.ts'
 export type Segment = readonly [amount: string, name: string, count: number, leaf?: number]
 
 /**
- * Member counts of the parts of a large group of a counted order, best first: a tree of two levels. Id:
- * `segmentsId`; leaf 0 is the root. A small group has no such documents. A group that has become small has
- * empty ones.
+ * Member counts of the parts of a large group of a counted order, best first: a tree of two levels. Id: `segmentsId`;
+ * leaf 0 is the root. A small group has no such documents. A group that has become small has empty ones.
  */
 export const segments = defineIndex({
   name: 'segments',
@@ -35,9 +34,7 @@ export type SegmentSizes = {
 }
 export const SEGMENT_SIZES: SegmentSizes = { group: 512, members: 128, leaf: 256 }
 
-/**
- * `group` is `''` for orders without groups. It is the last part, so ids stay distinct whatever it contains.
- */
+/** `group` is `''` for orders without groups. It is the last part, so ids stay distinct whatever it contains. */
 export const segmentsId = (index: string, leaf: number, group: string): string => `${index}/${leaf}/${group}`
 
 /**

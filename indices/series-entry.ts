@@ -27,8 +27,7 @@ export type Entry = {
   readonly change: bigint
   readonly times: number
   /**
-   * Further values, by the kind of series: the time until which an amount is frozen, the account whose votes
-   * they are.
+   * Further values, by the kind of series: the time until which an amount is frozen, the account whose votes they are.
    */
   readonly more: readonly string[]
 }

@@ -2,10 +2,9 @@ import { type DocOf, defineIndex } from './define.ts'
 import { digits, int, json, text } from './fields.ts'
 
 /**
- * The history of an amount: every change, in chain order, in parts of some 30 changes, so that its value at
- * any height can be computed. The id of the newest part is the key (`seriesOf`), so it is found without
- * knowing the number of parts. A full part never changes again (`fullPart`). Parts are numbered from 0,
- * changes from 1.
+ * The history of an amount: every change, in chain order, in parts of some 30 changes, so that its value at any height
+ * can be computed. The id of the newest part is the key (`seriesOf`), so it is found without knowing the number of
+ * parts. A full part never changes again (`fullPart`). Parts are numbered from 0, changes from 1.
  */
 export const series = defineIndex({
   name: 'series',
@@ -39,8 +38,7 @@ export const series = defineIndex({
 export type SeriesDoc = DocOf<typeof series>
 
 /**
- * Keys of the series, which are also the ids of their newest parts. Amounts are in the smallest unit, votes
- * in 10^-8.
+ * Keys of the series, which are also the ids of their newest parts. Amounts are in the smallest unit, votes in 10^-8.
  */
 export const seriesOf = {
   /**
@@ -91,8 +89,5 @@ export const seriesOf = {
 /** Id of a full part. The other ids begin with the name of a token, which contains neither `#` nor `@`. */
 export const fullPart = (key: string, part: number): string => `#${part}/${key}`
 
-/**
- * The name under which masks record that earnings from a producer before its contract wrote receipts are
- * unknown.
- */
+/** The name under which masks record that earnings from a producer before its contract wrote receipts are unknown. */
 export const doubtOf = (producer: string): string => `?${producer}`

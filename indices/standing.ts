@@ -2,15 +2,11 @@ import type { Index, Order } from './define.ts'
 import type { Segment } from './segment.ts'
 
 /**
- * Position of a member in a counted order: larger amounts first, then names by their bytes, as both stores
- * sort them.
+ * Position of a member in a counted order: larger amounts first, then names by their bytes, as both stores sort them.
  */
 export type Standing = { readonly amount: bigint; readonly name: string }
 
-/**
- * Sorts after every name. A segment that begins between two amounts has this name and is found by the amount
- * alone.
- */
+/** Sorts after every name. A segment that begins between two amounts has this name and is found by the amount alone. */
 export const LAST_NAME = '\u{10ffff}'
 
 /** Part of a group: after `after` (absent: from the top) up to `until`, inclusive (absent: to the end). */

@@ -17,10 +17,7 @@ export const statistics = defineIndex({
     producer_votes: long(),
     /** Sum of the votes that count for the producers' shares of the candidates' bonus, in 10^-8. */
     candidate_votes: long(),
-    /**
-     * Whether vote_producer.iost has written a receipt for a vote or an addition; once it has, it always
-     * does.
-     */
+    /** Whether vote_producer.iost has written a receipt for a vote or an addition; once it has, it always does. */
     votes_told: bool(),
     /** Documents of `wealth` with a total above zero: the rows of `richest`. */
     wealth_count: int(),
@@ -38,8 +35,7 @@ export const statistics = defineIndex({
     /** ram.iost's market: IEEE doubles as the chain computes them, in their shortest decimal form. */
     ram: json<{ readonly left: string; readonly used: string; readonly balance: string }>(),
     /**
-     * Versions of the contracts that the table of eras depends on, vote_producer.iost among them: [contract,
-     * version].
+     * Versions of the contracts that the table of eras depends on, vote_producer.iost among them: [contract, version].
      */
     versions: json<readonly (readonly [contract: string, version: string])[]>(),
     /**

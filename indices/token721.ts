@@ -48,9 +48,8 @@ export const items = defineIndex({
 export type ItemDoc = DocOf<typeof items>
 
 /**
- * Owners and the items that they have or had. Id: `memberId` of the owner and the id of the item. Each owner
- * has one more document, with `""` as its item (`countOfItems`), which counts the items; no order contains
- * it.
+ * Owners and the items that they have or had. Id: `memberId` of the owner and the id of the item. Each owner has one
+ * more document, with `""` as its item (`countOfItems`), which counts the items; no order contains it.
  */
 export const holdings = defineIndex({
   name: 'holdings',
@@ -70,9 +69,7 @@ export const holdings = defineIndex({
     owner: keyword(),
     /** Id of the item. */
     item: keyword(),
-    /**
-     * The height after that of the block in which the owner received the item; 0: the owner no longer has it.
-     */
+    /** The height after that of the block in which the owner received the item; 0: the owner no longer has it. */
     since: sortedInt(),
     /** Number of items of the owner. Only in the document with `""` as its item. */
     count: int(),
@@ -111,8 +108,7 @@ export const itemId = (symbol: string, number: string): string => `${symbol}/${n
 export const countOfItems = (owner: string): string => memberId(owner, '')
 
 /**
- * The contract stores the issuer of a collection under this name among the owners of its items. It does not
- * check that the id of an item is a number, so an issuer can transfer the right to issue (go-iost,
- * vm/native/token721.go).
+ * The contract stores the issuer of a collection under this name among the owners of its items. It does not check that
+ * the id of an item is a number, so an issuer can transfer the right to issue (go-iost, vm/native/token721.go).
  */
 export const ISSUER_FIELD = 'T721issuer'

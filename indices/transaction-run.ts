@@ -2,8 +2,7 @@ import { type DocOf, defineIndex } from './define.ts'
 import { json } from './fields.ts'
 
 /**
- * Transactions per run. Pages touch few runs, and each new block rewrites the last run, which must therefore
- * be small.
+ * Transactions per run. Pages touch few runs, and each new block rewrites the last run, which must therefore be small.
  */
 export const RUN_LENGTH = 256
 

@@ -8,8 +8,7 @@ import {
 } from '#store/elastic/schema/mappings.ts'
 
 /**
- * Folder with the settings and mapping of every index, so that changes are seen in review. It contains
- * nothing else.
+ * Folder with the settings and mapping of every index, so that changes are seen in review. It contains nothing else.
  */
 export const FOLDER = 'indices/mappings'
 

@@ -44,10 +44,7 @@ export const tables: readonly Table[] = [
 const textOf = ([heading = [], ...rows]: readonly (readonly string[])[]): string =>
   [heading, heading.map(() => '---'), ...rows].map(row => `| ${row.join(' | ')} |`).join('\n')
 
-/**
- * The text of a document with its table generated again. Throws when the comments around the table are
- * missing.
- */
+/** The text of a document with its table generated again. Throws when the comments around the table are missing. */
 export const withTable = ({ document, name, rows }: Table, text: string): string => {
   const [begin, end] = [`<!-- ${name}: made by scripts/generate.ts -->\n`, `<!-- /${name} -->`]
   const [from, to] = [text.indexOf(begin), text.indexOf(end)]

@@ -27,9 +27,7 @@ export type ChainNode = {
 /** Whether a run only tests that everything can be measured: the figures of fewer blocks are meaningless. */
 export const isTrial = (blocks: number): boolean => blocks < 1_000
 
-/**
- * Size of a generated world, and the number of blocks loaded after its creation and before the measured ones.
- */
+/** Size of a generated world, and the number of blocks loaded after its creation and before the measured ones. */
 const worldOf = (name: 'sparse' | 'busy', blocks: number) => {
   if (isTrial(blocks)) return { warm: 20, holders: 200, voters: 100 }
   const holders = name === 'sparse' ? 2_000 : Math.min(50_000, Math.max(2_000, blocks * 2))
@@ -56,8 +54,7 @@ export const generated = (name: 'sparse' | 'busy', blocks: number): Chain => ({
         join(ROOT, 'scripts/generate-chain'),
         ...['--profile', name, ...size, '--blocks', `${last}`],
       ])
-    // Creating the world takes the same number of blocks for any length of the chain, and the node prints
-    // that number.
+    // Creating the world takes the same number of blocks for any length of the chain, and the node prints that number.
     const first = await start(1)
     const warm = Number(/first cycle: (\d+)/.exec(first.said)?.[1] ?? 0) + more
     await first.stop()

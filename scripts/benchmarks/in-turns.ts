@@ -5,9 +5,7 @@ import { cpuOf } from './processes.ts'
 /** Requests of the client, and the process whose CPU is measured; absent: only Elasticsearch is. */
 export type Asked = { readonly name: string; readonly target: Target; readonly pid?: number }
 
-/**
- * Figures of one target under one load; CPU in milliseconds per request, user and system; undefined: unknown.
- */
+/** Figures of one target under one load; CPU in milliseconds per request, user and system; undefined: unknown. */
 export type Figures = Load & {
   readonly name: string
   readonly serviceCpu: number | undefined

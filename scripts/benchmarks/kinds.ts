@@ -23,8 +23,7 @@ type Paged = { readonly data: { readonly total: number } }
 type Transactions = { readonly data: { readonly transactions: readonly { readonly tx_hash: string }[] } }
 
 /**
- * Pages of long lists and of a ranking, and transactions by hash. A quick run reads only random pages, and
- * fewer lists.
+ * Pages of long lists and of a ranking, and transactions by hash. A quick run reads only random pages, and fewer lists.
  */
 export const kindsFor = async (
   side: Side,

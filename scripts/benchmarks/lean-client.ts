@@ -34,9 +34,7 @@ export type LoadOptions = {
   readonly most?: number | undefined
 }
 
-/**
- * wrk as the client: it takes some 10 µs of CPU per request, so that the figures are those of the service.
- */
+/** wrk as the client: it takes some 10 µs of CPU per request, so that the figures are those of the service. */
 export const leanClient = async (folder: string): Promise<Client> => {
   const wrk = (await outputOf(folder, [join(ROOT, 'scripts/system-program'), 'wrk', 'wrk'])).trim()
   let runs = 0

@@ -7,9 +7,7 @@ import { rawElastic, rawSqlite } from './raw-bulk.ts'
 /** The cost of loading the measured blocks of a chain. */
 export type Load = Cost & { readonly nodeCpu: number; readonly elasticCpu: number | undefined }
 
-/**
- * Loads a chain from a node in a process of its own; the measurement begins after the node's `warm` blocks.
- */
+/** Loads a chain from a node in a process of its own; the measurement begins after the node's `warm` blocks. */
 export const loadChain = async (
   bench: Bench,
   { place, node, binary }: { readonly place: Place; readonly node: ChainNode; readonly binary: string },

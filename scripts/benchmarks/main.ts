@@ -19,9 +19,8 @@ import { type Build, buildOf, forget, type Side, startSides, THIS } from './side
 import { type Verdict, verdictTable } from './verdicts.ts'
 
 /**
- * The report of `scripts/bench`, Markdown on stdout: `main.ts --work FOLDER …`, with ELASTICSEARCH_URL.
- * Absolute figures depend on this machine. The ratios do not: both sides of each are measured in turns in
- * this run.
+ * The report of `scripts/bench`, Markdown on stdout: `main.ts --work FOLDER …`, with ELASTICSEARCH_URL. Absolute
+ * figures depend on this machine. The ratios do not: both sides of each are measured in turns in this run.
  */
 
 const BLOCKS = 20_000

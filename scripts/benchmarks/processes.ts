@@ -85,10 +85,7 @@ export const serving = async (folder: string, command: readonly string[]): Promi
   }
 }
 
-/**
- * Starts a command that prints a line when it is ready, and then answers each line of its stdin with one
- * line.
- */
+/** Starts a command that prints a line when it is ready, and then answers each line of its stdin with one line. */
 export const talking = async (command: readonly string[]) => {
   const child = Bun.spawn([...command], { stdin: 'pipe', stdout: 'pipe', stderr: 'inherit' })
   started.add(child)

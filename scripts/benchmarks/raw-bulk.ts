@@ -37,8 +37,7 @@ export const rawSqlite = async (loaded: string, copy: string, height: number): P
     seconds += (performance.now() - start) / 1_000
   }
   /**
-   * Copies a table in pieces, each in one transaction as a loader's batches, so that a file of any size can
-   * be copied.
+   * Copies a table in pieces, each in one transaction as a loader's batches, so that a file of any size can be copied.
    */
   const copyRows = (name: string, column: string, after: bigint): number => {
     const columns = columnsOf(from, name)

@@ -67,9 +67,7 @@ export type Prices = {
     | undefined
 }
 
-/**
- * Prices of IOST by UTC day from the operator's file; undefined: there is no file. Prices are never invented.
- */
+/** Prices of IOST by UTC day from the operator's file; undefined: there is no file. Prices are never invented. */
 export type PriceHistory = {
   get(): { readonly currency: string; readonly byDay: ReadonlyMap<string, string> } | undefined
 }
@@ -112,16 +110,10 @@ export type ListSource<P = Readonly<Record<string, unknown>>, D = unknown> = {
 export type Action<P extends TObject = TObject, R extends TSchema = TSchema> = {
   readonly module: string
   readonly action: string
-  /**
-   * Unique name over all modules, if another module has an action of the same name (`nameOf`); absent:
-   * `action`.
-   */
+  /** Unique name over all modules, if another module has an action of the same name (`nameOf`); absent: `action`. */
   readonly name?: string
   readonly title: Text
-  /**
-   * The contract with callers: order, paging, units, the meaning of absent fields. Published in the
-   * reference.
-   */
+  /** The contract with callers: order, paging, units, the meaning of absent fields. Published in the reference. */
   readonly summary: Text
   /**
    * Parameters after parsing. Every property is made by `word` (`request/parameter-types.ts`), which includes
@@ -138,10 +130,7 @@ export type Action<P extends TObject = TObject, R extends TSchema = TSchema> = {
   readonly list?: string
   /** How the list is read if it has pages. Absent while `list` is set: the answer has all rows. */
   readonly source?: ListSource
-  /**
-   * The value of `data`, with `Exact` where digits must be kept. Throws Failure ('not_found', 'bad_request'
-   * …).
-   */
+  /** The value of `data`, with `Exact` where digits must be kept. Throws Failure ('not_found', 'bad_request' …). */
   readonly run: (context: Context, params: Static<P>) => Promise<unknown>
   /**
    * Answers depend only on the parameters, the content of the store, and whether the load is far behind: not

@@ -30,9 +30,8 @@ export type Export = {
   /** Names of the fields of a row, in order; undefined: rows are single values. */
   readonly columns: readonly string[] | undefined
   /**
-   * The rows in order, in chunks that fit in memory. Awaits `begin` before each thousand but the first.
-   * Throws Failure when the rows cannot all be read at the height; the rows so far are then not a complete
-   * list.
+   * The rows in order, in chunks that fit in memory. Awaits `begin` before each thousand but the first. Throws Failure
+   * when the rows cannot all be read at the height; the rows so far are then not a complete list.
    */
   rows(begin: () => Promise<void>): AsyncGenerator<Rows, void, void>
   /** Releases the resources held in the store. */

@@ -9,10 +9,7 @@ import { ramPricesOf } from './shape/ram-market.ts'
 import { count, described, exact, shape, sourced, sourcedCount, text } from './shape/results.ts'
 import { doubleOf, iostOf } from './shape/values.ts'
 
-/**
- * Owners whose IOST does not circulate: the reward pools of the chain, and an address that no one can spend
- * from.
- */
+/** Owners whose IOST does not circulate: the reward pools of the chain, and an address that no one can spend from. */
 export const NOT_CIRCULATING: readonly string[] = [
   'bonus.iost',
   'issue.iost',

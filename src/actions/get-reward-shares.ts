@@ -103,9 +103,7 @@ const rowOf = ({ voter, first, last, weight }: Share, all: bigint, length: bigin
   share: new Exact(fromUnits(all === 0n ? 0n : (weight * 10n ** BigInt(CUT)) / all, CUT)),
 })
 
-/**
- * The two blocks of a period. Throws like `momentOf`, and 'bad_request' if the first is not before the last.
- */
+/** The two blocks of a period. Throws like `momentOf`, and 'bad_request' if the first is not before the last. */
 const periodOf = async (context: Context, asked: Period): Promise<readonly [Moment, Moment]> => {
   const { start_block, start_time, end_block, end_time } = asked
   const [start, last] = await Promise.all([

@@ -26,10 +26,7 @@ export type Lookup<A> = {
   ): Promise<A | undefined>
   /** Stores and shares the answer of the completed read. */
   put(answer: A): void
-  /**
-   * Must be called when the call is over. If it has no answer, calls that waited for it read the store
-   * themselves.
-   */
+  /** Must be called when the call is over. If it has no answer, calls that waited for it read the store themselves. */
   end(): void
 }
 

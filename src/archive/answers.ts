@@ -12,8 +12,7 @@ export type ArchiveAnswer = { readonly status: 200 | 400; readonly body: Uint8Ar
 const found = (text: string): ArchiveAnswer => ({ status: 200, body: new Uint8Array(Buffer.from(text)) })
 
 /**
- * An error response in a node's form, with go-iost's codes: 2 for an object that was not found, 12 for an
- * unknown call.
+ * An error response in a node's form, with go-iost's codes: 2 for an object that was not found, 12 for an unknown call.
  */
 const refused = (code: 2 | 12, message: string): ArchiveAnswer => ({
   status: 400,
@@ -23,10 +22,9 @@ const refused = (code: 2 | 12, message: string): ArchiveAnswer => ({
 const NOT_FOUND = refused(2, 'block not found')
 
 /**
- * Answers those calls of a node's RPC that concern irreversible blocks, in the form of a node. Blocks of an
- * archive therefore pass the same proofs and fail the same checks as blocks of a node. Calls about state are
- * refused as unknown. Throws Failure 'damaged' with the name of the file that has changed since it was
- * written.
+ * Answers those calls of a node's RPC that concern irreversible blocks, in the form of a node. Blocks of an archive
+ * therefore pass the same proofs and fail the same checks as blocks of a node. Calls about state are refused as
+ * unknown. Throws Failure 'damaged' with the name of the file that has changed since it was written.
  */
 export const archiveAnswers =
   (archive: Archive) =>

@@ -4,12 +4,11 @@ import { headHash, infoForms, origInfoOf, type RawHead } from '#chain/head.ts'
 import { Failure } from '#failure/failure.ts'
 
 /**
- * A block in an archive: lines of text in a fixed order and form, so that the same block always makes the
- * same bytes. The first line is the header as getBlockHeaderByRange returns it, the second the transactions
- * as getBlockTxsByContract returns them. Optional lines follow, each with a one-letter prefix. `r` is the
- * response of getRawBlockByNumber in base64, since it may not be valid UTF-8. `c` is a response of
- * getContract. `i` and `o` are the `info` and `orig_info` of getBlockByNumber when they do not follow from
- * the header.
+ * A block in an archive: lines of text in a fixed order and form, so that the same block always makes the same bytes.
+ * The first line is the header as getBlockHeaderByRange returns it, the second the transactions as
+ * getBlockTxsByContract returns them. Optional lines follow, each with a one-letter prefix. `r` is the response of
+ * getRawBlockByNumber in base64, since it may not be valid UTF-8. `c` is a response of getContract. `i` and `o` are the
+ * `info` and `orig_info` of getBlockByNumber when they do not follow from the header.
  */
 export type BlockLines = {
   readonly height: number
@@ -85,10 +84,7 @@ const infoOf = (block: Block): string => {
 export const textOf = (blocks: readonly BlockLines[]): string =>
   blocks.map(({ head, transactions, more }) => `${[head, transactions, ...more].join('\n')}\n`).join('')
 
-/**
- * The blocks in the text of a chunk whose first block is at height `from`; undefined when the text is
- * malformed.
- */
+/** The blocks in the text of a chunk whose first block is at height `from`; undefined when the text is malformed. */
 export const readLines = (text: string, from: number): readonly BlockLines[] | undefined => {
   const lines = text.split('\n')
   if (lines.pop() !== '') return undefined

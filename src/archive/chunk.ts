@@ -30,8 +30,7 @@ export type Chunk = {
 export const CHUNK_BLOCKS = 100
 
 /**
- * A chunk with this number of characters takes no more blocks: an answer made from it stays well below the
- * size limit.
+ * A chunk with this number of characters takes no more blocks: an answer made from it stays well below the size limit.
  */
 export const CHUNK_CHARACTERS = 4 * 1024 * 1024
 

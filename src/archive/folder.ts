@@ -8,10 +8,7 @@ import { damagedFile } from './chunk.ts'
 export type Folder = {
   /** A path, or a URL without user and password, for messages. */
   readonly name: string
-  /**
-   * The text of a whole file. Throws Failure 'usage' when it does not exist, 'unavailable' when it is out of
-   * reach.
-   */
+  /** The text of a whole file. Throws Failure 'usage' when it does not exist, 'unavailable' when it is out of reach. */
   text(file: string): Promise<string>
   /**
    * Bytes `from` … `to` − 1 of a file. Throws Failure 'damaged' when the file is shorter or does not exist,
@@ -145,8 +142,7 @@ const remoteFolder = (location: string): Folder => {
 }
 
 /**
- * The body of a response; undefined when it has more than `most` bytes, and the rest is not read. Throws
- * 'unavailable'.
+ * The body of a response; undefined when it has more than `most` bytes, and the rest is not read. Throws 'unavailable'.
  */
 const bodyOf = async (response: Response, most: number, where: string): Promise<Buffer | undefined> => {
   const parts: Uint8Array[] = []

@@ -4,14 +4,9 @@ import { type Chunk, chunksIn, chunkText, damagedFile, LENGTH_DIGITS } from './c
 import { type Folder, folderAt } from './folder.ts'
 import { type ArchiveFile, MANIFEST, type Manifest, readManifest, sha256 } from './manifest.ts'
 
-/**
- * Number of chunks cached as text: answers for ranges read each chunk twice, and several ranges are read at a
- * time.
- */
+/** Number of chunks cached as text: answers for ranges read each chunk twice, and several ranges are read at a time. */
 const KEPT_CHUNKS = 12
-/**
- * Number of tables cached: blocks are read in order, so only the current file and the next one are needed.
- */
+/** Number of tables cached: blocks are read in order, so only the current file and the next one are needed. */
 const KEPT_TABLES = 4
 
 export type Archive = {

@@ -27,11 +27,10 @@ export type Writing = {
 }
 
 /**
- * Appends blocks to an archive. A file gets its name, and the manifest its entry, only when the whole file is
- * on the disk, so the process may be killed at any time. Two writers of the same blocks write the same
- * content. Throws Failure 'conflict' when the archive is of another chain or divided in another way,
- * 'damaged' when its manifest is, 'usage' when the folder cannot be made. Resolves with the manifest, or
- * undefined when no file is complete.
+ * Appends blocks to an archive. A file gets its name, and the manifest its entry, only when the whole file is on the
+ * disk, so the process may be killed at any time. Two writers of the same blocks write the same content. Throws Failure
+ * 'conflict' when the archive is of another chain or divided in another way, 'damaged' when its manifest is, 'usage'
+ * when the folder cannot be made. Resolves with the manifest, or undefined when no file is complete.
  */
 export const writeArchive = async (
   folder: string,
@@ -54,8 +53,7 @@ export const writeArchive = async (
       file = undefined
       const { height, hash } = last
       const files = [...(manifest?.files ?? []), written]
-      // The first name is kept: a writer of stored blocks without a node does not know the name of the
-      // network.
+      // The first name is kept: a writer of stored blocks without a node does not know the name of the network.
       const net_name = manifest?.net_name || of.net_name
       manifest = { ...of, net_name, format: FORMAT, height, hash, time: String(last.time), files }
       await replace(join(folder, MANIFEST), manifestText(manifest))
@@ -79,8 +77,7 @@ const makeFolder = async (folder: string): Promise<void> => {
 }
 
 /**
- * Number of blocks in a complete file of the archive in a folder; undefined when it has none. Throws as
- * `readManifest`.
+ * Number of blocks in a complete file of the archive in a folder; undefined when it has none. Throws as `readManifest`.
  */
 export const blocksPerFileIn = async (folder: string): Promise<number | undefined> =>
   (await manifestIn(folder))?.blocks_per_file
@@ -115,9 +112,8 @@ type ChunkOfBlocks = {
 }
 
 /**
- * Splits blocks into runs that are compressed together. The end of a run depends only on its blocks, so that
- * the same blocks make the same files. The last block of a run keeps its signature, which proves all blocks
- * before it.
+ * Splits blocks into runs that are compressed together. The end of a run depends only on its blocks, so that the same
+ * blocks make the same files. The last block of a run keeps its signature, which proves all blocks before it.
  */
 const chunksOf = async function* (
   blocks: AsyncIterable<ArchivedBlock>,
@@ -158,10 +154,7 @@ const withNeededSignatures = (
   })
 }
 
-/**
- * Throws Failure 'bad_block' unless the block has a valid signature: an archive without it could not be
- * loaded.
- */
+/** Throws Failure 'bad_block' unless the block has a valid signature: an archive without it could not be loaded. */
 const requireSigned = ({ block: { height, hash, witness }, sign = NO_SIGN }: ArchivedBlock): void => {
   const fault = height === 0 ? undefined : signatureFault(decodeBase58(hash), { witness, sign })
   if (fault === undefined) return

@@ -21,9 +21,8 @@ type Parts = {
 /** The end of a store after it was aligned with its node. */
 export type Aligned = {
   /**
-   * `right`: nothing was wrong. `settled`: only the record of the end was wrong. `back`: batches were undone.
-   * `closed`: the state must be derived again up to the end, after which the store must be settled; until
-   * then it cannot be read.
+   * `right`: nothing was wrong. `settled`: only the record of the end was wrong. `back`: batches were undone. `closed`:
+   * the state must be derived again up to the end, after which the store must be settled; until then it cannot be read.
    */
   readonly way: 'right' | 'settled' | 'back' | 'closed'
   readonly end: Published

@@ -56,9 +56,7 @@ export type Audited = {
   readonly at: Published
   /** Parts that could not be checked, with the reasons. */
   readonly notes: readonly string[]
-  /**
-   * False: the state could not be derived from the stored blocks; only blocks and transactions were checked.
-   */
+  /** False: the state could not be derived from the stored blocks; only blocks and transactions were checked. */
   readonly complete: boolean
 }
 

@@ -19,9 +19,8 @@ export type Sides = {
 }
 
 /**
- * Compares every document of an index, byte for byte. Stored documents are read by pages and compared with
- * the expected ones of the same ids. If fewer were met than expected, the expected documents are then
- * compared with the stored ones.
+ * Compares every document of an index, byte for byte. Stored documents are read by pages and compared with the expected
+ * ones of the same ids. If fewer were met than expected, the expected documents are then compared with the stored ones.
  */
 export const compareIndex = async (sides: Sides, index: AnyIndex): Promise<void> => {
   let met = 0

@@ -26,10 +26,7 @@ const block = (height: number): BlockDoc => ({
   base: '{}',
 })
 
-/**
- * A store with blocks 0 … 450, each with a base transaction and another one; some documents are changed or
- * removed.
- */
+/** A store with blocks 0 … 450, each with a base transaction and another one; some documents are changed or removed. */
 const storeWith = (changes: ReadonlyMap<string, object | undefined>): Pick<Store, 'read'> => {
   const docs = new Map<string, object>()
   for (let height = 0; height <= LAST; height++) {

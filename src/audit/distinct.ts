@@ -7,8 +7,7 @@ export type Distinct = {
 const BEGIN = 1 << 10
 
 /**
- * Stores 64 bits of each text's hash: among ten million, the chance of a collision is below one in a hundred
- * thousand.
+ * Stores 64 bits of each text's hash: among ten million, the chance of a collision is below one in a hundred thousand.
  */
 export const distinct = (): Distinct => {
   let slots = new BigUint64Array(BEGIN)

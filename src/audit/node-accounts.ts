@@ -23,9 +23,7 @@ type Account = {
   readonly groups: Readonly<Record<string, Holder>>
 }
 
-/**
- * Checks that every account of auth.iost is stored with its permissions and groups, and that no others are.
- */
+/** Checks that every account of auth.iost is stored with its permissions and groups, and that no others are. */
 export const compareAccounts = async (sides: NodeSides): Promise<void> => {
   let there = 0
   for await (const page of storageRows(sides, AUTH, 'auth-')) {

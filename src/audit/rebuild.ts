@@ -8,10 +8,7 @@ import type { TransactionDoc } from '#indices/transaction.ts'
 
 export type Rebuilt = {
   readonly block: Block
-  /**
-   * False: all is proved except the receipts, some of which lost bytes that cannot be recovered from stored
-   * data.
-   */
+  /** False: all is proved except the receipts, some of which lost bytes that cannot be recovered from stored data. */
   readonly proved: boolean
 }
 
@@ -53,9 +50,7 @@ export const rebuildBlock = (
   }
 }
 
-/**
- * Whether the receipts are proved too. Throws Failure 'bad_block' for faults that lost bytes do not explain.
- */
+/** Whether the receipts are proved too. Throws Failure 'bad_block' for faults that lost bytes do not explain. */
 const isProved = (block: Block, { height, parentHash }: Expected): boolean => {
   const lossy = lossyReceipts(block)
   const restored = lossy.flatMap(index => {

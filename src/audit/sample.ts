@@ -1,7 +1,4 @@
-/**
- * Whether a height is one of `count` spread evenly over 0 … `last`. The last height always is, unless `count`
- * is 0.
- */
+/** Whether a height is one of `count` spread evenly over 0 … `last`. The last height always is, unless `count` is 0. */
 export const spread =
   (last: number, count: number): ((height: number) => boolean) =>
   height => {

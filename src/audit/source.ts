@@ -28,9 +28,7 @@ export type Source = {
   readonly levelAt?: (height: number) => ProofLevel
   readonly sampled: (height: number) => boolean
   readonly signal: AbortSignal
-  /**
-   * Called for a block whose receipts cannot be proved: they lost bytes, and there is no node to supply them.
-   */
+  /** Called for a block whose receipts cannot be proved: they lost bytes, and there is no node to supply them. */
   readonly onUnproved?: (height: number) => void
 }
 
@@ -57,9 +55,7 @@ export const storedBlocks = async function* (
   }
 }
 
-/**
- * Every wrong stored block up to `to`, with the reason. Each is checked against the stored block before it.
- */
+/** Every wrong stored block up to `to`, with the reason. Each is checked against the stored block before it. */
 export const damagedBlocks = async function* (
   source: Source,
   to: number,
@@ -88,8 +84,7 @@ const reasonOf = (rebuild: () => Rebuilt): string | undefined => {
 }
 
 /**
- * The next block: its height, the expected parent hash (undefined: any), and whether it is the last one of
- * the range.
+ * The next block: its height, the expected parent hash (undefined: any), and whether it is the last one of the range.
  */
 type Next = { readonly height: number; readonly parent: string | undefined; readonly isLast: boolean }
 
@@ -185,9 +180,7 @@ const codeOf = async (source: Source, block: Block): Promise<readonly ContractCo
   return code
 }
 
-/**
- * Reads the contract without the checks of a serving reader, which would wait for data of another version.
- */
+/** Reads the contract without the checks of a serving reader, which would wait for data of another version. */
 const storedContract = async ({ store, signal }: Source, id: string) => {
   if (store.audit === undefined)
     return await store.read(view => view.get(contracts, id), { signal, damaged: true }).catch(unreadable)

@@ -11,11 +11,10 @@ export const isBase = (block: Block, position: number): boolean =>
   block.height > 0 && position === 0 && block.transactions[0]?.publisher === 'base.iost'
 
 /**
- * Base transactions (publisher `base.iost`, the first of every block but genesis) follow one template (chain
- * rule: 4,851 of 4,851 recorded ones). Only the differences are stored, 172,800 times a day, so the keys are
- * short: `c` chain id, `w` key of the parent's witness, `g` the parent's gas × 100, `f` third element of
- * `parent` when true, `t` receiver and `a` amount of the contribute, `x` receipts before it. Hash and time
- * come from the block.
+ * Base transactions (publisher `base.iost`, the first of every block but genesis) follow one template (chain rule:
+ * 4,851 of 4,851 recorded ones). Only the differences are stored, 172,800 times a day, so the keys are short: `c` chain
+ * id, `w` key of the parent's witness, `g` the parent's gas × 100, `f` third element of `parent` when true, `t`
+ * receiver and `a` amount of the contribute, `x` receipts before it. Hash and time come from the block.
  */
 export type Difference = {
   readonly c: number
@@ -112,9 +111,7 @@ class Templated implements Transaction {
   }
 }
 
-/**
- * The node's object of a block's base transaction, compact, otherwise unchanged; undefined: there is none.
- */
+/** The node's object of a block's base transaction, compact, otherwise unchanged; undefined: there is none. */
 export const toBaseTransaction = ({ base, tx_hashes, time }: BaseBlock): string | undefined => {
   if (base === undefined) return undefined
   const body = memberSpans(base).get('body')

@@ -31,10 +31,7 @@ const WEIGHTS = Float64Array.from({ length: LIMBS * GROUPS }, (_, at) => {
   return Number((one / BigInt(GROUP) ** BigInt(GROUPS - 1 - group)) % BigInt(GROUP))
 })
 
-/**
- * The same for reading: contribution of one unit in a group to each limb. A sum stays below 9 · 58^5 · 2^16 <
- * 2^50.
- */
+/** The same for reading: contribution of one unit in a group to each limb. A sum stays below 9 · 58^5 · 2^16 < 2^50. */
 const LIMB = 2 ** 16
 const READ_WEIGHTS = Float64Array.from({ length: GROUPS * LIMBS }, (_, at) => {
   const group = Math.floor(at / LIMBS)
@@ -97,9 +94,8 @@ const writeGroup = (at: number, value: number): void => {
 }
 
 /**
- * Decodes a text of 43 or 44 letters, the usual lengths of 32 bytes, in half the time of the general case.
- * undefined: another length, a letter outside the alphabet, a leading zero, or a number that does not have
- * exactly 32 bytes.
+ * Decodes a text of 43 or 44 letters, the usual lengths of 32 bytes, in half the time of the general case. undefined:
+ * another length, a letter outside the alphabet, a leading zero, or a number that does not have exactly 32 bytes.
  */
 export const bytesOf32 = (letters: string): Uint8Array | undefined => {
   const missing = text.length - letters.length

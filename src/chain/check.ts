@@ -195,10 +195,9 @@ export const checkBaseTransaction = (block: Block, parent: Block): void => {
 }
 
 /**
- * Checks a block for which one node's JSON is the only source: its head has its hash, and the roots in it are
- * those of its transactions and receipts. The message of one receipt may have been cut inside a character if
- * the root identifies the missing bytes; other lost bytes are errors. `height` is the requested one. Throws
- * Failure 'bad_block'.
+ * Checks a block for which one node's JSON is the only source: its head has its hash, and the roots in it are those of
+ * its transactions and receipts. The message of one receipt may have been cut inside a character if the root identifies
+ * the missing bytes; other lost bytes are errors. `height` is the requested one. Throws Failure 'bad_block'.
  */
 export const checkAlone = (block: Block, height = block.height): void => {
   try {

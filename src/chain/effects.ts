@@ -76,10 +76,9 @@ const isSetCode = ({ contract, actionName }: Action): boolean =>
   contract === 'system.iost' && actionName === 'setCode'
 
 /**
- * Ids of the contracts that a block adds or changes and whose ABI is not in the chain, in order, each once; a
- * node must be asked for the ABI. They are the contracts of the chain itself (genesis `initSetCode`,
- * successful `updateNativeCode`) and those that contracts deployed. Other contracts of users have their ABI
- * in the chain.
+ * Ids of the contracts that a block adds or changes and whose ABI is not in the chain, in order, each once; a node must
+ * be asked for the ABI. They are the contracts of the chain itself (genesis `initSetCode`, successful
+ * `updateNativeCode`) and those that contracts deployed. Other contracts of users have their ABI in the chain.
  */
 export const contractsToAskIn = ({ height, transactions }: Block): readonly string[] => {
   const ids: string[] = []

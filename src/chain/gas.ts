@@ -1,7 +1,6 @@
 /**
- * Gas of an account at a given time, computed like the node (go-iost `vm/database/gas_handler.go` PGasAtTime
- * and `common/decimal.go`): fixed-point int64 numbers with a varying scale, one multiplication by a double of
- * seconds.
+ * Gas of an account at a given time, computed like the node (go-iost `vm/database/gas_handler.go` PGasAtTime and
+ * `common/decimal.go`): fixed-point int64 numbers with a varying scale, one multiplication by a double of seconds.
  */
 
 /** The gas of an account or contract; a resource document has these fields. */

@@ -1,6 +1,4 @@
-/**
- * Minimum number of letters in a prefix: a shorter one matches too many hashes to look them up one by one.
- */
+/** Minimum number of letters in a prefix: a shorter one matches too many hashes to look them up one by one. */
 const LEAST = 10
 const BEGINNING = /^[1-9A-HJ-NP-Za-km-z]+$/
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'

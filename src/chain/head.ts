@@ -164,9 +164,8 @@ const keyOf = (witness: string, bytes: Uint8Array): KeyObject => {
 }
 
 /**
- * The reason why the signature of a block's head is invalid; undefined: it is valid. `hash` is the block's
- * hash, `witness` the key (base58) in its head. Throws Failure 'bad_block' if `sign` does not have the form
- * of a signature.
+ * The reason why the signature of a block's head is invalid; undefined: it is valid. `hash` is the block's hash,
+ * `witness` the key (base58) in its head. Throws Failure 'bad_block' if `sign` does not have the form of a signature.
  */
 export const signatureFault = (
   hash: Uint8Array,

@@ -71,9 +71,7 @@ const afterValue = (text: string, from: number): number => {
   return text.length
 }
 
-/**
- * Positions of the members of the object at `from`, as written; of a repeated key the last, like JSON.parse.
- */
+/** Positions of the members of the object at `from`, as written; of a repeated key the last, like JSON.parse. */
 export const memberSpans = (text: string, from = 0): ReadonlyMap<string, Span> => {
   const members = new Map<string, Span>()
   let at = afterSpace(text, afterSpace(text, from) + 1)

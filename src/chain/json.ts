@@ -35,9 +35,7 @@ export type ExactJson =
 /** Deeper texts are parsed without recursion: the engine's reviver overflows at some thousand levels. */
 const RECURSIVE_DEPTH = 200
 
-/**
- * Only long runs of digits, exponents, fractions and −0 can lose digits; few texts have any outside strings.
- */
+/** Only long runs of digits, exponents, fractions and −0 can lose digits; few texts have any outside strings. */
 const LOSSY = /\d{16}|[\d.][eE]|\.\d|-0/
 const TEXTS = /"(?:[^"\\]|\\.)*"/gs
 
@@ -168,9 +166,8 @@ const literalEnd = (text: string, from: number): number => {
 }
 
 /**
- * Parses JSON of any depth without recursion: a signer may nest 30,000 brackets in an action's data, and the
- * chain accepts them. `literal` converts numbers, `true`, `false` and `null` from their text. Expects valid
- * JSON.
+ * Parses JSON of any depth without recursion: a signer may nest 30,000 brackets in an action's data, and the chain
+ * accepts them. `literal` converts numbers, `true`, `false` and `null` from their text. Expects valid JSON.
  */
 export const parseDeep = (text: string, literal: (written: string) => unknown): unknown => {
   const value = nestedValue()

@@ -88,9 +88,8 @@ export const isShownOf = (shown: TxReceipt, whole: TxReceipt): boolean => {
 }
 
 /**
- * For texts of the chain that are not UTF-8. A node's JSON has U+FFFD in place of each invalid byte, so the
- * hash cannot be recomputed. Here such a byte is kept as a lone surrogate U+DC80 … U+DCFF (PEP 383), which
- * JSON.parse preserves.
+ * For texts of the chain that are not UTF-8. A node's JSON has U+FFFD in place of each invalid byte, so the hash cannot
+ * be recomputed. Here such a byte is kept as a lone surrogate U+DC80 … U+DCFF (PEP 383), which JSON.parse preserves.
  */
 const REPLACEMENT = '\ufffd'
 const BYTES = 0xdc00
@@ -183,9 +182,8 @@ const sequences = function* ([first, ...rest]: readonly (readonly number[])[]): 
 const beginnings = (bytes: number): Iterable<readonly number[]> => sequences(BEGINNINGS[bytes - 1] ?? [[]])
 
 /**
- * Restores the bytes that were cut off the message within its last character, the only way in which nodes of
- * the chain lose bytes. `fits` tests a leaf of the receipt tree. undefined: no bytes fit, or the search would
- * take too long.
+ * Restores the bytes that were cut off the message within its last character, the only way in which nodes of the chain
+ * lose bytes. `fits` tests a leaf of the receipt tree. undefined: no bytes fit, or the search would take too long.
  */
 export const uncut = (
   txHash: Uint8Array,

@@ -16,9 +16,8 @@ const MS_PER_DAY = 86_400_000
 const LAST_MS = 8_640_000_000_000_000n
 
 /**
- * Nanoseconds since 1970 as ISO-8601 UTC with milliseconds, truncated, not rounded:
- * `2026-11-21T08:25:32.500Z`. Every int64 of nanoseconds has a date; outside the range of `Date` it throws
- * Failure 'defect'.
+ * Nanoseconds since 1970 as ISO-8601 UTC with milliseconds, truncated, not rounded: `2026-11-21T08:25:32.500Z`. Every
+ * int64 of nanoseconds has a date; outside the range of `Date` it throws Failure 'defect'.
  */
 export const toIso = (ns: bigint): string => {
   const cut = ns / NS_PER_MS
@@ -68,9 +67,8 @@ const CLOCKS_DIFFER = 1_000
 export type KnownBlock = { readonly height: number; readonly time: bigint }
 
 /**
- * The greatest height that the chain can have at `now`, milliseconds since 1970, by the time that has passed
- * since a known block. Infinity if the clock is behind that block, since it proves nothing about the chain
- * then.
+ * The greatest height that the chain can have at `now`, milliseconds since 1970, by the time that has passed since a
+ * known block. Infinity if the clock is behind that block, since it proves nothing about the chain then.
  */
 export const highestPossible = ({ height, time }: KnownBlock, now: number): number => {
   const seconds = now / 1_000 - Number(time) / 1e9

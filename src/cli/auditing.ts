@@ -29,8 +29,7 @@ export const withAuditSetup = async <T>(
 ): Promise<T> => {
   const found = findings()
   const node = connectNode(values, log)
-  // The scratch store is in the data folder: the derived copy may be too large for the system's temporary
-  // folder.
+  // The scratch store is in the data folder: the derived copy may be too large for the system's temporary folder.
   const folder = openScratchFolder(values.data, 'audit-')
   const scratch = openSqlite({ path: join(folder.path, 'scratch.sqlite') })
   const options: AuditOptions = {

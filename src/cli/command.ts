@@ -14,9 +14,7 @@ export type Process = {
   readonly screen: Screen
   /** Number of log lines dropped so far. */
   readonly droppedLines: () => number
-  /**
-   * Returns a signal that aborts when the process is asked to stop; called only when a command actually runs.
-   */
+  /** Returns a signal that aborts when the process is asked to stop; called only when a command actually runs. */
   readonly stop: () => AbortSignal
   /** The program of the threads that serve. */
   readonly threadProgram: URL

@@ -23,10 +23,7 @@ import { provingThreads, writingThreads } from './threads/loading-threads.ts'
 export const storeAddressOf = ({ store, data }: Pick<Values, 'store' | 'data'>): StoreAddress =>
   store ?? { type: 'sqlite', path: join(data, 'iostlens.sqlite') }
 
-/**
- * The store of the settings, not connected yet. `writingProgram`: the program of the thread that writes long
- * loads.
- */
+/** The store of the settings, not connected yet. `writingProgram`: the program of the thread that writes long loads. */
 export const openStore = (
   values: Values,
   log: Log,
@@ -139,10 +136,7 @@ const authOf = (values: Values, address: Elastic) => {
   return { username, password }
 }
 
-/**
- * Refuses a store whose indices do not match this version. A store that does not exist yet is accepted as
- * empty.
- */
+/** Refuses a store whose indices do not match this version. A store that does not exist yet is accepted as empty. */
 export const requireUsable = async (store: Store): Promise<void> => {
   refuseDifferent(store, await store.check())
   // A missing index may not have been created yet, or belong to another version: only the store can tell.

@@ -1,9 +1,6 @@
 import { Failure, type FailureKind } from '#failure/failure.ts'
 
-/**
- * 0 success, 1 internal error, 2 usage error, 3 difference found, 75 temporary failure (EX_TEMPFAIL of
- * sysexits.h).
- */
+/** 0 success, 1 internal error, 2 usage error, 3 difference found, 75 temporary failure (EX_TEMPFAIL of sysexits.h). */
 export type ExitCode = 0 | 1 | 2 | 3 | 75
 
 const CODES: Readonly<Record<FailureKind, ExitCode>> = {

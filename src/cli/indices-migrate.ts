@@ -107,10 +107,7 @@ const derived = async (call: Call, store: Store): Promise<boolean> => {
   )
 }
 
-/**
- * Deletes the indices that no service reads any longer with --delete-old; otherwise prints how to delete
- * them.
- */
+/** Deletes the indices that no service reads any longer with --delete-old; otherwise prints how to delete them. */
 const removed = async ({ values, out }: Call, store: Store): Promise<void> => {
   if (values['delete-old']) {
     for (const name of await store.migrating.removeLeftovers()) out(`${name}: deleted`)

@@ -12,9 +12,8 @@ const HEAD = /^name,label(?:,label_zh)?$/i
 
 /**
  * Parses an operator's names for accounts and contracts: lines `exchange01,Some Exchange` or `exchange01,Some
- * Exchange,某交易所`, with the third cell for Chinese pages. A header `name,label` or `name,label,label_zh` is
- * optional. Cells contain no commas and are not quoted. Throws at the first malformed line, with its number
- * and the rule.
+ * Exchange,某交易所`, with the third cell for Chinese pages. A header `name,label` or `name,label,label_zh` is optional.
+ * Cells contain no commas and are not quoted. Throws at the first malformed line, with its number and the rule.
  */
 export const parseLabels = (text: string): ReadonlyMap<string, Text> => {
   const labels = new Map<string, Text>()

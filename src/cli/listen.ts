@@ -33,8 +33,7 @@ export const urlOf = ({ host, port }: Address): string =>
   `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 
 /**
- * The base URL of a service. For a Unix socket it has the form that nginx uses:
- * `http://unix:/run/iostlens.sock:/iost`.
+ * The base URL of a service. For a Unix socket it has the form that nginx uses: `http://unix:/run/iostlens.sock:/iost`.
  */
 export const baseUrlOf = (address: Address | SocketPath, basePath: string): string =>
   'path' in address
@@ -68,8 +67,7 @@ export const reserve = (address: Address, answer: Answer): Reservation => {
         fetch: request => answer(request),
       }),
     )
-  // The system never assigns port 0 twice. For another port it reports only without `reusePort` whether it is
-  // in use.
+  // The system never assigns port 0 twice. For another port it reports only without `reusePort` whether it is in use.
   if (address.port !== 0) void open(false).stop(true)
   const held = open(true)
   return {

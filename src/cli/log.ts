@@ -33,8 +33,6 @@ export const createLog = ({ level: least, format, write, now = () => new Date() 
   }
 }
 
-/**
- * A value, quoted when it has spaces, quotes or unprintable characters, so that the log line stays one line.
- */
+/** A value, quoted when it has spaces, quotes or unprintable characters, so that the log line stays one line. */
 const plainValue = (value: string | number): string =>
   typeof value === 'number' || /^[^\s"=\p{C}]+$/u.test(value) ? String(value) : JSON.stringify(value)

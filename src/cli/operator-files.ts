@@ -9,9 +9,7 @@ import { parseProfiles } from './profiles.ts'
 import type { Values } from './settings.ts'
 import { readOnce, watch } from './watched.ts'
 
-/**
- * The contents of the operator's files; undefined when no such file is set, or its URL has not answered yet.
- */
+/** The contents of the operator's files; undefined when no such file is set, or its URL has not answered yet. */
 export type OperatorFiles = {
   readonly prices: ReturnType<Prices['get']>
   readonly priceHistory: ReturnType<PriceHistory['get']>

@@ -22,9 +22,8 @@ export const flagsOf = (name: SettingName): readonly string[] => {
 }
 
 /**
- * Parses the arguments after a command's name: `--flag VALUE`, `--flag=VALUE`, and `--` before words that
- * begin with a dash. Throws 'usage' for a flag that is unknown to the command, repeated, or without its
- * value.
+ * Parses the arguments after a command's name: `--flag VALUE`, `--flag=VALUE`, and `--` before words that begin with a
+ * dash. Throws 'usage' for a flag that is unknown to the command, repeated, or without its value.
  */
 export const parseArguments = (
   command: string,

@@ -8,9 +8,8 @@ const CURRENCY = /^[A-Z]{3}$/
 const CURRENCY_DEFAULT = 'USD'
 
 /**
- * Parses an operator's prices of IOST by UTC day: lines `2026-11-21,0.0051`, optionally below a header
- * `date,price` or `date,EUR`. All digits are kept. Throws at the first malformed line, with its number and
- * the rule.
+ * Parses an operator's prices of IOST by UTC day: lines `2026-11-21,0.0051`, optionally below a header `date,price` or
+ * `date,EUR`. All digits are kept. Throws at the first malformed line, with its number and the rule.
  */
 export const parsePriceHistory = (text: string): NonNullable<ReturnType<PriceHistory['get']>> => {
   const [first = '', ...others] = text.replace(/^\ufeff/, '').split(/\r?\n/)

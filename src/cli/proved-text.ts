@@ -2,8 +2,7 @@ import type { Published } from '#store/port.ts'
 import { NOTHING_PROVED, type ProvedRange, provedBelow } from '#store/published.ts'
 
 /**
- * A range of blocks with their level of proof; without `level`, they were loaded by a version that did not
- * record it.
+ * A range of blocks with their level of proof; without `level`, they were loaded by a version that did not record it.
  */
 type Stretch = Pick<ProvedRange, 'from' | 'to'> & Partial<Pick<ProvedRange, 'level' | 'agreed'>>
 

@@ -11,8 +11,7 @@ type Running = {
 }
 
 /**
- * Timeout for reading the height, in milliseconds: a store that does not answer must not delay the start or
- * the stop.
+ * Timeout for reading the height, in milliseconds: a store that does not answer must not delay the start or the stop.
  */
 const STORE_MS = 500
 

@@ -40,10 +40,7 @@ const dispatch = async (args: readonly string[], around: Process): Promise<ExitC
   return runCommand(command, rest, around)
 }
 
-/**
- * Handles a command line that stops after the first word of a two-word command: prints its help, or throws
- * 'usage'.
- */
+/** Handles a command line that stops after the first word of a two-word command: prints its help, or throws 'usage'. */
 const family = (first: string, rest: readonly string[], around: Process): ExitCode => {
   const members = commands.filter(({ name }) => name.startsWith(`${first} `))
   if (members.length === 0)
@@ -108,9 +105,7 @@ const runCommand = async (
   )
 }
 
-/**
- * Whether debug output is wanted. The settings are not used, since reading them may be the step that failed.
- */
+/** Whether debug output is wanted. The settings are not used, since reading them may be the step that failed. */
 const asksForDebug = (args: readonly string[], environment: Environment): boolean =>
   environment[environmentName('log-level')] === 'debug' || /--log-level[= ]debug\b/.test(args.join(' '))
 

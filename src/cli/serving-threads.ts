@@ -2,8 +2,7 @@ import { Failure } from '#failure/failure.ts'
 import type { Values } from './settings.ts'
 
 /**
- * The number of threads that serve. Throws 'usage' for several threads on a Unix socket, which only one
- * thread can use.
+ * The number of threads that serve. Throws 'usage' for several threads on a Unix socket, which only one thread can use.
  */
 export const servingThreads = (
   { listen, threads }: Pick<Values, 'listen' | 'threads'>,

@@ -2,8 +2,7 @@ import { Failure } from '#failure/failure.ts'
 import { withinAfterAbort } from '#time/deadline.ts'
 
 /**
- * Aborts at the first SIGINT or SIGTERM; a second one ends the process at once, with the usual exit code of
- * the signal.
+ * Aborts at the first SIGINT or SIGTERM; a second one ends the process at once, with the usual exit code of the signal.
  */
 export const stopSignal = (): AbortSignal => {
   const controller = new AbortController()

@@ -6,9 +6,7 @@ import type { Call } from './command.ts'
 import { connectNode } from './compose.ts'
 import { stageProgress } from './stage-progress.ts'
 
-/**
- * Runs work on whole stores with a progress display. Throws 'deadline' when it was stopped before its end.
- */
+/** Runs work on whole stores with a progress display. Throws 'deadline' when it was stopped before its end. */
 export const withProgress = async <T>(
   { screen, log, signal }: Pick<Call, 'screen' | 'log' | 'signal'>,
   doing: { readonly bar: string; readonly log: string },

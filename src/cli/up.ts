@@ -41,8 +41,7 @@ export const up: Command = {
       await requireUsable(store)
       await node.watch(() => store.identity(), storedBlocks(store))
       const from = await loadedHeight(store)
-      // If there is data to serve, the command goes on; at the first start a mistyped host is reported at
-      // once.
+      // If there is data to serve, the command goes on; at the first start a mistyped host is reported at once.
       if (from < 0) await requireKnownHosts(urls)
       const view = progressView({ screen, log, now: systemClock.elapsed, from })
       const serving = await startServing({ ...call, store, node, threads, metrics, pace: view.pace })

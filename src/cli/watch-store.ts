@@ -17,9 +17,8 @@ const troubleOf = (error: unknown): Trouble => ({
 })
 
 /**
- * Checks the store regularly, with or without requests. It logs when the store can no longer be served from,
- * with the reason and the remedy, and when it can again. Only one check runs at a time; `stop` does not wait
- * for the last one.
+ * Checks the store regularly, with or without requests. It logs when the store can no longer be served from, with the
+ * reason and the remedy, and when it can again. Only one check runs at a time; `stop` does not wait for the last one.
  */
 export const watchStore = (
   store: Pick<Store, 'name' | 'published' | 'whole'>,

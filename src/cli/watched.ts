@@ -7,10 +7,7 @@ import { every } from '#time/every.ts'
 /** Interval of the reads, and so the longest delay of a change. */
 const POLL_MS = 60_000
 const FETCH_MS = 10_000
-/**
- * Maximum size: market figures are a few hundred bytes, profiles of some hundred producers a few hundred
- * kilobytes.
- */
+/** Maximum size: market figures are a few hundred bytes, profiles of some hundred producers a few hundred kilobytes. */
 const MAX_BYTES = 4_000_000
 
 export type Source = { readonly path: string } | { readonly url: string }
@@ -19,9 +16,8 @@ export type Source = { readonly path: string } | { readonly url: string }
 export type Watched<T> = { get(): T | undefined; close(): void }
 
 /**
- * Reads a source now and every minute. A file that cannot be read or parsed at the start is a 'usage'
- * Failure. A URL that does not answer at the start, and every later failure, is logged, and the last valid
- * value is kept.
+ * Reads a source now and every minute. A file that cannot be read or parsed at the start is a 'usage' Failure. A URL
+ * that does not answer at the start, and every later failure, is logged, and the last valid value is kept.
  */
 export const watch = async <T>(options: {
   readonly source: Source
@@ -67,10 +63,7 @@ export const watch = async <T>(options: {
   return { get: () => value, close: polling.stop }
 }
 
-/**
- * The value of an operator's file that is read only at the start. Throws 'usage' when it cannot be read or
- * parsed.
- */
+/** The value of an operator's file that is read only at the start. Throws 'usage' when it cannot be read or parsed. */
 export const readOnce = async <T>(
   path: string,
   { what, parse }: { readonly what: string; readonly parse: (text: string) => T },

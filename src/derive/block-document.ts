@@ -9,8 +9,7 @@ import { producerOf } from './producer.ts'
 import type { Scope } from './scope.ts'
 
 /**
- * The block's own document. It is made after the block's transactions, which may change the owner of the
- * signing key.
+ * The block's own document. It is made after the block's transactions, which may change the owner of the signing key.
  */
 export const blockDocument = ({ state, block }: Pick<Scope, 'state' | 'block'>): BlockDoc => {
   const [first] = block.transactions

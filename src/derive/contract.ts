@@ -38,9 +38,7 @@ export const applyCode = (at: TxScope, name: string, position: number): string |
   }
 }
 
-/**
- * Applies a deployment by another contract; the publisher owns it. Returns the action's position and the id.
- */
+/** Applies a deployment by another contract; the publisher owns it. Returns the action's position and the id. */
 export const applyCodeWithin = (at: TxScope): readonly [position: number, id: string] | undefined => {
   const within = contractWithin(at.tx)
   if (within === undefined) return undefined

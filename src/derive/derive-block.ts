@@ -37,10 +37,9 @@ export type BlockPlan = {
 }
 
 /**
- * Derives the documents of a block and its changes to the state. Blocks come in order from genesis. Throws
- * `Missing` when the state that it needs was not fetched: the caller fetches it, rolls the state back and
- * derives the block again. Throws Failure 'defect' or 'bad_block' when the block cannot follow from the
- * state.
+ * Derives the documents of a block and its changes to the state. Blocks come in order from genesis. Throws `Missing`
+ * when the state that it needs was not fetched: the caller fetches it, rolls the state back and derives the block
+ * again. Throws Failure 'defect' or 'bad_block' when the block cannot follow from the state.
  */
 export const deriveBlock = (loaded: LoadedBlock, state: State, plan: BlockPlan): BlockDocuments => {
   const quiet = plan.due.length === 0 ? deriveQuietBlock(loaded.block, state) : undefined

@@ -29,9 +29,7 @@
  * producer without votes (returns false). Each follows the rules in its own file.
  */
 
-/**
- * Actions of vote_producer.iost that change documents, and the number of leading arguments naming parties.
- */
+/** Actions of vote_producer.iost that change documents, and the number of leading arguments naming parties. */
 export const SILENT_ACTIONS: ReadonlyMap<string, number> = new Map([
   ['applyRegister', 1],
   ['applyUnregister', 1],

@@ -43,9 +43,7 @@ const changeGas = ({ scope }: TxScope, owner: string, pledged: bigint): void => 
 export const pledgedKey = (pledger: string, beneficiary: string): string =>
   pledger === beneficiary ? seriesOf.pledgedForItself(pledger) : seriesOf.pledgedForOthers(pledger)
 
-/**
- * Changes a pledge. Pairs are in the order of their first pledge; one that fell to zero returns as the last.
- */
+/** Changes a pledge. Pairs are in the order of their first pledge; one that fell to zero returns as the last. */
 const changePledge = (
   { scope }: TxScope,
   { pledger, beneficiary }: Pick<PledgeDoc, 'pledger' | 'beneficiary'>,

@@ -34,10 +34,9 @@ import { needToken721 } from './token721.ts'
 type Add = (index: StateIndex, id: string) => void
 
 /**
- * Keys of the state that deriving the block will need, as far as the block shows: nearly always all of it.
- * State that only other state identifies (the owner of a contract that pays RAM, the owner of the signing
- * key) is requested by `Missing`. A key is repeated as often as the block names it. `isKnown`: keys to leave
- * out.
+ * Keys of the state that deriving the block will need, as far as the block shows: nearly always all of it. State that
+ * only other state identifies (the owner of a contract that pays RAM, the owner of the signing key) is requested by
+ * `Missing`. A key is repeated as often as the block names it. `isKnown`: keys to leave out.
  */
 export const needsOf = (
   { block }: LoadedBlock,

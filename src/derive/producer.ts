@@ -258,9 +258,8 @@ const awardCandidate = (scope: Scope, producer: string, [own, voters]: readonly 
 }
 
 /**
- * Applies candidateWithdraw without a receipt (vote_producer.iost before 1.0.6) by its transfers: to the
- * producer, and to itself for the voters. Before token.iost 1.0.3 the second left no trace; it equalled the
- * first.
+ * Applies candidateWithdraw without a receipt (vote_producer.iost before 1.0.6) by its transfers: to the producer, and
+ * to itself for the voters. Before token.iost 1.0.3 the second left no trace; it equalled the first.
  */
 export const awardByTransfers = (
   { scope }: TxScope,

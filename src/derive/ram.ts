@@ -142,10 +142,9 @@ const ownerOf = (scope: Scope, payer: string): string => {
 }
 
 /**
- * Owner of a contract that another contract deployed, if nothing else in that transaction names it: the
- * publisher of the executed transaction whose hash is in the contract's id (go-iost `vm/native/system.go`
- * setCode). RAM is charged only to contracts that exist (`vm/host/teller.go` DoPay). undefined: there is no
- * such transaction.
+ * Owner of a contract that another contract deployed, if nothing else in that transaction names it: the publisher of
+ * the executed transaction whose hash is in the contract's id (go-iost `vm/native/system.go` setCode). RAM is charged
+ * only to contracts that exist (`vm/host/teller.go` DoPay). undefined: there is no such transaction.
  */
 const makerOf = (scope: Scope, id: string): string | undefined => {
   const { block, state } = scope

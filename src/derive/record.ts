@@ -31,9 +31,8 @@ type Row = Parties & {
 }
 
 /**
- * Adds a transaction's rows: one for each of its actions, then one for each token movement and sign-up that
- * no action owns. A base transaction has only movements, without the contribute that it pays for the parent
- * block.
+ * Adds a transaction's rows: one for each of its actions, then one for each token movement and sign-up that no action
+ * owns. A base transaction has only movements, without the contribute that it pays for the parent block.
  */
 export const addRecords = (at: TxScope, { movements, deployed }: Effects, base: boolean): void => {
   const { tx } = at
@@ -209,8 +208,6 @@ export const listCounts = (state: State, figures: { list_count: number }, partit
   }
 }
 
-/**
- * The starts of a list before a new row, which is the first in the partition if the list has none there yet.
- */
+/** The starts of a list before a new row, which is the first in the partition if the list has none there yet. */
 const startsWith = (starts: ListDoc['starts'], partition: number, count: number): ListDoc['starts'] =>
   starts.at(-1)?.[0] === partition ? starts : [...starts, [partition, count + 1]]

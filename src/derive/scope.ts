@@ -24,9 +24,7 @@ export type ListCounts = {
   settle(): void
 }
 
-/**
- * All data of a block's derivation. Drafts are written to `state` once, at the end of the block (`settle`).
- */
+/** All data of a block's derivation. Drafts are written to `state` once, at the end of the block (`settle`). */
 export type Scope = {
   readonly state: State
   readonly block: Block

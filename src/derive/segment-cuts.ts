@@ -14,9 +14,7 @@ export const segmentOf = (list: readonly Segment[], standing: Standing): number 
   return low
 }
 
-/**
- * Cuts a run of members, best first, into segments of half the maximum; the first begins where the run does.
- */
+/** Cuts a run of members, best first, into segments of half the maximum; the first begins where the run does. */
 export const cutMembers = (
   [amount, name]: Segment,
   members: readonly Standing[],

@@ -3,9 +3,8 @@ import type { Key, StateIndex } from '#indices/registry.ts'
 import type { Standing, StandingRange } from '#indices/standing.ts'
 
 /**
- * State as derivation sees it: reads are in memory only. Reading a document that was not fetched throws
- * `Missing`; the loader fetches the document and derives the block again from its start (`deriveBlock` is
- * pure apart from its state).
+ * State as derivation sees it: reads are in memory only. Reading a document that was not fetched throws `Missing`; the
+ * loader fetches the document and derives the block again from its start (`deriveBlock` is pure apart from its state).
  */
 export type State = {
   get<I extends StateIndex>(index: I, id: string): DocOf<I> | undefined

@@ -99,9 +99,7 @@ type Config = {
   readonly onlyIssuerCanTransfer?: ExactJson
 }
 
-/**
- * The receipt has the configuration as base64 of JSON. Other keys (genesis: `can_transfer`) have no effect.
- */
+/** The receipt has the configuration as base64 of JSON. Other keys (genesis: `can_transfer`) have no effect. */
 const configOf = (text: string | undefined): Config => {
   try {
     const value = parseExact(Buffer.from(text ?? '', 'base64').toString('utf8'))

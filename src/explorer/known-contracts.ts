@@ -30,8 +30,7 @@ export const knownContracts = async (
 }
 
 /**
- * A contract's actions with the types and names of their arguments. Throws 'not_found', 'loading' and
- * 'bad_request'.
+ * A contract's actions with the types and names of their arguments. Throws 'not_found', 'loading' and 'bad_request'.
  */
 const knownContract = async (visit: Pick<Visit, 'ask'>, contract: string): Promise<KnownContract> => {
   const [{ abis }, code] = await Promise.all([

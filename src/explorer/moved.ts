@@ -65,10 +65,7 @@ const receiptsOf = async (visit: Asked, tx: Transaction): Promise<readonly Movem
   return read.length < rows.length ? undefined : movementsIn(read)
 }
 
-/**
- * A receipt of token.iost that moved tokens. `text` is the amount in the receipt, which may have too many
- * decimals.
- */
+/** A receipt of token.iost that moved tokens. `text` is the amount in the receipt, which may have too many decimals. */
 const movingReceipt = ({ func_name, content }: { readonly func_name: string; readonly content: string }) => {
   const { contract, name } = partsOfFuncName(func_name)
   const place = contract === 'token.iost' ? AMOUNT_AT.get(name) : undefined

@@ -54,8 +54,7 @@ export const findNear = async (
 type Named = { readonly text: string; readonly kind: string }
 
 /**
- * The names in an address: those of its path, then those of the filters in its query. The id of an NFT is not
- * a name.
+ * The names in an address: those of its path, then those of the filters in its query. The id of an NFT is not a name.
  */
 const namesIn = ({ path, query }: Pick<Visit, 'path' | 'query'>): readonly Named[] => {
   const [, kind = '', whole = kind, part = ''] = path.split('/').map(decoded)

@@ -31,9 +31,7 @@ export type Site = {
 /** One visit of one page. All its calls are answered at one height. */
 export type Visit = Asking & {
   readonly site: Site
-  /**
-   * The relative path from the page to the root of the service, such as `../`: a proxy may remove a prefix.
-   */
+  /** The relative path from the page to the root of the service, such as `../`: a proxy may remove a prefix. */
   readonly root: string
   /** The shorter relative path from the page to the home page in its language; absent: by `root`. */
   readonly home?: string
@@ -78,8 +76,7 @@ export type Elsewhere = { readonly to: string }
 
 export type Page = {
   /**
-   * The path; `{id}` is a placeholder for one segment, and `{part}` for one below it, such as an NFT in its
-   * collection.
+   * The path; `{id}` is a placeholder for one segment, and `{part}` for one below it, such as an NFT in its collection.
    */
   readonly path: string
   /** Throws Failure: 'not_found' with the missing name, 'bad_request', 'loading', 'unavailable'. */

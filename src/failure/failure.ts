@@ -74,9 +74,7 @@ export const withoutSecrets = (text: string): string => (MAY_HAVE_SECRETS.test(t
 /** A quick test: most texts have no secrets, and a busy service writes many texts. */
 const MAY_HAVE_SECRETS = /@|apikey=|il_/i
 
-/**
- * An API key of ours in upper or lower case, or most of one: names of the chain have at most 11 characters.
- */
+/** An API key of ours in upper or lower case, or most of one: names of the chain have at most 11 characters. */
 const KEY_LIKE = /il_[0-9a-z]{12,}/gi
 
 const masked = (text: string): string =>
@@ -92,13 +90,9 @@ const masked = (text: string): string =>
  */
 export class PublicFailure extends Failure {}
 
-/**
- * The service is starting or stopping: the same request will be answered soon, by this process or another.
- */
+/** The service is starting or stopping: the same request will be answered soon, by this process or another. */
 export class Restarting extends PublicFailure {}
 
-/**
- * The thrown value as a Failure. A value of any other class becomes a 'defect', since it is a bug of ours.
- */
+/** The thrown value as a Failure. A value of any other class becomes a 'defect', since it is a bug of ours. */
 export const failureOf = (error: unknown): Failure =>
   error instanceof Failure ? error : new Failure('defect', String(error), { cause: error })

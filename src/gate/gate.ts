@@ -41,18 +41,13 @@ export type Turns = {
   store(signal: AbortSignal): Turn
   /** A turn for a request to a node. */
   node(signal: AbortSignal): Turn
-  /**
-   * Takes a place among the exports; the caller releases it once. Throws 'rate_limited' or 'unavailable' at
-   * once.
-   */
+  /** Takes a place among the exports; the caller releases it once. Throws 'rate_limited' or 'unavailable' at once. */
   export(): Place
   /** Takes a place among the feeds, like `export`. */
   feed(): Place
   /** The caller's plan, for work that counts as more than one request. */
   readonly plan: {
-    /**
-     * Counts one more request as soon as the plan allows it. Throws 'rate_limited' when none are left today.
-     */
+    /** Counts one more request as soon as the plan allows it. Throws 'rate_limited' when none are left today. */
     more(signal: AbortSignal): Promise<void>
     /** Throws 'rate_limited' when fewer requests are left today. */
     require(requests: number): void
@@ -88,9 +83,8 @@ export const admit = async (
 }
 
 /**
- * The refusal of a request for which there is no room, before any work is done for it. It is possible only
- * while the list of keys is fresh, so that the key is known without waiting. undefined: the request is
- * handled as usual.
+ * The refusal of a request for which there is no room, before any work is done for it. It is possible only while the
+ * list of keys is fresh, so that the key is known without waiting. undefined: the request is handled as usual.
  */
 export const crowdedOut = (
   arrival: Arrival,
@@ -109,9 +103,8 @@ export const crowdedOut = (
 }
 
 /**
- * The caller, found by the key of the request. Throws 'rate_limited' for a network that sends one more wrong
- * key after too many, and for a network that exceeds its share of the test key. Other keys of such a network
- * are accepted.
+ * The caller, found by the key of the request. Throws 'rate_limited' for a network that sends one more wrong key after
+ * too many, and for a network that exceeds its share of the test key. Other keys of such a network are accepted.
  */
 export const identified = async (arrival: Arrival, { keyring, addresses }: Identifying): Promise<Caller> => {
   const key = keyOf(arrival)
@@ -171,16 +164,10 @@ export const turnsOf = (
   }
 }
 
-/**
- * Pause before a turn is requested again. A response body that takes minutes can wait while the service is
- * busy.
- */
+/** Pause before a turn is requested again. A response body that takes minutes can wait while the service is busy. */
 const RETRY_MS = 100
 
-/**
- * Requests a turn until there is one. A response body in progress yields to requests, and is not aborted by
- * them.
- */
+/** Requests a turn until there is one. A response body in progress yields to requests, and is not aborted by them. */
 export const retried =
   (turn: Turn, clock: Pick<Clock, 'sleep'>, signal: AbortSignal): Turn =>
   async () => {

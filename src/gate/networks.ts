@@ -1,17 +1,11 @@
 import type { Plan } from '#keys/plan.ts'
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '#time/units.ts'
 
-/**
- * Networks that are remembered at once, about 2 MB. Above that number, networks with the least debt are
- * forgotten.
- */
+/** Networks that are remembered at once, about 2 MB. Above that number, networks with the least debt are forgotten. */
 export const MAX_NETWORKS = 32_768
 /** Candidates from which one network to forget is chosen. */
 const CHOICE = 8
-/**
- * Wrong keys of a network in a minute. A mistyped key is retried a few times; a program that guesses keys
- * goes on.
- */
+/** Wrong keys of a network in a minute. A mistyped key is retried a few times; a program that guesses keys goes on. */
 const WRONG_PER_MINUTE = 100
 /** The largest share of the test key's plan that one network may use. */
 const TEST_SHARE = 0.5
@@ -33,10 +27,7 @@ const TEST_MINUTE = 3
 const TEST_DAY = 4
 export const LIMITS_OF_NETWORK = 5
 
-/**
- * The limits that networks have used up, counted over all threads: `LIMITS_OF_NETWORK` numbers for each
- * network.
- */
+/** The limits that networks have used up, counted over all threads: `LIMITS_OF_NETWORK` numbers for each network. */
 export type NetworkTimes = {
   /**
    * The numbers of a network, locked by this thread until `end`, which must follow. An unknown network gets
@@ -69,10 +60,7 @@ export const localNetworkTimes = (most = MAX_NETWORKS): NetworkTimes => {
 /** The latest of a network's times. */
 export const owed = (times: Float64Array): number => Math.max(...times)
 
-/**
- * Limits of networks, by their names of at most 16 bytes. Methods return milliseconds to wait; 0: within the
- * limit.
- */
+/** Limits of networks, by their names of at most 16 bytes. Methods return milliseconds to wait; 0: within the limit. */
 export type AddressLimits = {
   /**
    * Milliseconds for which the wrong keys of a network are above the limit, so that its next key is not

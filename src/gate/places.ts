@@ -29,8 +29,7 @@ export type Places = {
   /** Whether one more request may wait in this thread. */
   hasRoom(): boolean
   /**
-   * Takes a place among the waiting requests, or the place of a key that waits in this thread; false: there
-   * is none.
+   * Takes a place among the waiting requests, or the place of a key that waits in this thread; false: there is none.
    */
   enter(key: string, instead?: string): boolean
   quit(key: string): void

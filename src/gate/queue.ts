@@ -34,10 +34,7 @@ export class FairQueue {
   readonly #keys = new Map<string, Set<Waiter>>()
   #count = 0
   #isInTurn = true
-  /**
-   * Whether `#go` is scheduled for the next turn of the event loop, and when work last paused for new
-   * requests.
-   */
+  /** Whether `#go` is scheduled for the next turn of the event loop, and when work last paused for new requests. */
   #isDue = false
   #paused: number
   /** The last known turn of the event loop, and the time since which the next one is awaited. */
@@ -81,10 +78,7 @@ export class FairQueue {
     this.#startSoon()
   }
 
-  /**
-   * Whether the event loop had a turn within a slice. The loop is watched only when its last known turn is
-   * older.
-   */
+  /** Whether the event loop had a turn within a slice. The loop is watched only when its last known turn is older. */
   #mayBegin(): boolean {
     const now = this.#clock.elapsed()
     if (now - this.#turned < SLICE_MS / 2) return true

@@ -52,9 +52,7 @@ export type Capacity = {
 
 /** The longest wait for a turn, milliseconds: no answer is worth a longer wait. */
 const AGE_MS = 1_000
-/**
- * Waiting requests per running request. A longer queue is pointless: a wait above `AGE_MS` is refused anyway.
- */
+/** Waiting requests per running request. A longer queue is pointless: a wait above `AGE_MS` is refused anyway. */
 const WAITING = 8
 
 /** The number of requests that a node answers concurrently. One key has an eighth of them. */
@@ -136,8 +134,7 @@ export const streamPlace = (queues: Queues, stream: Stream, key: string): Place 
 type Stream = 'exports' | 'feeds' | 'live' | 'downloads'
 
 /**
- * The messages of a refused stream: the key or network has its maximum, or all places are taken.
- * `retryAfter`: seconds.
+ * The messages of a refused stream: the key or network has its maximum, or all places are taken. `retryAfter`: seconds.
  */
 type Refusal = { readonly ofKey: (own: number) => Text; readonly inAll: Text; readonly retryAfter: number }
 

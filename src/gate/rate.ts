@@ -12,9 +12,7 @@ import { follow, localUses, nextTime, pass, type Ring, takeBack, type Use, type 
  * rate of the plan is not refused because the network delivered two of them together.
  */
 const EARLY_MS = 200
-/**
- * The same limit for a request that this process was itself late to handle, together with others of its key.
- */
+/** The same limit for a request that this process was itself late to handle, together with others of its key. */
 const MOST_EARLY_MS = 1_200
 /** The part of a key's requests per second that long work, such as an export, may take. */
 const SHARE = 0.75
@@ -32,10 +30,7 @@ export type RateAnswer = {
    */
   readonly at: number
   readonly day: number
-  /**
-   * The narrower of the two limits: requests per second, or per day when fewer are left today than in this
-   * second.
-   */
+  /** The narrower of the two limits: requests per second, or per day when fewer are left today than in this second. */
   readonly limit: number
   readonly scope: 'second' | 'day'
   /** Whole requests left under `limit`. */
@@ -158,8 +153,7 @@ const takeOne = (use: Use, plan: Plan, lateness: Pick<Lateness, 'ms'>): RateAnsw
 }
 
 /**
- * The requests of the last second of a key. Throws 'unavailable' when the key has no ring because too many
- * are in use.
+ * The requests of the last second of a key. Throws 'unavailable' when the key has no ring because too many are in use.
  */
 const ringOf = ({ ring }: Use): Ring => {
   if (ring !== undefined) return ring

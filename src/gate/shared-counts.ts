@@ -81,10 +81,7 @@ export const useMemory = (maxKeys = MAX_KEYS): UseMemory => {
   }
 }
 
-/**
- * Uses in memory that threads share; the view of one thread. `begin` takes the shared lock, and `end`
- * releases it.
- */
+/** Uses in memory that threads share; the view of one thread. `begin` takes the shared lock, and `end` releases it. */
 export class SharedUses implements Uses {
   readonly #memory: UseMemory
   readonly #head: Int32Array<SharedArrayBuffer>
@@ -225,9 +222,7 @@ export const networkMemory = (networks = MAX_NETWORKS): NetworkMemory => {
   }
 }
 
-/**
- * The times of networks in memory that threads share. `begin` takes the shared lock, and `end` releases it.
- */
+/** The times of networks in memory that threads share. `begin` takes the shared lock, and `end` releases it. */
 export class SharedNetworkTimes implements NetworkTimes {
   readonly #times: Float64Array
   readonly #slots: IdSlots

@@ -38,8 +38,7 @@ export class Lock {
   }
 
   /**
-   * Takes the lock and runs `work`. `leave` releases the lock later; when `work` throws, the lock is already
-   * released.
+   * Takes the lock and runs `work`. `leave` releases the lock later; when `work` throws, the lock is already released.
    */
   begin<T>(work: () => T): T {
     this.take()

@@ -5,9 +5,7 @@ import { freeLock, growing, IdSlots, Lock, makeRoom, type SlotMemory, slotMemory
 export type PlacesMemory = {
   readonly bounds: Bounds
   readonly threads: number
-  /**
-   * The lock, then a number for each thread that changes when the thread should check for requests to start.
-   */
+  /** The lock, then a number for each thread that changes when the thread should check for requests to start. */
   readonly words: SharedArrayBuffer
   readonly numbers: SharedArrayBuffer
   readonly slots: SlotMemory
@@ -192,10 +190,7 @@ export class SharedPlaces implements Places {
     return true
   }
 
-  /**
-   * The free places of all keys, without those reserved for threads that have waited for longer than this
-   * one.
-   */
+  /** The free places of all keys, without those reserved for threads that have waited for longer than this one. */
   #freeInAll(): number {
     const free = this.bounds.running - this.running()
     if (free >= this.threads) return free
@@ -237,17 +232,13 @@ export class SharedPlaces implements Places {
   }
 }
 
-/**
- * Releases everything that a dead thread had taken, and wakes the others. `by` is the number of the current
- * thread.
- */
+/** Releases everything that a dead thread had taken, and wakes the others. `by` is the number of the current thread. */
 export const forgetPlaces = (memory: PlacesMemory, dead: number, by: number): void => {
   const { threads, slots, counts } = memory
   const words = new Int32Array(memory.words)
   const numbers = new Float64Array(memory.numbers)
   const each = new Int32Array(counts)
-  // The dead thread may have changed one of its own numbers and not yet the total, so the totals are
-  // recomputed.
+  // The dead thread may have changed one of its own numbers and not yet the total, so the totals are recomputed.
   const sum = (of: (thread: number) => number | undefined): number => {
     let all = 0
     for (let thread = 0; thread < threads; thread++) all += of(thread) ?? 0

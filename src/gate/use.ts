@@ -1,16 +1,11 @@
 import { SECOND_MS } from '#time/units.ts'
 
-/**
- * The span of a ring, milliseconds: the second before the clock, and the requests that may wait ahead of it.
- */
+/** The span of a ring, milliseconds: the second before the clock, and the requests that may wait ahead of it. */
 export const SPAN_MS = 2_304
 /** Maximum number of requests in one millisecond: the largest 16-bit number. */
 const MOST_AT_ONCE = 65_535
 
-/**
- * Maximum number of remembered keys. Above it, the least recently used key is forgotten, with its count of
- * the day.
- */
+/** Maximum number of remembered keys. Above it, the least recently used key is forgotten, with its count of the day. */
 export const MAX_KEYS = 100_000
 /** Maximum number of keys that may send requests within the same seconds. */
 export const MAX_RINGS = 16_384
@@ -19,9 +14,7 @@ export const MAX_RINGS = 16_384
 export type Use = {
   /** The current time. */
   time: number
-  /**
-   * The requests of each millisecond; undefined: too many other keys sent requests within the last seconds.
-   */
+  /** The requests of each millisecond; undefined: too many other keys sent requests within the last seconds. */
   ring: Ring | undefined
   /** Time of the last count of the key. */
   seen: number
@@ -50,10 +43,7 @@ export type Ring = Uint16Array<ArrayBufferLike>
 
 /** The requests of keys, counted over all threads; the view of one thread. */
 export type Uses = {
-  /**
-   * The use of a key, locked by this thread until `end`, which must follow. The fields of an unknown key are
-   * zero.
-   */
+  /** The use of a key, locked by this thread until `end`, which must follow. The fields of an unknown key are zero. */
   begin(id: string, now: () => number): Use
   /** Like `begin`, without time and ring. The call does not mark the key as used. */
   beginNote(id: string): Use
@@ -83,9 +73,7 @@ export const localUses = (maxKeys = MAX_KEYS): Uses => {
     uses.set(id, use)
     return use
   }
-  /**
-   * The ring of a key without requests for the span of a ring, or a new one; undefined: too many are in use.
-   */
+  /** The ring of a key without requests for the span of a ring, or a new one; undefined: too many are in use. */
   const findRing = (time: number): Ring | undefined => {
     const [[id, idle] = ['', undefined]] = withRing
     if (idle === undefined || Math.abs(time - idle.seen) <= SPAN_MS)
@@ -149,10 +137,7 @@ export const follow = (use: Use, ring: Ring): void => {
   use.forgotten = Math.max(use.forgotten, until)
 }
 
-/**
- * The earliest time at which one more request may pass: a second after the request `perSecond` places before
- * it.
- */
+/** The earliest time at which one more request may pass: a second after the request `perSecond` places before it. */
 export const nextTime = (use: Use, ring: Ring, perSecond: number): number => {
   let before = use.count - perSecond
   if (before < 0) return free(use, ring, use.seen)

@@ -53,10 +53,9 @@ const overlayOn = (view: View): Overlay => {
 }
 
 /**
- * Derives consecutive blocks that begin right above a published height; `known` contains those derived
- * before. The signing key of a block must belong to a producer in the state at the published height: a key
- * registered since then signs nothing before its election is irreversible. Throws Failure 'bad_block' for a
- * block signed by another key.
+ * Derives consecutive blocks that begin right above a published height; `known` contains those derived before. The
+ * signing key of a block must belong to a producer in the state at the published height: a key registered since then
+ * signs nothing before its election is irreversible. Throws Failure 'bad_block' for a block signed by another key.
  */
 export const deriveHead = async (
   view: View,

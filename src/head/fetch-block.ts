@@ -34,10 +34,7 @@ export type Asked = {
 /** Timeout of a request; the next poll repeats it. */
 const WITHIN_MS = 2_000
 const OK = 200
-/**
- * Estimated bytes per character of a block's text: its rows and documents take about as much again as the
- * text.
- */
+/** Estimated bytes per character of a block's text: its rows and documents take about as much again as the text. */
 const BYTES_PER_LETTER = 4
 
 const textFrom = async ({ node, signal }: Asked, path: string): Promise<string | undefined> => {
@@ -55,11 +52,10 @@ export const fetchChainInfo = async (asked: Asked): Promise<ChainInfo> => {
 }
 
 /**
- * Fetches the block with a hash, or the node's current block at a height, and verifies it by itself: its
- * header has its hash, and both roots match its transactions and receipts. Unless `linked` is enough, the
- * producer's signature and the hash of every transaction's text are checked too. Returns undefined when the
- * node does not have the block at the moment, or its raw form is already of another branch. Throws Failure
- * 'bad_block', 'unavailable'.
+ * Fetches the block with a hash, or the node's current block at a height, and verifies it by itself: its header has its
+ * hash, and both roots match its transactions and receipts. Unless `linked` is enough, the producer's signature and the
+ * hash of every transaction's text are checked too. Returns undefined when the node does not have the block at the
+ * moment, or its raw form is already of another branch. Throws Failure 'bad_block', 'unavailable'.
  */
 export const fetchBlock = async (
   asked: Asked,

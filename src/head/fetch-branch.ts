@@ -15,10 +15,9 @@ export type Search = {
 }
 
 /**
- * Fetches the missing blocks between a head and the published block. Resolves with the whole branch, or with
- * the reason why there is none: `away` when the node does not have one of the blocks at the moment, `apart`
- * when the branch does not lead to the published block, `behind` when it is too large. Throws as `fetchBlock`
- * does.
+ * Fetches the missing blocks between a head and the published block. Resolves with the whole branch, or with the reason
+ * why there is none: `away` when the node does not have one of the blocks at the moment, `apart` when the branch does
+ * not lead to the published block, `behind` when it is too large. Throws as `fetchBlock` does.
  */
 export const fetchBranch = async (
   asked: Asked,

@@ -141,9 +141,7 @@ const statusAfter = (failure: Failure): Exclude<HeadStatus, 'followed'> => {
   return failure instanceof OtherBranch ? 'apart' : 'away'
 }
 
-/**
- * Derives the blocks of a branch above a published height; none if the branch does not lead to that block.
- */
+/** Derives the blocks of a branch above a published height; none if the branch does not lead to that block. */
 const derive = async (
   branch: readonly Fetched[],
   at: Published,

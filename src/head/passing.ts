@@ -3,9 +3,7 @@ import type { HeadBlock, Shown } from './shown.ts'
 
 const blocksOf = (shown: Shown): readonly HeadBlock[] => (shown.status === 'followed' ? shown.blocks : [])
 
-/**
- * A message from which another thread builds its `Shown`, given the messages before. Each block is sent once.
- */
+/** A message from which another thread builds its `Shown`, given the messages before. Each block is sent once. */
 export type HeadMessage =
   | {
       readonly status: 'followed'

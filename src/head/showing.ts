@@ -3,10 +3,7 @@ import type { Shown } from './shown.ts'
 /** The current head blocks, and notice of changes. */
 export type HeadSource = {
   shown(): Shown
-  /**
-   * Calls `listener` after each change with the new and the previous value, until the returned function is
-   * called.
-   */
+  /** Calls `listener` after each change with the new and the previous value, until the returned function is called. */
   onChange(listener: (shown: Shown, before: Shown) => void): () => void
 }
 

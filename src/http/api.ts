@@ -81,8 +81,7 @@ export const answerReply = (
 }
 
 /**
- * Headers with the head height and the status of the unconfirmed rows; empty: the request does not ask for
- * these rows.
+ * Headers with the head height and the status of the unconfirmed rows; empty: the request does not ask for these rows.
  */
 export const headHeaders = (
   head: Pick<HeadAt, 'status' | 'height'> | undefined,

@@ -30,10 +30,7 @@ import { usageHandler } from './usage.ts'
 
 /** Request bodies are never read, so no length is refused. Bun itself would answer 413, without a body. */
 const MAX_BODY_BYTES = Number.MAX_SAFE_INTEGER
-/**
- * Limits of the idle timeout: a connection is closed after a request's deadline, but no later than Bun
- * allows.
- */
+/** Limits of the idle timeout: a connection is closed after a request's deadline, but no later than Bun allows. */
 const IDLE_SECONDS = { least: 30, most: 255, afterDeadline: 5 } as const
 
 /**

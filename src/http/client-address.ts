@@ -69,10 +69,9 @@ export type Peer = IpAddress | 'unix'
 export type Trusted = IpRange | 'unix'
 
 /**
- * The address of the client behind trusted proxies: the last one in `X-Forwarded-For`, or else in `Forwarded`
- * (RFC 7239), that is not a trusted proxy's. The addresses before it may be forged. An address that cannot be
- * read counts as the proxy that sent it. undefined: the peer is unknown. 'unix': no trusted proxy named an
- * address.
+ * The address of the client behind trusted proxies: the last one in `X-Forwarded-For`, or else in `Forwarded` (RFC
+ * 7239), that is not a trusted proxy's. The addresses before it may be forged. An address that cannot be read counts as
+ * the proxy that sent it. undefined: the peer is unknown. 'unix': no trusted proxy named an address.
  */
 export const clientBehind = (
   peer: string | undefined,

@@ -105,10 +105,7 @@ export type HttpCounts = Counting<keyof typeof httpMetrics>
 /** Counts of a single thread. */
 export const ownHttpCounts = (): HttpCounts => countingIn(httpMetrics, metricsMemory(httpMetrics, 1), 0)
 
-/**
- * The request fields of the access log: only known names, never text from the request. `key` is the id of the
- * key.
- */
+/** The request fields of the access log: only known names, never text from the request. `key` is the id of the key. */
 export type Named = { key?: string; module?: string; action?: string }
 
 /** An answered request. `reason` absent: it was not refused. */

@@ -35,10 +35,7 @@ export type Deadline = {
   end(): void
 }
 
-/**
- * Starts the deadline of a request: `ms` milliseconds, the client's disconnection, or the stop of the
- * service.
- */
+/** Starts the deadline of a request: `ms` milliseconds, the client's disconnection, or the stop of the service. */
 export const startDeadline = ({ ms, client, running }: Limits): Deadline => {
   const controller = new AbortController()
   const over = Promise.withResolvers<never>()

@@ -106,9 +106,7 @@ const fixed = (type: string, make: () => string): Handler => {
   return async () => textReply(200, { type, text: text() }, { headers: HEADERS, form: 'tagged' })
 }
 
-/**
- * Redirects to a location relative to the request's address, since the service may be behind any path prefix.
- */
+/** Redirects to a location relative to the request's address, since the service may be behind any path prefix. */
 export const redirect = (location: string, headers: Readonly<Record<string, string>> = {}): Reply =>
   textReply(
     302,

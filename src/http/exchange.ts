@@ -59,9 +59,7 @@ export type Service = {
   readonly writeFailure?: (exchange: Exchange, failure: Failure) => Promise<Reply | undefined>
 }
 
-/**
- * Parses a request. Faults are stored in `refusal` and `fault`, and thrown by the step responsible for them.
- */
+/** Parses a request. Faults are stored in `refusal` and `fault`, and thrown by the step responsible for them. */
 export const parse = (
   request: Request,
   route: string,

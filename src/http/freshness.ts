@@ -6,17 +6,14 @@ import type { Clock } from '#time/clock.ts'
 
 /** The distance between the published block and the end of the chain. null: unknown. */
 export type Freshness = {
-  /**
-   * The height of the last irreversible block: the node's, or the one known when the last block was loaded.
-   */
+  /** The height of the last irreversible block: the node's, or the one known when the last block was loaded. */
   readonly lib: number
   /** Irreversible blocks that are not loaded yet, according to a node that answered recently. */
   readonly behind: number | null
   /** Seconds of the chain's time between the last loaded block and the node's last irreversible one. */
   readonly behindSeconds: number | null
   /**
-   * Age of the last loaded block by this machine's clock, seconds; null: the clock is wrong, well before that
-   * block.
+   * Age of the last loaded block by this machine's clock, seconds; null: the clock is wrong, well before that block.
    */
   readonly lagSeconds: number | null
   /** `foreign`, `apart`: the responding node is of another chain, or on another branch, than the store. */

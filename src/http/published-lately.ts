@@ -8,9 +8,7 @@ const KEPT_MS = 500
 /** Time limit of a read: a slower store is too slow for any request. */
 const STORE_MS = 1_000
 
-/**
- * Reads the published block. A Failure 'unavailable': the store cannot be read; 'damaged': it has lost data.
- */
+/** Reads the published block. A Failure 'unavailable': the store cannot be read; 'damaged': it has lost data. */
 export type PublishedLately = () => Promise<Published | undefined | Failure>
 
 /** The published block, at most half a second old. */

@@ -3,9 +3,7 @@ import type { Failure } from '#failure/failure.ts'
 
 /** Minimum bytes for gzip: below, it saves less than a packet. */
 const GZIP_FROM_BYTES = 1_024
-/**
- * Level 1: an answer is compressed once and discarded; higher levels cost more time than the network saves.
- */
+/** Level 1: an answer is compressed once and discarded; higher levels cost more time than the network saves. */
 export const GZIP_LEVEL = 1
 
 /** A reply before it becomes a Response. */
@@ -146,9 +144,8 @@ export const etagOf = (body: Uint8Array | string): string =>
 export const gzipTagOf = (etag: string): string => `${etag.slice(0, -1)}-gzip"`
 
 /**
- * The tag in `If-None-Match` that matches the body, plain or as gzip: `etag`, the tag of the reply, if it is
- * in the list, else the other one of `plain`. Tags are compared weakly, as RFC 9110 requires. undefined: no
- * tag matches.
+ * The tag in `If-None-Match` that matches the body, plain or as gzip: `etag`, the tag of the reply, if it is in the
+ * list, else the other one of `plain`. Tags are compared weakly, as RFC 9110 requires. undefined: no tag matches.
  */
 export const knownTag = (header: string | null, etag: string, plain: string): string | undefined => {
   if (header === null) return undefined

@@ -53,10 +53,7 @@ export type QueryText = {
   readonly query: Query
   /** Values of `apikey`, in order. */
   readonly keys: readonly string[]
-  /**
-   * The syntax error of the query. It is thrown only after the key was accepted, so that a stranger learns
-   * nothing.
-   */
+  /** The syntax error of the query. It is thrown only after the key was accepted, so that a stranger learns nothing. */
   readonly fault: Failure | undefined
 }
 

@@ -12,10 +12,7 @@ import { bytesIn, isStreamed, type Reply, responseOf, textReply } from './reply.
 
 type Sending = Pick<Service, 'log' | 'counts' | 'clock' | 'isLogged' | 'stopping' | 'writeFailure'>
 
-/**
- * The outcome of a request: `kind` for the log, `reason` for the count of refusals; undefined: it was not
- * refused.
- */
+/** The outcome of a request: `kind` for the log, `reason` for the count of refusals; undefined: it was not refused. */
 type Outcome = { readonly kind: string; readonly reason?: string | undefined }
 
 const OK: Outcome = { kind: 'ok' }
@@ -63,10 +60,7 @@ export const sendFailure = async (
     : send(exchange, { ...written, outcome: outcomeOf(failure) }, service)
 }
 
-/**
- * Sends a failure in the form of the API, synchronously: an overloaded service spends most of its time on
- * refusals.
- */
+/** Sends a failure in the form of the API, synchronously: an overloaded service spends most of its time on refusals. */
 export const sendRefusal = (exchange: Exchange, failure: Failure, service: Sending): Response => {
   const paused = failure instanceof Restarting ? pausedFeed(exchange, failure) : undefined
   const reply = paused ?? failureReply(failure, exchange.manner, exchange.id)

@@ -7,9 +7,8 @@ import { refuseParameters } from './refuse-parameters.ts'
 import { JSON_TYPE, textReply } from './reply.ts'
 
 /**
- * `/usage`: the limits of a key, and its remaining requests. It is answered from memory, does not count under
- * the plan, and waits for no turn, so that it answers when the key has no requests left or the service is
- * busy.
+ * `/usage`: the limits of a key, and its remaining requests. It is answered from memory, does not count under the plan,
+ * and waits for no turn, so that it answers when the key has no requests left or the service is busy.
  */
 export const usageHandler =
   (gate: Identifying & { readonly rates: Rates }, defaults: OptionDefaults): Handler =>

@@ -12,10 +12,7 @@ const ID_BYTES = 5
 const NAME_LENGTH = 100
 const NOTE_LENGTH = 500
 
-/**
- * Form of every key this service creates: `il_` and 32 letters or digits, so that leaked keys can be
- * recognised.
- */
+/** Form of every key this service creates: `il_` and 32 letters or digits, so that leaked keys can be recognised. */
 export const KEY_PATTERN = /^il_[0-9A-Za-z]{32}$/
 
 export type NewKey = {
@@ -54,9 +51,8 @@ export const createKey = (
 }
 
 /**
- * A new key for a holder, with the same plan. Times are in milliseconds since 1970; without `expires` the new
- * key expires when the present one does. Throws 'usage' when the holder is revoked, or the new key would have
- * expired.
+ * A new key for a holder, with the same plan. Times are in milliseconds since 1970; without `expires` the new key
+ * expires when the present one does. Throws 'usage' when the holder is revoked, or the new key would have expired.
  */
 export const nextKey = (
   { id, current, revoked }: Holder,

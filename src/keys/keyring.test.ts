@@ -7,10 +7,7 @@ import { keyring } from './keyring.ts'
 const NOW = Date.UTC(2026, 10, 21)
 const plan = { perSecond: 3, perDay: 7 }
 
-/**
- * A key list whose reads are counted and may fail or hang. A read returns the keys that were stored when it
- * began.
- */
+/** A key list whose reads are counted and may fail or hang. A read returns the keys that were stored when it began. */
 const harness = (...keys: readonly StoredKey[]) => {
   const clock = handClock(NOW)
   const state = { keys: [...keys], reads: 0, hung: 0, mode: 'works' as 'works' | 'fails' | 'hangs' }
@@ -28,9 +25,7 @@ const harness = (...keys: readonly StoredKey[]) => {
       return true
     },
   }
-  /**
-   * Checks a key and advances the clock in small steps until there is an answer: `ok` or the kind of failure.
-   */
+  /** Checks a key and advances the clock in small steps until there is an answer: `ok` or the kind of failure. */
   const ask = async (ring: ReturnType<typeof keyring>, key: string) => {
     let got: string | undefined
     ring.check(key).then(

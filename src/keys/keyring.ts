@@ -40,15 +40,9 @@ export type Caller = {
 }
 
 export type Keyring = {
-  /**
-   * Throws 'unauthorized' (unknown key), 'forbidden' (revoked or expired), 'unavailable' (keys cannot be
-   * read).
-   */
+  /** Throws 'unauthorized' (unknown key), 'forbidden' (revoked or expired), 'unavailable' (keys cannot be read). */
   check(key: string, looking?: Looking): Promise<Caller>
-  /**
-   * Checks a key without waiting; undefined when the list would have to be read, or `check` might refuse the
-   * key.
-   */
+  /** Checks a key without waiting; undefined when the list would have to be read, or `check` might refuse the key. */
   known(key: string): Caller | undefined
   /**
    * For feeds, which go on after the check. The function takes the hash of a key (`hashOfKey`) and returns

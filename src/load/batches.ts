@@ -27,9 +27,8 @@ export type Committed = {
 }
 
 /**
- * Collects the documents of blocks into batches, and commits these in order; one batch is committed while the
- * next one is derived. `lib` is the node's last irreversible block. The failure of a commit is thrown by the
- * next call.
+ * Collects the documents of blocks into batches, and commits these in order; one batch is committed while the next one
+ * is derived. `lib` is the node's last irreversible block. The failure of a commit is thrown by the next call.
  */
 export type Batches = {
   /**

@@ -1,7 +1,4 @@
-/**
- * Resident memory in bytes above which garbage is collected sooner than the engine would: it lets a heap
- * double.
- */
+/** Resident memory in bytes above which garbage is collected sooner than the engine would: it lets a heap double. */
 const FROM = 200_000_000
 /** Default growth between two collections, in bytes. */
 const GROWTH = 40_000_000

@@ -28,9 +28,8 @@ export type Deriver = {
   /** Fetches the state that a run needs and that is not known yet. The blocks of the run are derived next. */
   begin(run: Run): Promise<void>
   /**
-   * Documents of the next block of the run, derived over the state that the previous block left. `commitAll`
-   * commits the blocks before it; it is called when the block depends on a transaction that is not in the
-   * store.
+   * Documents of the next block of the run, derived over the state that the previous block left. `commitAll` commits
+   * the blocks before it; it is called when the block depends on a transaction that is not in the store.
    */
   derive(loaded: LoadedBlock, commitAll: () => Promise<void>): Promise<BlockDocuments>
   /** State after the blocks derived so far, in the order of `keys`. */

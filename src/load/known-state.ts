@@ -13,10 +13,9 @@ const FETCHED_AT_ONCE = 5_000
 type Doc = Change['doc']
 
 /**
- * The part of the state as of the batch cut last that is in memory: that batch while it is being committed,
- * recently used documents, limited in number, and the members of rankings that the current block needs.
- * Nothing is evicted between two calls of `trim`, so the documents fetched for a run of blocks are there
- * until the run is derived.
+ * The part of the state as of the batch cut last that is in memory: that batch while it is being committed, recently
+ * used documents, limited in number, and the members of rankings that the current block needs. Nothing is evicted
+ * between two calls of `trim`, so the documents fetched for a run of blocks are there until the run is derived.
  */
 export type KnownState = {
   /** UNKNOWN: the document was not fetched; undefined: there is no such document. */
@@ -126,9 +125,8 @@ export const unknownKeys = (keys: readonly Key[], known: Pick<StateCache, 'get'>
 }
 
 /**
- * State documents between the store and derivation: recently used ones, limited in number, and those of the
- * batch that is being committed. Each document has one cell, so that a lookup takes one step whatever its
- * origin.
+ * State documents between the store and derivation: recently used ones, limited in number, and those of the batch that
+ * is being committed. Each document has one cell, so that a lookup takes one step whatever its origin.
  */
 export type StateCache = {
   get(index: StateIndex, id: string): Doc | undefined | typeof UNKNOWN

@@ -18,11 +18,10 @@ export type Loaded = {
 }
 
 /**
- * Loads the chain from the store's checkpoint on: only irreversible blocks, in order, each batch complete or
- * absent. Resolves when `once` is done or `signal` aborts. Failures that may pass are retried with growing
- * pauses, each time with a new lock on the store (`retry`). Any other failure ('bad_block', 'conflict',
- * 'defect') is thrown once the blocks before it are committed; no block is ever skipped. Throws 'unavailable'
- * when the time for retries is over.
+ * Loads the chain from the store's checkpoint on: only irreversible blocks, in order, each batch complete or absent.
+ * Resolves when `once` is done or `signal` aborts. Failures that may pass are retried with growing pauses, each time
+ * with a new lock on the store (`retry`). Any other failure ('bad_block', 'conflict', 'defect') is thrown once the
+ * blocks before it are committed; no block is ever skipped. Throws 'unavailable' when the time for retries is over.
  */
 export const load = async (
   { node, store }: { readonly node: BlockSource; readonly store: Store },

@@ -34,8 +34,7 @@ export type ProvingOptions = {
   /** The end of the store. */
   readonly checkpoint: Published | undefined
   /**
-   * The record of the blocks to come, which were proved at their first load and are now derived again from
-   * the store.
+   * The record of the blocks to come, which were proved at their first load and are now derived again from the store.
    */
   readonly recorded: Proved | undefined
   /** Whether two nodes report the hash of a block. */

@@ -29,9 +29,7 @@ export const mayPass = (failed: unknown, retry: Retry | undefined): boolean => {
 /** Consecutive failures after which even temporary trouble is logged as an error: half a minute. */
 const ALARM_AFTER = 7
 
-/**
- * Logs a pause: as a warning while a node or store is just unavailable; else, or if that lasts, as an error.
- */
+/** Logs a pause: as a warning while a node or store is just unavailable; else, or if that lasts, as an error. */
 export const logPause = (
   log: Log,
   failed: unknown,

@@ -1,10 +1,9 @@
 import type { LoadedBlock } from '#chain/block.ts'
 
 /**
- * Blocks that one signature proves, that of the last block: it covers all blocks before it, and none of these
- * changes the accepted signing keys (such a block has a signature of its own). So the state before a segment
- * is enough to prove all of it. Blocks that need no signature, and genesis, which has none, are segments of
- * their own.
+ * Blocks that one signature proves, that of the last block: it covers all blocks before it, and none of these changes
+ * the accepted signing keys (such a block has a signature of its own). So the state before a segment is enough to prove
+ * all of it. Blocks that need no signature, and genesis, which has none, are segments of their own.
  */
 export type Segment = readonly LoadedBlock[]
 

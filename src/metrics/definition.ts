@@ -27,10 +27,7 @@ export const label = (name: string, values: readonly string[]): Dimension => ({
   values: values.map(value => [value]),
 })
 
-/**
- * Numbers stored per series. For a histogram: the counts of the buckets, of the one without a bound, and the
- * sum.
- */
+/** Numbers stored per series. For a histogram: the counts of the buckets, of the one without a bound, and the sum. */
 export const widthOf = ({ type, buckets = [] }: Definition): number =>
   type === 'histogram' ? buckets.length + 2 : 1
 

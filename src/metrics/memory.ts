@@ -1,9 +1,6 @@
 import { type Definition, seriesIn, widthOf } from './definition.ts'
 
-/**
- * Memory in which the threads of a process count. Each thread has a part of its own, so none waits for
- * another.
- */
+/** Memory in which the threads of a process count. Each thread has a part of its own, so none waits for another. */
 export type MetricsMemory = {
   readonly threads: number
   readonly numbers: SharedArrayBuffer
@@ -37,9 +34,7 @@ export const metricsMemory = (
   numbers: new SharedArrayBuffer(threads * layoutOf(definitions).length * 8),
 })
 
-/**
- * A thread's part. Another thread may read it at any time: a number of 64 bits is never read half written.
- */
+/** A thread's part. Another thread may read it at any time: a number of 64 bits is never read half written. */
 export const partOf = ({ threads, numbers }: MetricsMemory, thread: number): Float64Array => {
   const length = numbers.byteLength / 8 / threads
   return new Float64Array(numbers, thread * length * 8, length)

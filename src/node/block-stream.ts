@@ -15,9 +15,7 @@ export type StreamOptions = {
   readonly lib?: number
   /** Ranges requested from one node at the same time; with the size limit it bounds the bytes in memory. */
   readonly inFlight: number
-  /**
-   * The last block of the range that starts at `from`; absent: as many blocks as the size of answers allows.
-   */
+  /** The last block of the range that starts at `from`; absent: as many blocks as the size of answers allows. */
   readonly rangeEnd?: ((from: number) => Promise<number>) | undefined
 }
 
@@ -134,9 +132,7 @@ function* untilAborted(blocks: readonly Proven[], signal: AbortSignal): Generato
  */
 type Held = { readonly held: readonly Proven[]; readonly parent: string | undefined }
 
-/**
- * Joins a range to the held blocks, whose last one it names. A block of either that does not fit is replaced.
- */
+/** Joins a range to the held blocks, whose last one it names. A block of either that does not fit is replaced. */
 const joined = async (
   fetching: Fetching,
   { held, parent }: Held,

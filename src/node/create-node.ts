@@ -5,9 +5,7 @@ import type { Node } from './port.ts'
 import { type RpcNodeOptions, rpcNode } from './rpc-node.ts'
 
 export type NodeOptions = Omit<RpcNodeOptions, 'endpoints' | 'rangeEnd'> & {
-  /**
-   * Nodes of one chain: `http(s)://[user:password@]host[:port][/path]`, at most one `archive:FOLDER-OR-URL`.
-   */
+  /** Nodes of one chain: `http(s)://[user:password@]host[:port][/path]`, at most one `archive:FOLDER-OR-URL`. */
   readonly urls: readonly string[]
 }
 

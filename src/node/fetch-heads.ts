@@ -13,9 +13,8 @@ const bad = (height: number, reason: string, help?: string): Failure =>
   })
 
 /**
- * Fetches raw heads `from` … `to`. Unless the level is `linked`, the last one must carry a valid signature.
- * It proves all of them once each is verified as the child of the one before. Throws Failure 'bad_block',
- * `Refused`, `TooLarge`.
+ * Fetches raw heads `from` … `to`. Unless the level is `linked`, the last one must carry a valid signature. It proves
+ * all of them once each is verified as the child of the one before. Throws Failure 'bad_block', `Refused`, `TooLarge`.
  */
 export const fetchHeads = (fetching: Fetching, { from, to }: Range): Promise<readonly RawHead[]> =>
   ask(fetching.asking, {

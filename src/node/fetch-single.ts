@@ -19,9 +19,8 @@ export type Found = {
 }
 
 /**
- * Fetches one irreversible block: its hash is that of its head, and it is a child of `parent` if that is
- * given. Unless the level is `linked`, the signed head is fetched first. Every node is asked before the call
- * fails.
+ * Fetches one irreversible block: its hash is that of its head, and it is a child of `parent` if that is given. Unless
+ * the level is `linked`, the signed head is fetched first. Every node is asked before the call fails.
  */
 export const fetchSingle = async (
   fetching: Fetching,

@@ -206,9 +206,8 @@ const codeOf = (error: unknown): string => {
 }
 
 /**
- * Reads a body within a limit and counts its bytes on arrival. Reading stops when the body exceeds the limit
- * or has no room. If the length is known, its memory is allocated at once, so that the bytes are never held
- * twice.
+ * Reads a body within a limit and counts its bytes on arrival. Reading stops when the body exceeds the limit or has no
+ * room. If the length is known, its memory is allocated at once, so that the bytes are never held twice.
  */
 const readBody = async (
   response: Response,

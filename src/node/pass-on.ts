@@ -42,10 +42,9 @@ export const usable = (pool: Pool): readonly Member[] =>
   pool.ready().filter(member => whyBehind(pool, member) === undefined)
 
 /**
- * The answer of the best node that gives one, with any content. An error of the node itself (5xx, 429) is
- * returned only when every node has one. The next node is asked at once when one fails, and in parallel when
- * one is slow. Throws 'unavailable' when no node answers, at once when none is usable; 'deadline' when the
- * signal of `asking` aborts.
+ * The answer of the best node that gives one, with any content. An error of the node itself (5xx, 429) is returned only
+ * when every node has one. The next node is asked at once when one fails, and in parallel when one is slow. Throws
+ * 'unavailable' when no node answers, at once when none is usable; 'deadline' when the signal of `asking` aborts.
  */
 export const passOn = async (asking: Asking, { request, limits, budget }: Passing): Promise<Passed> => {
   const { pool, clock, signal, onCall } = asking

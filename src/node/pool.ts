@@ -40,8 +40,7 @@ export type Pool = {
    */
   pick(without: ReadonlySet<Member>, first?: Member): Member | undefined
   /**
-   * Nodes that answer, best first: none that is known to be silent, unproven, of another chain or on another
-   * branch.
+   * Nodes that answer, best first: none that is known to be silent, unproven, of another chain or on another branch.
    */
   ready(): readonly Member[]
   succeeded(member: Member): void
@@ -70,10 +69,7 @@ export type Pool = {
  * minutes of the chain. A node further behind would return older account data than the service itself.
  */
 const LAG = 300
-/**
- * Blocks by which a node's report may jump between two probes; a larger jump is accepted when it is reported
- * twice.
- */
+/** Blocks by which a node's report may jump between two probes; a larger jump is accepted when it is reported twice. */
 const JUMP = 5_000
 /** Milliseconds without requests to a node that failed one: about as long as a probe takes to check it. */
 const SHUN_MS = 3_000
@@ -153,9 +149,7 @@ const believe = (pool: Pool, member: Member, heard: NonNullable<Member['heard']>
     pool.head = { height: info.headBlock, at }
 }
 
-/**
- * The reason why no node can be asked though one answers: another chain or branch; undefined: no such reason.
- */
+/** The reason why no node can be asked though one answers: another chain or branch; undefined: no such reason. */
 export const whyUnfit = (pool: Pool): (Unfit & { readonly node: string }) | undefined => {
   if (pool.ready().length > 0) return undefined
   const apart = pool.members.find(member => member.apart !== undefined)

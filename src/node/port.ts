@@ -75,12 +75,11 @@ export type Node = {
   readonly name: string
   chainInfo(signal?: AbortSignal): Promise<ChainInfo>
   /**
-   * Blocks `from` … `to` in order, each proved to the node's level (`LoadedBlock.proof`) and a child of the
-   * one before (`parent` is the hash of block `from` − 1, absent for genesis). Unless the level is `linked`,
-   * block `to` and every block that changes producers carry `signedBy`. Several requests are in flight; the
-   * bytes in memory are limited. A block that fails a check is fetched singly, then from another node; then
-   * the call throws 'bad_block' with height and reason. A block is yielded after the next block has named it
-   * as parent, except for the last irreversible one.
+   * Blocks `from` … `to` in order, each proved to the node's level (`LoadedBlock.proof`) and a child of the one before
+   * (`parent` is the hash of block `from` − 1, absent for genesis). Unless the level is `linked`, block `to` and every
+   * block that changes producers carry `signedBy`. Several requests are in flight; the bytes in memory are limited. A
+   * block that fails a check is fetched singly, then from another node; then the call throws 'bad_block' with height
+   * and reason. A block is yielded after the next block has named it as parent, except for the last irreversible one.
    */
   blocks(range: {
     readonly from: number

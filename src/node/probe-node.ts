@@ -22,9 +22,7 @@ const firstBlock: Question<Block> = {
   decode: text => decodeBlockAnswer(text).block,
 }
 
-/**
- * Facts to check a node against: `most` is the greatest possible height; without `chain`, nothing is stored.
- */
+/** Facts to check a node against: `most` is the greatest possible height; without `chain`, nothing is stored. */
 export type Known = { readonly most: number; readonly chain: StoredChain | undefined }
 
 export const lookAt = async (asking: Asking, member: Member, { most, chain }: Known): Promise<Said> => {
@@ -82,9 +80,7 @@ const MAX_BYTES = 4 * 1024 * 1024
 const infoOf = (asking: Asking, member: Member): Promise<ChainInfo | string> =>
   answerOf(asking, member, chainInfo)
 
-/**
- * Advance in blocks since the last report, or of a head over its last irreversible block, that is not doubted.
- */
+/** Advance in blocks since the last report, or of a head over its last irreversible block, that is not doubted. */
 const FAR = 1_000
 
 /**
@@ -138,10 +134,9 @@ const answerOf = async <T extends object>(
 }
 
 /**
- * Reads a node's current height between the regular probes. Callers that wait for the same node share a
- * request. A caller that comes during a request, and learns too little from it, shares the next one. Never
- * throws: the known state stays if the node does not answer, or reports a change that only a probe may
- * accept.
+ * Reads a node's current height between the regular probes. Callers that wait for the same node share a request. A
+ * caller that comes during a request, and learns too little from it, shares the next one. Never throws: the known state
+ * stays if the node does not answer, or reports a change that only a probe may accept.
  */
 export type LookAgain = (member: Member, isEnough: () => boolean) => Promise<void>
 

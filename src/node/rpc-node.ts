@@ -53,9 +53,7 @@ export type RpcNodeOptions = {
   readonly inFlight?: number
   /** Minimum proof level of blocks; default `signed`. */
   readonly prove?: ProofLevel
-  /**
-   * The last block of the range that starts at `from`; absent: as many blocks as the size of answers allows.
-   */
+  /** The last block of the range that starts at `from`; absent: as many blocks as the size of answers allows. */
   readonly rangeEnd?: StreamOptions['rangeEnd']
   /** Threads that prove long ranges; absent: this thread proves all. */
   readonly threads?: ProvingThreads
@@ -68,9 +66,7 @@ export type RpcNodeOptions = {
   readonly clock?: Clock
 }
 
-/**
- * Target size of bulk answers: large enough to hide a request's overhead, small enough to hold many decoded.
- */
+/** Target size of bulk answers: large enough to hide a request's overhead, small enough to hold many decoded. */
 const TARGET_BYTES = 1024 * 1024
 
 const DEFAULTS = {

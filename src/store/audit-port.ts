@@ -7,22 +7,16 @@ export type Found<I extends AnyIndex = AnyIndex> = {
   readonly id: string
   /** undefined: the stored document cannot be read. */
   readonly doc: DocOf<I> | undefined
-  /**
-   * Location of a stray document, one that no reader would look for there (a second document with its id).
-   */
+  /** Location of a stray document, one that no reader would look for there (a second document with its id). */
   readonly stray?: string
 }
 
 export type Placed = { readonly place: bigint; readonly id: string }
 
-/**
- * The stored documents at one height, for auditors, which trust no record. Each answer has a bounded size.
- */
+/** The stored documents at one height, for auditors, which trust no record. Each answer has a bounded size. */
 export type Audit = {
   readonly at: Published
-  /**
-   * Every document of an index exactly once, page by page, in the store's own order; history only up to `at`.
-   */
+  /** Every document of an index exactly once, page by page, in the store's own order; history only up to `at`. */
   scan<I extends AnyIndex>(index: I): AsyncIterable<readonly Found<I>[]>
   /** Documents by id, in the order of the ids; undefined also for a stored document that cannot be read. */
   getMany<I extends AnyIndex>(index: I, ids: readonly string[]): Promise<readonly (DocOf<I> | undefined)[]>

@@ -79,10 +79,9 @@ export const sizeOf = ({ blocks, transactions, records }: Omit<History, 'filling
 export type Ahead = Pick<Published, 'height' | 'hash' | 'time'>
 
 /**
- * Throws Failure('defect') unless the batch begins right after `checkpoint` (undefined: at block 0), has
- * exactly the blocks of its range except those up to `ahead`, which are stored already, contains history of
- * these blocks only, and changes each document once. A batch with a gap or an inconsistency must never be
- * committed.
+ * Throws Failure('defect') unless the batch begins right after `checkpoint` (undefined: at block 0), has exactly the
+ * blocks of its range except those up to `ahead`, which are stored already, contains history of these blocks only, and
+ * changes each document once. A batch with a gap or an inconsistency must never be committed.
  */
 export const checkBatch = (batch: Batch, checkpoint: Published | undefined, ahead?: Ahead): void => {
   const { first, end } = batch
@@ -108,9 +107,7 @@ export const checkBatch = (batch: Batch, checkpoint: Published | undefined, ahea
   }
 }
 
-/**
- * Throws Failure('defect') unless history begins with block `from`, has no gaps and is of these blocks only.
- */
+/** Throws Failure('defect') unless history begins with block `from`, has no gaps and is of these blocks only. */
 export const checkHistory = (history: History, from: number): void =>
   checkRun(history, from, problem => {
     throw new Failure('defect', `History of blocks from ${from} on: ${problem}.`)
@@ -175,9 +172,7 @@ const joined = (parts: readonly History[]): History | undefined => {
   }
 }
 
-/**
- * The batch with this history. `next` is the block after the checkpoint, the start of a batch without blocks.
- */
+/** The batch with this history. `next` is the block after the checkpoint, the start of a batch without blocks. */
 export const batchWith = (history: History, { end, changes }: BatchEnd, next: number): Batch => ({
   first: history.blocks[0]?.height ?? next,
   end,
@@ -196,9 +191,7 @@ export const KEPT = {
   bytes: 128_000_000,
   /** Of a single batch. */
   batchBytes: 16_000_000,
-  /**
-   * Maximum distance to the node's last irreversible block, in blocks; batches further behind are not kept.
-   */
+  /** Maximum distance to the node's last irreversible block, in blocks; batches further behind are not kept. */
   near: 1_000,
 } as const
 

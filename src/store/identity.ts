@@ -6,9 +6,7 @@ import type { TransactionDoc } from '#indices/transaction.ts'
 import type { Difference } from './maintain-port.ts'
 import type { Identity } from './published.ts'
 
-/**
- * Throws Failure('conflict') when a loader with the identity `given` must not continue a store with `stored`.
- */
+/** Throws Failure('conflict') when a loader with the identity `given` must not continue a store with `stored`. */
 export const checkIdentity = (store: string, stored: Identity | undefined, given: Identity): void => {
   if (stored === undefined) return
   for (const [of, { what, help }] of Object.entries(PARTS) as [keyof Identity, Part][])
@@ -30,9 +28,7 @@ export const derivationReasons = (derivation: number): readonly string[] =>
 export const OTHER_DERIVATION =
   'Run iostlens indices migrate with this version, or use the version that loaded the store.'
 
-/**
- * Differences that `check` reports for documents that this version derives differently (a new list's rows).
- */
+/** Differences that `check` reports for documents that this version derives differently (a new list's rows). */
 export const derivationDifferences = (
   stored: Pick<Identity, 'derivation'> | undefined,
 ): readonly Difference[] =>

@@ -50,9 +50,7 @@ export const nameAndNoteIn = (text: string): Pick<StoredKey, 'name' | 'note'> =>
   return end < 0 ? { name: text } : { name: text.slice(0, end), note: text.slice(end + 1) }
 }
 
-/**
- * Requests of a key on a UTC day (days since 1970), and the time of the last one, in milliseconds since 1970.
- */
+/** Requests of a key on a UTC day (days since 1970), and the time of the last one, in milliseconds since 1970. */
 export type DayOfKey = {
   readonly day: number
   readonly key: string

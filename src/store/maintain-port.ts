@@ -16,9 +16,7 @@ export type MaintainPort = {
   checkShape(): Promise<readonly Difference[]>
   /** The first step of a repair: rewrites the record of the chain and of its last block if it is lost. */
   restore(): Promise<Restored>
-  /**
-   * All stored documents, unchecked, at one published height. Throws 'unavailable' when nothing is published.
-   */
+  /** All stored documents, unchecked, at one published height. Throws 'unavailable' when nothing is published. */
   audit(): Promise<Audit>
   /**
    * Throws 'unavailable', with the remedy, while loaded data is known to be lost. Absent in stores that

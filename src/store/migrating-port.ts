@@ -6,9 +6,7 @@ export type MigrationPlan = {
   readonly way: 'none' | 'derive'
   /** The differences, one line each. */
   readonly reasons: readonly string[]
-  /**
-   * Indices or files that serve no requests: replaced by an earlier migration, or left by an interrupted one.
-   */
+  /** Indices or files that serve no requests: replaced by an earlier migration, or left by an interrupted one. */
   readonly leftovers: readonly string[]
 }
 
@@ -17,9 +15,7 @@ export type MigrationPlan = {
  * once; if the process is killed before that, the served data is unchanged. Every step may be repeated.
  */
 export type Migrating<S> = {
-  /**
-   * The served data, by whichever version it was written. Reads throw if this version cannot read the data.
-   */
+  /** The served data, by whichever version it was written. Reads throw if this version cannot read the data. */
   readonly source: ReadPort
   plan(): Promise<MigrationPlan>
   /**
@@ -27,15 +23,11 @@ export type Migrating<S> = {
    * nothing is left to migrate. Absent in stores that a migration never closes.
    */
   readonly reopen?: () => Promise<void>
-  /**
-   * For `derive`: the store to load into, with the data of an earlier migration of this version; without
-   * keys.
-   */
+  /** For `derive`: the store to load into, with the data of an earlier migration of this version; without keys. */
   beside(): Promise<S>
   /**
-   * For `derive`: replaces the served data by the store beside it. While no other process writes, `catchUp`
-   * loads that store up to the served height. Throws 'conflict' while a loader is alive, or when blocks are
-   * missing.
+   * For `derive`: replaces the served data by the store beside it. While no other process writes, `catchUp` loads that
+   * store up to the served height. Throws 'conflict' while a loader is alive, or when blocks are missing.
    */
   swap(catchUp: (height: number) => Promise<void>): Promise<void>
   /** Removes the leftovers and returns their names. */

@@ -52,9 +52,7 @@ export type ProvedRange = {
   readonly from: number
   readonly to: number
   readonly level: ProofLevel
-  /**
-   * Another node reported the same hash for the range's last block, or for a descendant in the same batch.
-   */
+  /** Another node reported the same hash for the range's last block, or for a descendant in the same batch. */
   readonly agreed?: true
 }
 
@@ -79,9 +77,7 @@ const MOST_RANGES = 64
 
 export const NOTHING_PROVED: Proved = { ranges: [], lost: 0, formerKeys: [] }
 
-/**
- * The record with the proofs of consecutive blocks from `from` on, in place of earlier proofs of that range.
- */
+/** The record with the proofs of consecutive blocks from `from` on, in place of earlier proofs of that range. */
 export const provedWith = (
   before: Proved,
   run: { readonly from: number; readonly proofs: readonly Proof[]; readonly agreed: boolean },
@@ -95,9 +91,7 @@ export const provedWith = (
   return { ...before, ranges: atMost(ranges, MOST_RANGES), lost }
 }
 
-/**
- * The record of the blocks below a height only: later blocks belong to another chain, or are loaded again.
- */
+/** The record of the blocks below a height only: later blocks belong to another chain, or are loaded again. */
 export const provedBelow = (proved: Proved, height: number): Proved => ({
   ...proved,
   ranges: proved.ranges

@@ -98,8 +98,7 @@ describe('rankingPage', () => {
     expect(asked.segments.splice(0)).toEqual([[top], [leaf]] as never)
     await rankingPage(hinted, richest, { offset: 2_600, limit: 10 })
     expect(asked.segments.splice(0)).toEqual([[top, leaf]] as never)
-    // The root has changed meanwhile: the hint leads to the wrong one, and a second request reads the right
-    // leaf.
+    // The root has changed meanwhile: the hint leads to the wrong one, and a second request reads the right leaf.
     hinted.hints.set(top ?? '', [['', '', 3_000, 5]])
     await rankingPage(hinted, richest, { offset: 2_600, limit: 10 })
     expect(asked.segments.splice(0)).toEqual([[top, other], [leaf]] as never)

@@ -27,9 +27,7 @@ export type RankingReads<I extends StateIndex> = {
   readonly hints?: Hints
 }
 
-/**
- * Rows skipped without finding the start of the page: a segment has as many, and these may be skipped too.
- */
+/** Rows skipped without finding the start of the page: a segment has as many, and these may be skipped too. */
 const NEAR = SEGMENT_SIZES.members
 
 /** A page of an order. */

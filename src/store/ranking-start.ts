@@ -70,9 +70,7 @@ const endAfter = (list: readonly Segment[], members: number): Standing | undefin
   return undefined
 }
 
-/**
- * Members of the segments in the tie in which this segment begins, and of the segment where the tie begins.
- */
+/** Members of the segments in the tie in which this segment begins, and of the segment where the tie begins. */
 const tiedBefore = (before: readonly Segment[], [amount]: Segment): number => {
   let tied = 0
   for (const [begin, , count] of before.toReversed()) {

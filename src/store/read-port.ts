@@ -16,10 +16,9 @@ export type ReadPort = {
    */
   read<T>(work: (view: View) => Promise<T>, options?: ReadOptions): Promise<T>
   /**
-   * A view of the published height that stays readable while later heights are published, for work longer
-   * than one answer. It costs the store space until it is closed. `state`: the indices of state that it
-   * reads. Throws as `read` does. Reads throw once the view can no longer be kept, and after `signal` has
-   * aborted.
+   * A view of the published height that stays readable while later heights are published, for work longer than one
+   * answer. It costs the store space until it is closed. `state`: the indices of state that it reads. Throws as `read`
+   * does. Reads throw once the view can no longer be kept, and after `signal` has aborted.
    */
   hold(options: HoldOptions): Promise<Held>
 }
@@ -40,10 +39,7 @@ export type IsEnough<I extends HistoryIndex> = (docs: readonly DocOf<I>[]) => bo
 /** The whole store at one published height. */
 export type View = {
   readonly at: Published
-  /**
-   * The same object while the visible data is the same, as far as the store caches its reads. Absent:
-   * unknown.
-   */
+  /** The same object while the visible data is the same, as far as the store caches its reads. Absent: unknown. */
   readonly edition?: object
   /** A document by its id. */
   get<I extends AnyIndex>(index: I, id: string): Promise<DocOf<I> | undefined>
@@ -80,10 +76,9 @@ export type View = {
   /** Rows `first` … `last` (ordinals from 1, inclusive) of a list, ascending. The cost is the same at any depth. */
   records(list: ListDoc, first: number, last: number): Promise<readonly ListedRecord[]>
   /**
-   * Rows added to some lists, with all their places, in chain order: the rows of blocks above `height` whose
-   * ordinal in a list exceeds the one given for it. `lists`: ordinals by list number. The cost depends on the
-   * rows of these blocks, and hardly on the number of lists. A lost row is omitted and leaves a gap in the
-   * ordinals.
+   * Rows added to some lists, with all their places, in chain order: the rows of blocks above `height` whose ordinal in
+   * a list exceeds the one given for it. `lists`: ordinals by list number. The cost depends on the rows of these
+   * blocks, and hardly on the number of lists. A lost row is omitted and leaves a gap in the ordinals.
    */
   newRecords(lists: ReadonlyMap<number, number>, height: number): Promise<readonly RecordDoc[]>
   /**

@@ -4,9 +4,7 @@ import type { AnyIndex } from '#indices/registry.ts'
 import type { Published } from './published.ts'
 import type { Settled } from './restored.ts'
 
-/**
- * One write of a repair: the correct documents, and the ids of documents to remove. History and state alike.
- */
+/** One write of a repair: the correct documents, and the ids of documents to remove. History and state alike. */
 export type Rewrite = {
   readonly put: readonly { readonly index: AnyIndex; readonly doc: DocOf<AnyIndex> }[]
   readonly remove: readonly { readonly index: AnyIndex; readonly id: string; readonly stray?: string }[]

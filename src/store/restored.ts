@@ -1,9 +1,8 @@
 import type { Identity, Published } from './published.ts'
 
 /**
- * `whole`: nothing of the record was lost. `exact`: the record was rebuilt as it was, according to all stored
- * data. `open`: the end of the store is unknown; the store is closed to all but a repair that derives the
- * state anew.
+ * `whole`: nothing of the record was lost. `exact`: the record was rebuilt as it was, according to all stored data.
+ * `open`: the end of the store is unknown; the store is closed to all but a repair that derives the state anew.
  */
 export type Restored = 'whole' | 'exact' | 'open'
 

@@ -28,9 +28,7 @@ export type Snapshots = {
   keep(text: string): Promise<void>
   /** The text stored last; undefined: none. */
   kept(): Promise<string | undefined>
-  /**
-   * The API keys, including those in restored indices, which services ignore until the indices are accepted.
-   */
+  /** The API keys, including those in restored indices, which services ignore until the indices are accepted. */
   keys(): Promise<readonly StoredKey[]>
   /** The write position of each index; all earlier writes are searchable from then on. */
   written(): Promise<readonly Written[]>
@@ -41,9 +39,8 @@ export type Snapshots = {
    */
   take(snapshot: Named, options: SnapshotOptions): Promise<void>
   /**
-   * Restores all indices, unless there are any, and waits for the end. Readers refuse them until a repair
-   * accepts them. May be repeated. Returns whether this call restored them: indices that existed before may
-   * be of another origin.
+   * Restores all indices, unless there are any, and waits for the end. Readers refuse them until a repair accepts them.
+   * May be repeated. Returns whether this call restored them: indices that existed before may be of another origin.
    */
   restore(snapshot: Named, options: SnapshotOptions): Promise<boolean>
 }

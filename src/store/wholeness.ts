@@ -2,9 +2,7 @@ import type { Failure } from '#failure/failure.ts'
 
 /** Age from which a verdict is still used but starts the next check in the background, in milliseconds. */
 const FRESH_MS = 1_000
-/**
- * Age from which a verdict is not used: there were no requests for a while, or the last checks failed. In ms.
- */
+/** Age from which a verdict is not used: there were no requests for a while, or the last checks failed. In ms. */
 const STALE_MS = 2_000
 
 /**

@@ -8,10 +8,9 @@ import type { RepairWriter } from './repair-port.ts'
 
 export type WritePort = {
   /**
-   * Takes over the store for writing. Throws 'conflict' while another loader is alive, when the stored
-   * derivation version, chain id or genesis differ from `identity`, when a repair was not finished, or when
-   * loaded data is lost. With `repair` the data is accepted as it is, and missing indices are created, which
-   * `rewrite` fills.
+   * Takes over the store for writing. Throws 'conflict' while another loader is alive, when the stored derivation
+   * version, chain id or genesis differ from `identity`, when a repair was not finished, or when loaded data is lost.
+   * With `repair` the data is accepted as it is, and missing indices are created, which `rewrite` fills.
    */
   takeOver(identity: Identity, options?: { readonly repair?: boolean }): Promise<Writer>
 }

@@ -19,9 +19,7 @@ export type Try<T> =
   | {
       /** The reason to retry. */
       readonly again: string
-      /**
-       * This try got further than the one before: the timeout starts again, and with 'all' the pauses do too.
-       */
+      /** This try got further than the one before: the timeout starts again, and with 'all' the pauses do too. */
       readonly anew?: 'timeout' | 'all' | undefined
     }
 

@@ -38,9 +38,8 @@ const partsOf = (index: AnyIndex): readonly Part[] =>
 const known = new WeakMap<AnyIndex, readonly Part[]>()
 
 /**
- * The canonical text of a document: the same in every store, and different for any other document. It
- * consists of the id and the fields in the order of the index. `~`, with which no value begins, marks an
- * absent field.
+ * The canonical text of a document: the same in every store, and different for any other document. It consists of the
+ * id and the fields in the order of the index. `~`, with which no value begins, marks an absent field.
  */
 export const canonicalText = (index: AnyIndex, doc: { readonly id: string }): string => {
   let parts = known.get(index)

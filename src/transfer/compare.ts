@@ -45,10 +45,7 @@ const textOf = (has: Digest | undefined, wanted: Digest | undefined): string =>
     ? `has ${has?.documents ?? 0} documents, expected ${wanted?.documents ?? 0}`
     : `has the digest ${has?.sum}, expected ${wanted?.sum}`
 
-/**
- * Digests of whole indices, without the entries that depend on partitions: equal in all stores of the same
- * blocks.
- */
+/** Digests of whole indices, without the entries that depend on partitions: equal in all stores of the same blocks. */
 export const regardlessOfPartitions = (digests: readonly Digest[]): readonly Digest[] => {
   const byIndex = Map.groupBy(
     digests.filter(({ index }) => index !== STARTS),

@@ -8,9 +8,7 @@ import { canonicalText } from './canonical.ts'
 import { keepReadable } from './keep-readable.ts'
 import { DigestSum, type Summed } from './sum.ts'
 
-/**
- * The digest of an index, or of one partition of a history index; the order of its documents does not matter.
- */
+/** The digest of an index, or of one partition of a history index; the order of its documents does not matter. */
 export type Digest = Summed & {
   readonly index: string
   /** Number of the partition, in history indices. */

@@ -45,9 +45,8 @@ export const documentsIn = (digests: readonly Digest[]): number =>
   digests.reduce((all, { index, documents }) => all + (index.includes('.') ? 0 : documents), 0)
 
 /**
- * Parses a manifest and checks its seal: with a correct seal, the digest of the copy's file belongs to these
- * digests. Throws 'damaged' for a text that is no manifest, 'conflict' for a newer format; `from` names the
- * text in messages.
+ * Parses a manifest and checks its seal: with a correct seal, the digest of the copy's file belongs to these digests.
+ * Throws 'damaged' for a text that is no manifest, 'conflict' for a newer format; `from` names the text in messages.
  */
 export const readManifest = (
   text: string,

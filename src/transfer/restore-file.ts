@@ -12,17 +12,13 @@ import { requireSame } from './require-same.ts'
 
 type Restoring = Digesting & { readonly node: Node }
 
-/**
- * The result of a restore. `isThere`: a run that was killed at its very end had already put the store in
- * place.
- */
+/** The result of a restore. `isThere`: a run that was killed at its very end had already put the store in place. */
 export type RestoredFile = { readonly manifest: Manifest; readonly isThere: boolean }
 
 /**
- * Restores a copy to a path where no store exists. Its bytes must match its manifest, and its last block must
- * be on the node's chain. After a kill at any moment, the path is free or has the whole store; the next run
- * starts again. Throws 'usage' when the path is taken, 'damaged' with the index that differs, 'conflict' for
- * another chain.
+ * Restores a copy to a path where no store exists. Its bytes must match its manifest, and its last block must be on the
+ * node's chain. After a kill at any moment, the path is free or has the whole store; the next run starts again. Throws
+ * 'usage' when the path is taken, 'damaged' with the index that differs, 'conflict' for another chain.
  */
 export const restoreFile = async (file: string, path: string, how: Restoring): Promise<RestoredFile> => {
   const { manifest, isSealed } = manifestOfFile(file)
@@ -87,10 +83,7 @@ const manifestOfFile = (file: string) => {
   return readManifest(readFileSync(path, 'utf8'), path)
 }
 
-/**
- * The failure for a file that does not match its manifest: it names the index that differs, if that can be
- * found.
- */
+/** The failure for a file that does not match its manifest: it names the index that differs, if that can be found. */
 const changed = async (
   file: string,
   { partial, manifest }: { readonly partial: string; readonly manifest: Manifest },
@@ -119,10 +112,7 @@ const describedFile = async (path: string, how: Restoring): Promise<Manifest> =>
   }
 }
 
-/**
- * Throws 'usage' unless the existing store is this copy, put in place by a run that was killed at its very
- * end.
- */
+/** Throws 'usage' unless the existing store is this copy, put in place by a run that was killed at its very end. */
 const requireRestored = async (path: string, manifest: Manifest, how: Restoring): Promise<void> => {
   const taken = (cause: unknown) =>
     new Failure('usage', `${path} exists and is not that copy${whyOf(cause)}; a restore replaces no store.`, {

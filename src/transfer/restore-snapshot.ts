@@ -11,12 +11,11 @@ import { requireSame } from './require-same.ts'
 import { isAsDigested } from './written.ts'
 
 /**
- * Has the server restore a snapshot, unless its indices exist already, restored by hand or by a run that was
- * killed. The store is accepted if its last block is on the node's chain and its data matches the manifest in
- * it. The data matches without a check if the server has just restored it and nothing was written after the
- * digests were taken. Otherwise the digests of the indices and of the API keys are compared. Until then
- * nobody reads the indices. May be repeated. Throws 'damaged' with the index that differs, 'conflict' for
- * another chain.
+ * Has the server restore a snapshot, unless its indices exist already, restored by hand or by a run that was killed.
+ * The store is accepted if its last block is on the node's chain and its data matches the manifest in it. The data
+ * matches without a check if the server has just restored it and nothing was written after the digests were taken.
+ * Otherwise the digests of the indices and of the API keys are compared. Until then nobody reads the indices. May be
+ * repeated. Throws 'damaged' with the index that differs, 'conflict' for another chain.
  */
 export const restoreFromSnapshot = async (
   store: Store & { readonly snapshots: Snapshots },

@@ -14,15 +14,10 @@ export type StoredBlock = {
 
 /** Blocks per read. */
 const AT_ONCE = 100
-/**
- * Rows of a transaction requested at first, and the factor of further requests while all requested rows
- * exist.
- */
+/** Rows of a transaction requested at first, and the factor of further requests while all requested rows exist. */
 const [ROWS, MORE] = [2, 8]
 
-/**
- * Whole blocks from height `from` to `to`, in order. Throws 'damaged' when a block or transaction is missing.
- */
+/** Whole blocks from height `from` to `to`, in order. Throws 'damaged' when a block or transaction is missing. */
 export const storedHistory = async function* (
   audit: Pick<Audit, 'getMany'>,
   { from, to }: { readonly from: number; readonly to: number },

@@ -47,10 +47,7 @@ const WITHOUT = ahead(async () => ({
   release: () => undefined,
 }))
 
-/**
- * Variants of the example: one value replaced, alternative names alone, a range beyond the end, a replaced
- * row.
- */
+/** Variants of the example: one value replaced, alternative names alone, a range beyond the end, a replaced row. */
 const callsOf = ({ params, example }: Action): readonly Action['example'][] => {
   const all = parametersOf(params)
   const named = all.flatMap(({ name, word: { sample } }) => {

@@ -6,10 +6,7 @@ import { commitRuns } from '#test/support/stores/commit-runs.ts'
 import { chainOf, genesis, receipt, transaction } from '#test/support/stores/hand-made.ts'
 import { temporarySqlite } from '#test/support/stores/loading.ts'
 
-/**
- * The NFTs of each owner: the one received last comes first; those received in the same block are sorted by
- * id.
- */
+/** The NFTs of each owner: the one received last comes first; those received in the same block are sorted by id. */
 const owned = async (): Promise<ReadonlyMap<string, readonly Row[]>> => {
   const found = new Map<string, Row[]>()
   for (const [id, { owner, moves }] of (await plainItems()).items) {

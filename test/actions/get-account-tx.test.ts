@@ -5,10 +5,7 @@ import { ask, askText } from '#test/support/stores/ask.ts'
 
 type Filter = Readonly<Record<string, string>>
 
-/**
- * The lists of a kind that differ from the blocks. The rest of a key is the account and the arguments of
- * `filter`.
- */
+/** The lists of a kind that differ from the blocks. The rest of a key is the account and the arguments of `filter`. */
 const wrongLists = async (kind: string, filter: (rest: readonly string[]) => Filter) => {
   const wrong: string[] = []
   let count = 0

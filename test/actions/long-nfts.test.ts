@@ -7,9 +7,7 @@ import { commitRuns } from '#test/support/stores/commit-runs.ts'
 import { chainOf, genesis, receipt, transaction } from '#test/support/stores/hand-made.ts'
 import { temporarySqlite } from '#test/support/stores/loading.ts'
 
-/**
- * These NFTs carry as much metadata as a transaction can hold. Together they exceed the size of an answer.
- */
+/** These NFTs carry as much metadata as a transaction can hold. Together they exceed the size of an answer. */
 const COUNT = 300
 const BYTES = 60 * 1024
 const EACH = 20

@@ -35,8 +35,7 @@ beforeAll(() => commitRuns(opened.store, [chain], { lib: chain.length - 1 }))
 afterAll(() => opened.destroy())
 
 /**
- * Rewards as a voter, by producer, as a producer and for its voters; whether the total is known, and the
- * reason if not.
+ * Rewards as a voter, by producer, as a producer and for its voters; whether the total is known, and the reason if not.
  */
 const rewards = async (account: string, height: number) => {
   const { iost, unclaimed } = await ask(
@@ -75,7 +74,6 @@ test('get-account-assets: the bonus of a producer with votes without receipts is
   for (const height of [1, 3, 4])
     expect(await rewards('bob0000', height)).toEqual(['0', [], null, null, false, UNTOLD])
   expect(await rewards('bob0000', 5)).toEqual(['0', [], '0', '0', true, undefined])
-  // Shares of 3.00000001 by 3,300,000 votes are cut to 50 decimals, which loses a digit. The producer's half
-  // is cut.
+  // Shares of 3.00000001 by 3,300,000 votes are cut to 50 decimals, which loses a digit. The producer's half is cut.
   expect(await rewards('bob0000', 6)).toEqual(['0', [], '1.5', '1.5', true, undefined])
 })

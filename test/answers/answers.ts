@@ -2,8 +2,7 @@ import { expect } from 'bun:test'
 import type { Service } from '#test/support/processes/service.ts'
 
 /**
- * A parsed answer: objects are Maps, and numbers are texts as written. No number is rounded, and no name is
- * special.
+ * A parsed answer: objects are Maps, and numbers are texts as written. No number is rounded, and no name is special.
  */
 export type Data = null | boolean | string | readonly Data[] | ReadonlyMap<string, Data>
 
@@ -98,8 +97,7 @@ export const requirePage = async (
 }
 
 /**
- * All rows of a list, page by page in order, until its total is reached. Fails if a page is short or the
- * total changes.
+ * All rows of a list, page by page in order, until its total is reached. Fails if a page is short or the total changes.
  */
 export const allRows = async (
   service: Service,

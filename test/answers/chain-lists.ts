@@ -57,8 +57,7 @@ export const chainListSuite = (service: () => Service, { ofBusiest }: RangeEffor
         const query = { action, list, params: { sort } }
         for (const size of [1, 7, 20, 256, 500]) {
           const last = Math.ceil(rows.length / size)
-          // All of the largest pages are checked. Of the others, the first, the last, one beyond and some
-          // between are.
+          // All of the largest pages are checked. Of the others, the first, the last, one beyond and some between are.
           const some = [1, 2, Math.ceil(last / 3), Math.ceil(last / 2), last, last + 1]
           const pages = size === 500 ? Array.from({ length: last }, (_, at) => at + 1) : new Set(some)
           for (const page of pages) await requirePage(service(), query, expected, { page, size })

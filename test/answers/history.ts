@@ -21,8 +21,7 @@ const expectedBlock = (node: Data, block: Block): readonly (readonly [string, Da
 /** The maximum number of hashes per call. */
 const AT_ONCE = 50
 /**
- * One transaction in this many is also requested by itself. Both calls find and format a transaction by the
- * same code.
+ * One transaction in this many is also requested by itself. Both calls find and format a transaction by the same code.
  */
 const BY_ITSELF = 25
 

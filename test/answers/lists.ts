@@ -18,9 +18,8 @@ export type Thoroughness = {
 }
 
 /**
- * Page sizes and the two orders. Lists longer than this are read completely in each size and in each order,
- * but not in every combination: pages of 500 run from the first row to the last, smaller pages from the last
- * to the first.
+ * Page sizes and the two orders. Lists longer than this are read completely in each size and in each order, but not in
+ * every combination: pages of 500 run from the first row to the last, smaller pages from the last to the first.
  */
 const EVERY_WAY_UP_TO = 1_000
 const WAYS = [1, 7, 20, 500].flatMap(size => (['asc', 'desc'] as const).map(sort => ({ size, sort })))

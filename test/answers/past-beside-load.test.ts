@@ -6,9 +6,7 @@ import { askText } from '../support/stores/ask.ts'
 import { commitRuns } from '../support/stores/commit-runs.ts'
 import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
 
-/**
- * The number of blocks stored before the first call, and of blocks that arrive one by one during the calls.
- */
+/** The number of blocks stored before the first call, and of blocks that arrive one by one during the calls. */
 const [FIRST, MORE] = [1_600, 12]
 
 /** A load that waits after each of its last blocks until `step` continues it. */

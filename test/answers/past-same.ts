@@ -54,8 +54,7 @@ const exportsOf = [
 ] as const
 
 /**
- * Answers of the past over the whole recorded chain are the same in another store as in the SQLite file of
- * all tests.
+ * Answers of the past over the whole recorded chain are the same in another store as in the SQLite file of all tests.
  */
 export const pastSameSuite = (store: () => Store): void => {
   for (const [action, params] of calls())

@@ -36,8 +36,7 @@ type Options = {
 }
 
 /**
- * Sums that hold at any height: all balances add up to the supply, and all votes of voters to those of their
- * producer.
+ * Sums that hold at any height: all balances add up to the supply, and all votes of voters to those of their producer.
  */
 export const pastSums = ({ deps = () => ({}), count, every }: Options): void => {
   const random = seeded(2240)

@@ -47,9 +47,7 @@ const askedBy = (key: string): Asked => {
 const MS = 1_000_000n
 const SECOND = 1_000_000_000n
 const DAY = 86_400n * SECOND
-/**
- * A time in the forms that callers use: nanoseconds, all nine digits, as answers show it, or to the second.
- */
+/** A time in the forms that callers use: nanoseconds, all nine digits, as answers show it, or to the second. */
 const FORMS: readonly ((time: bigint) => readonly [text: string, first: bigint, last: bigint])[] = [
   time => [String(time), time, time],
   time => [`${toIso(time).slice(0, 19)}.${String(time).slice(-9)}Z`, time, time],
@@ -137,9 +135,7 @@ export const rangeSuite = (service: () => Service, { ofBusiest, everyList }: Ran
     choose = chooser(plain.rows, random)
   })
 
-  /**
-   * Checks one range of a list in a random order: its first, last and one random page, and the page beyond.
-   */
+  /** Checks one range of a list in a random order: its first, last and one random page, and the page beyond. */
   const checkPages = async (key: string, list: readonly PlainRow[]): Promise<number> => {
     const { params, within } = choose(list)
     const asked = askedBy(key)

@@ -27,9 +27,7 @@ const lockedOf = (state: Oracle, symbol: string, owner: string, now: bigint): re
 
 const sum = (amounts: Iterable<bigint>): bigint => [...amounts].reduce((all, amount) => all + amount, 0n)
 const decimalsOf = (state: Oracle, symbol: string): number => Number(state.tokens.get(symbol)?.get('decimal'))
-/**
- * An exact balance as the node returns it: smallest units as a double, divided (go-iost `Decimal.Float64`).
- */
+/** An exact balance as the node returns it: smallest units as a double, divided (go-iost `Decimal.Float64`). */
 const doubleOf = (units: bigint, decimal: number): number => Number(units) / 10 ** decimal
 const byAmountThenName = (a: readonly [string, bigint], b: readonly [string, bigint]): number =>
   a[1] === b[1] ? (a[0] < b[0] ? -1 : 1) : a[1] > b[1] ? -1 : 1

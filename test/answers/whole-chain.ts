@@ -26,10 +26,7 @@ export type Extent = {
   readonly ranges: Parameters<typeof rangeSuite>[1]
 }
 
-/**
- * Tests every answer over the recorded chain, loaded into the store of `open`. Returns a getter of that
- * store.
- */
+/** Tests every answer over the recorded chain, loaded into the store of `open`. Returns a getter of that store. */
 export const wholeChainSuite = <T extends Opened>(open: () => Promise<T>, extent: Extent): (() => T) => {
   let opened: T
   let service: Service

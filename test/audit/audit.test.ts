@@ -42,9 +42,7 @@ const rowsNamed = async (place: Damageable): Promise<Rows> => {
 
 const VALUES = { text: 'other', keyword: 'other', long: 7n, int: 7 } as const
 
-/**
- * In every index with state, changes one document, removes one and adds one. Returns the expected findings.
- */
+/** In every index with state, changes one document, removes one and adds one. Returns the expected findings. */
 const damageState = async (place: Damageable): Promise<readonly string[]> => {
   const expected: string[] = []
   for (const index of stateIndices) {
@@ -192,8 +190,7 @@ const suite = (open: () => Promise<Damageable>): void => {
     await place.edit(balances, first ?? '', 'amount', 7n)
     await place.edit(balances, second ?? '', 'amount', 8n, 2 ** 40)
     const at = await place.store.published()
-    // The storage of a node is only compared at the same height and hash, so the answer pretends to have
-    // both.
+    // The storage of a node is only compared at the same height and hash, so the answer pretends to have both.
     const same: Node = {
       ...replay.node,
       storage: async asked => ({

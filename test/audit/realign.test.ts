@@ -19,10 +19,7 @@ import { loadFrom, replayed, temporarySqlite } from '../support/stores/loading.t
 import { rememberElastic } from '../support/stores/remembered.ts'
 import { repairedEnd } from '../support/stores/repaired-end.ts'
 
-/**
- * The last blocks of the recorded chain up to here have transactions. Those of the other node have different
- * ones.
- */
+/** The last blocks of the recorded chain up to here have transactions. Those of the other node have different ones. */
 const HEIGHT = 759
 /** The height of the load after the repair. */
 const NEXT = 779
@@ -51,9 +48,7 @@ type Way = Repaired['aligned']['way']
 type Case = {
   readonly name: string
   readonly orphans?: number
-  /**
-   * The node's last irreversible block during the load. If it is far ahead, nothing is kept to undo batches.
-   */
+  /** The node's last irreversible block during the load. If it is far ahead, nothing is kept to undo batches. */
   readonly lib?: number
   readonly damage?: (place: Damageable) => Promise<void>
   readonly way: Way | Readonly<Record<Damageable['kind'], Way>>
@@ -192,9 +187,7 @@ const suite = (filled: Filled): void => {
     })
 }
 
-/**
- * The number of transactions up to each block of the recorded chain and of a forked one, by the block's hash.
- */
+/** The number of transactions up to each block of the recorded chain and of a forked one, by the block's hash. */
 const transactionsUntil = async (forked: readonly LoadedBlock[]): Promise<ReadonlyMap<string, number>> => {
   const counts = new Map<string, number>()
   for (const chain of [await recordedBlocks(), forked]) {

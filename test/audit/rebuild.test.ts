@@ -14,18 +14,13 @@ import { recordedBlocks } from '#test/support/nodes/recording.ts'
 const HEIGHT = 1201
 const NOTHING = new Uint8Array()
 
-/**
- * The transaction with another message, as executed: lone surrogates stand for bytes that are no character.
- */
+/** The transaction with another message, as executed: lone surrogates stand for bytes that are no character. */
 const saying = (tx: Transaction, message: string): Transaction => ({
   ...tx,
   receipt: { ...tx.receipt, message },
 })
 
-/**
- * The recorded block with other messages in the receipts, by position, and with the hashes that belong to
- * them.
- */
+/** The recorded block with other messages in the receipts, by position, and with the hashes that belong to them. */
 const blockWith = async (messages: ReadonlyMap<number, string>): Promise<Block> => {
   const block = (await recordedBlocks())[HEIGHT]?.block
   if (block === undefined) throw new Error('The block is not recorded.')

@@ -15,9 +15,7 @@ import { type Dump, differences } from '../support/stores/dump.ts'
 
 const KILLS = SOAK ? 60 : 3
 
-/**
- * A repair is killed within this many writes. Each repair starts from the state that the previous one left.
- */
+/** A repair is killed within this many writes. Each repair starts from the state that the previous one left. */
 const WRITES = { sqlite: 30, elastic: 60 } as const
 
 const someOf = async ({ store }: Damageable, index: AnyIndex) => {

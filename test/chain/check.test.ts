@@ -99,8 +99,7 @@ test.each(BROKEN)('checkBlock: %s is detected', async (_, change, message) => {
 })
 
 /**
- * A recorded block whose message of a transaction ends within a character, and the block as the node's JSON
- * shows it.
+ * A recorded block whose message of a transaction ends within a character, and the block as the node's JSON shows it.
  */
 const withLostBytes = async () => {
   const message = `cut \udce6\udc96`

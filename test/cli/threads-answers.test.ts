@@ -40,9 +40,7 @@ for (const [name, open, isThere] of stores)
       `/api/?module=account&action=get-account-tx&account=nobody${page}`,
       '/api/?module=base&action=no-such-action',
     ])
-    /**
-     * Every path is requested on separate connections, several times at once, so that each thread answers it.
-     */
+    /** Every path is requested on separate connections, several times at once, so that each thread answers it. */
     const answers = async (threads: string): Promise<ReadonlySet<string>> => {
       await using folder = await cliFolder()
       const flags = ['--threads', threads, '--store', filled.address]

@@ -34,10 +34,7 @@ const tokenBlocks = inBlocks(
   ),
   50,
 )
-/**
- * Producers register, and some have votes. Some unregister with their votes, and some of those register
- * again.
- */
+/** Producers register, and some have votes. Some unregister with their votes, and some of those register again. */
 const producerBlocks = inBlocks(
   [
     ...all.map(at =>

@@ -29,13 +29,10 @@ type CrawlOptions = {
   readonly explorer: Explorer
   /** The paths where the crawl begins. */
   readonly from: readonly string[]
-  /**
-   * The maximum number of opened addresses per kind (same number of parts, first part and parameter names).
-   */
+  /** The maximum number of opened addresses per kind (same number of parts, first part and parameter names). */
   readonly most: number
   /**
-   * The root of the service as browsers see it, without a trailing slash. A proxy strips the difference to
-   * `basePath`.
+   * The root of the service as browsers see it, without a trailing slash. A proxy strips the difference to `basePath`.
    */
   readonly seenAt?: string
   /** Path prefix of the service itself. */

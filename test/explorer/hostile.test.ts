@@ -14,10 +14,7 @@ import { explorerOn } from './served.ts'
 // The first test may have to build the file of the whole chain. A test that hangs still ends.
 setDefaultTimeout(600_000)
 
-/**
- * Worse than any text of the recording: it would close its element, run a script, and reverse the following
- * text.
- */
+/** Worse than any text of the recording: it would close its element, run a script, and reverse the following text. */
 const HOSTILE = `"'></title></textarea></pre><script>bad()</script><img src=x onerror=bad()><a href=javascript:bad()>\u202e\u0000`
 
 /** Texts that code parses instead of only showing them. */

@@ -1,6 +1,5 @@
 /**
- * Every number in an answer of the API, including numbers in JSON texts of the chain such as arguments and
- * receipts.
+ * Every number in an answer of the API, including numbers in JSON texts of the chain such as arguments and receipts.
  */
 export const numbersIn = (answer: unknown): readonly string[] => {
   if (typeof answer === 'number') return [String(answer)]
@@ -54,8 +53,7 @@ const returnsOf = (answers: Answers): readonly string[] => {
 type VoteDays = { readonly days: readonly { readonly votes: string; readonly change?: string }[] }
 
 /**
- * The change of a producer's votes in the last seven days: the last votes minus those at the start of the
- * first day.
+ * The change of a producer's votes in the last seven days: the last votes minus those at the start of the first day.
  */
 const weekOf = (answers: Answers): readonly string[] => {
   const found = answers.find((each): each is VoteDays => has(each, 'days'))

@@ -12,8 +12,7 @@ import type { World } from './world.ts'
 
 const HASH = 32
 /**
- * At most this many further blocks are hashed to answer the end of the chain. The hash of a higher end is not
- * answered.
+ * At most this many further blocks are hashed to answer the end of the chain. The hash of a higher end is not answered.
  */
 const NEAR = 200_000
 /** Blocks and transactions are only found by hash among this many blocks. */
@@ -37,9 +36,7 @@ export const blockText = (made: Made, complete: boolean, status = 'IRREVERSIBLE'
 const headText = (world: World, made: Made): string =>
   `{${rawHeadText(world, made)}, "txs":[], "receipts":[], "txHashes":[], "receiptHashes":[], "blockType":"ONLYHASH"}`
 
-/**
- * The transactions of a block as the bulk call returns them, which leaves out transactions without actions.
- */
+/** The transactions of a block as the bulk call returns them, which leaves out transactions without actions. */
 const listText = ({ height, texts, without }: Made): string | undefined => {
   const shown = without.length === 0 ? texts : texts.filter((_, position) => !without.includes(position))
   if (shown.length === 0) return undefined

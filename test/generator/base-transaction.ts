@@ -4,10 +4,7 @@ import { OK } from './transaction.ts'
 import { type BaseParts, baseParts } from './transaction-text.ts'
 import { type World, witnessOf } from './world.ts'
 
-/**
- * A base transaction without its hash, time and the parent's gas, which are all that differs between most
- * blocks.
- */
+/** A base transaction without its hash, time and the parent's gas, which are all that differs between most blocks. */
 export type Base = { readonly parts: BaseParts; readonly receipt: Buffer }
 
 const made = (world: World, height: number): Base => {

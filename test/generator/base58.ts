@@ -55,10 +55,7 @@ const divide = (first: number): number => {
   return rest
 }
 
-/**
- * Base58 of the 32 bytes at `at`, the same as `#chain/base58.ts`. Several times as fast, since it needs no
- * bigint.
- */
+/** Base58 of the 32 bytes at `at`, the same as `#chain/base58.ts`. Several times as fast, since it needs no bigint. */
 export const base58Of32 = (bytes: Uint8Array, at = 0): string => {
   fill(bytes, at)
   let first = 0

@@ -193,8 +193,7 @@ const shapeOf = (value: unknown): unknown => {
 }
 
 /**
- * A raw block with only its last transaction and receipt. Parts that differ between kinds of transactions are
- * emptied.
+ * A raw block with only its last transaction and receipt. Parts that differ between kinds of transactions are emptied.
  */
 const rawShape = (text: string): unknown => {
   const { status, block } = JSON.parse(text) as {

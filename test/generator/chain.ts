@@ -6,9 +6,7 @@ import { type World, worldOf } from './world.ts'
 
 /** Blocks per piece. Pieces are made at once, and the hash before each piece is kept for the whole chain. */
 const PIECE = 64
-/**
- * Pieces kept in memory. Clients request heads and transactions of the same blocks, several ranges at a time.
- */
+/** Pieces kept in memory. Clients request heads and transactions of the same blocks, several ranges at a time. */
 const READY = 32
 const HASH = 32
 /** The number of pieces whose hashes fit in one buffer. */

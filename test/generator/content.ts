@@ -14,9 +14,7 @@ const STAT_BLOCKS = 1200
 export const gasOf = (transactions: readonly Tx[]): number =>
   transactions.reduce((sum, { gas }) => sum + gas, 0)
 
-/**
- * The transactions of a block without its base transaction. A pure function of the settings and the height.
- */
+/** The transactions of a block without its base transaction. A pure function of the settings and the height. */
 export const userTransactions = (world: World, height: number): readonly Tx[] => {
   const { dawn, schedule, settings } = world
   if (height === 0) return [genesisTx(world)]
@@ -32,10 +30,7 @@ export const userTransactions = (world: World, height: number): readonly Tx[] =>
 /** Whether the base transaction of a block contains the list of producers. */
 export const listsProducers = (height: number): boolean => height % STAT_BLOCKS === 0
 
-/**
- * The receipts of a block's base transaction: the reward for the parent and, at intervals, the list of
- * producers.
- */
+/** The receipts of a block's base transaction: the reward for the parent and, at intervals, the list of producers. */
 export const baseReceipts = (
   world: World,
   height: number,

@@ -4,8 +4,7 @@ import { HUB } from './names.ts'
 import { collectionOf, giveNft, issueNft } from './nfts.ts'
 
 /**
- * The hub issues an NFT. In the second half its owner transfers it to another account, sometimes through a
- * contract.
+ * The hub issues an NFT. In the second half its owner transfers it to another account, sometimes through a contract.
  */
 export const collecting = (at: At, plan: Plan): void => {
   const { world, cycle, j, back, tx } = at

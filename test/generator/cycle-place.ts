@@ -6,9 +6,7 @@ import type { World } from './world.ts'
 export type At = {
   readonly world: World
   readonly cycle: number
-  /**
-   * Number in the cycle (`k`), and number of the transaction of the first half that it is or reverts (`j`).
-   */
+  /** Number in the cycle (`k`), and number of the transaction of the first half that it is or reverts (`j`). */
   readonly k: number
   readonly j: number
   readonly back: boolean

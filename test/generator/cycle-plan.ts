@@ -57,8 +57,7 @@ const MIXED: Weights = {
 const WEIGHTS: Readonly<Record<Profile, Weights>> = {
   mixed: MIXED,
   sparse: MIXED,
-  // A transaction without actions makes loaders request the whole block again, so large blocks rarely have
-  // one.
+  // A transaction without actions makes loaders request the whole block again, so large blocks rarely have one.
   busy: { ...MIXED, iost: 692, coin: 600, none: 0.1 },
 }
 
@@ -125,9 +124,7 @@ export const cyclePlan = ({ seed, profile, holders, voters }: Settings): CyclePl
   }
 }
 
-/**
- * The amounts that every account needs when the cycles begin, in smallest units. The hub is the last entry.
- */
+/** The amounts that every account needs when the cycles begin, in smallest units. The hub is the last entry. */
 export type Needs = {
   readonly iost: Float64Array
   readonly coin: Float64Array

@@ -102,9 +102,7 @@ export const joining = (at: At): void => {
   if (at.j % 2 === 0) transferAction(at.tx, TOKENS.iost, [creator, fresh], IOST, 'welcome')
 }
 
-/**
- * A producer exchanges block rewards for IOST, far less than it has earned by the middle of the first cycle.
- */
+/** A producer exchanges block rewards for IOST, far less than it has earned by the middle of the first cycle. */
 export const exchanging = (at: At, plan: Plan): void => {
   if (!at.back) {
     fail(at, plan, BROKEN)

@@ -21,9 +21,7 @@ const roundedUp = (value: number, to: number): number => Math.ceil(value / to) *
 const tier = ({ settings }: World, stream: number, index: number): number =>
   1 + (mix(settings.seed, stream, index) % TIERS)
 
-/**
- * The initial amount of an account in smallest units. It covers all that the account will ever owe at once.
- */
+/** The initial amount of an account in smallest units. It covers all that the account will ever owe at once. */
 const coinsAtStart = (world: World, index: number): number =>
   roundedUp(world.needs.coin[index] ?? 0, COIN) + tier(world, 41, index) * COIN
 

@@ -10,9 +10,7 @@ import type { World } from './world.ts'
 const GAS = 54_321
 const COINS = 7_000
 const NS_PER_MS = 1_000_000
-/**
- * The position after the base transaction, the contracts, two tokens, the hub's share and the collections.
- */
+/** The position after the base transaction, the contracts, two tokens, the hub's share and the collections. */
 const POSITION = 1 + CONTRACTS + 3 + COLLECTIONS.length
 
 const moving = (given: Parameters<typeof emptyTx>[2]): Tx => {
@@ -21,10 +19,7 @@ const moving = (given: Parameters<typeof emptyTx>[2]): Tx => {
   return tx
 }
 
-/**
- * A transaction of block 1 that block 2 executes, as nodes until 3.9.2 accepted it. It has no effects of its
- * own.
- */
+/** A transaction of block 1 that block 2 executes, as nodes until 3.9.2 accepted it. It has no effects of its own. */
 export const delayedTx = (): Tx => ({
   ...moving({ delay: (blockMs(2) - blockMs(1)) * NS_PER_MS }),
   message: 'delayed',

@@ -59,8 +59,7 @@ const nested = (write: () => void): void => {
 }
 
 /**
- * All texts together must fit into half of the scratch buffer. Receipts of the dawn are the longest, some
- * kilobytes.
+ * All texts together must fit into half of the scratch buffer. Receipts of the dawn are the longest, some kilobytes.
  */
 export type Leaf = Pick<Tx, 'gas' | 'status' | 'message' | 'ram' | 'returns'> & {
   readonly receipts: readonly { readonly name: string; readonly content: string }[]
@@ -123,9 +122,7 @@ export type HashedBase = {
   readonly gas: number
 }
 
-/**
- * Hash of a base transaction (go-iost core/tx, Tx.ToBytes). It has no signatures, so its fields determine it.
- */
+/** Hash of a base transaction (go-iost core/tx, Tx.ToBytes). It has no signatures, so its fields determine it. */
 export const hashBase = ({ height, seed, parent, gas }: HashedBase, into: Buffer, at: number): void => {
   end = writeBlockTime(seed, height, scratch, 0)
   long(0)
@@ -202,9 +199,7 @@ export const hashTransaction = (
   hashScratch(end, into, at)
 }
 
-/**
- * Writes the Merkle root of the first `count` hashes of `leaves` into `into` at `at`. Overwrites `leaves`.
- */
+/** Writes the Merkle root of the first `count` hashes of `leaves` into `into` at `at`. Overwrites `leaves`. */
 export const merkleInto = (leaves: Buffer, count: number, into: Buffer, at: number): void => {
   let left = count
   do {
@@ -222,10 +217,7 @@ export const merkleInto = (leaves: Buffer, count: number, into: Buffer, at: numb
   leaves.copy(into, at, 0, HASH)
 }
 
-/**
- * The hash input of a block's head. `roots` contains parent, transaction root and receipt root, 32 bytes
- * each.
- */
+/** The hash input of a block's head. `roots` contains parent, transaction root and receipt root, 32 bytes each. */
 export type Head = {
   readonly height: number
   readonly roots: Buffer

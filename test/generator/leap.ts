@@ -29,9 +29,8 @@ const through = (world: World, tally: Tally, from: number, to: number): void => 
 }
 
 /**
- * The tally after block `height`. Blocks before the cycles, of the first cycle and of the cycle of `height`
- * are added one by one. Each cycle between gains the same as the first one, which is how the chain is made
- * (`cycle-plan.ts`).
+ * The tally after block `height`. Blocks before the cycles, of the first cycle and of the cycle of `height` are added
+ * one by one. Each cycle between gains the same as the first one, which is how the chain is made (`cycle-plan.ts`).
  */
 export const tallyAt = (world: World, height: number): Tally => {
   const { dawn, settings } = world

@@ -1,10 +1,7 @@
 import { DEAD, TOKENS, type Token } from './names.ts'
 import { amountText, type Tx } from './transaction.ts'
 
-/**
- * Receipts of system contracts, and their effects. `own`: the action has the same arguments and owns the
- * receipt.
- */
+/** Receipts of system contracts, and their effects. `own`: the action has the same arguments and owns the receipt. */
 
 const iost = TOKENS.iost
 

@@ -1,10 +1,7 @@
 import { base58Of32 } from './base58.ts'
 import { mix } from './random.ts'
 
-/**
- * Names of accounts and tokens. They are valid, their order differs from that of their numbers, and some are
- * odd.
- */
+/** Names of accounts and tokens. They are valid, their order differs from that of their numbers, and some are odd. */
 export const HUB = 'busy_hub'
 export const FOUNDER = 'founder'
 export const DEAD = 'deadaddr'

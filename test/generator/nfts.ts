@@ -20,9 +20,7 @@ export type NftPlan = {
   idOf(collection: Collection, cycle: number, j: number): string
 }
 
-/**
- * Counts the NFTs that the first half of a cycle issues. The chain numbers NFTs in the order of their issue.
- */
+/** Counts the NFTs that the first half of a cycle issues. The chain numbers NFTs in the order of their issue. */
 export const nftPlan = (
   read: (j: number) => { readonly kind: Kind; readonly coin: boolean },
   half: number,

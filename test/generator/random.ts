@@ -13,9 +13,7 @@ export const mix = (seed: number, stream: number, a: number, b = 0): number => {
   return fmix(h ^ Math.imul(b >>> 0, 0x1b873593) ^ Math.imul(Math.floor(b / 4294967296), 0x2545f491))
 }
 
-/**
- * A sequence of random numbers that every `start` restarts. One object is reused, so nothing is allocated.
- */
+/** A sequence of random numbers that every `start` restarts. One object is reused, so nothing is allocated. */
 export const createDraws = () => {
   let state = 0
   const next = (): number => {

@@ -10,9 +10,7 @@ import { type Sealed, signedOf } from './transaction-hash.ts'
 import { listed, quoted } from './transaction-text.ts'
 import { signerOf, type World, witnessOf } from './world.ts'
 
-/**
- * Blocks in the node's storage format, with its JSON character by character (recorded: getRawBlockByNumber).
- */
+/** Blocks in the node's storage format, with its JSON character by character (recorded: getRawBlockByNumber). */
 
 const HASH = 32
 
@@ -33,9 +31,7 @@ export const rawHeadText = (world: World, made: Made): string => {
   )
 }
 
-/**
- * A block in its storage format. Without `complete`, only with the hashes of its transactions and receipts.
- */
+/** A block in its storage format. Without `complete`, only with the hashes of its transactions and receipts. */
 export const rawBlockText = (world: World, made: Made, parentGas: number, complete: boolean): string => {
   const head = `{"status":"IRREVERSIBLE", "block":{${rawHeadText(world, made)}, `
   const { height } = made

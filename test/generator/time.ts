@@ -21,8 +21,7 @@ export const writeBlockTime = (seed: number, height: number, into: Buffer, at: n
   writeTime(blockMs(height), lateNs(seed, height), into, at)
 
 /**
- * Writes milliseconds and nanoseconds as one number of 8 bytes, big endian. It exceeds a double, but its
- * halves do not.
+ * Writes milliseconds and nanoseconds as one number of 8 bytes, big endian. It exceeds a double, but its halves do not.
  */
 const writeTime = (ms: number, ns: number, into: Buffer, at: number): number => {
   const high = Math.floor(ms / WORD)
@@ -37,9 +36,7 @@ const writeTime = (ms: number, ns: number, into: Buffer, at: number): number => 
 const BEFORE_MS = 300
 const EXPIRES_MS = 90_000
 
-/**
- * Time and expiration of a block's ordinary transactions in nanoseconds since 1970, as the node writes them.
- */
+/** Time and expiration of a block's ordinary transactions in nanoseconds since 1970, as the node writes them. */
 export const signedTimes = (height: number): readonly [time: string, expiration: string] => {
   if (height === 0) return ['0', '0']
   const signed = blockMs(height) - BEFORE_MS

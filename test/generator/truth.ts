@@ -77,10 +77,7 @@ const addRewards = (world: World, tally: Tally, height: number): void => {
 
 const isSystem = (owner: string): boolean => owner.endsWith('.iost')
 
-/**
- * The truth after block `height`. Time and memory do not grow with the number of cycles, except for
- * newcomers.
- */
+/** The truth after block `height`. Time and memory do not grow with the number of cycles, except for newcomers. */
 export const truthAt = (world: World, height: number, tally: Tally = tallyAt(world, height)): Truth => {
   addRewards(world, tally, height)
   const { balances, votes, nfts, lists, figures } = tally.tables

@@ -9,10 +9,7 @@ export type BranchNow = {
   readonly height: number
   /** Published blocks above the base of the forks. */
   readonly stored: readonly ForkBlock[]
-  /**
-   * The blocks above the published height on the branch that the service shows; undefined: the branch is
-   * unknown.
-   */
+  /** The blocks above the published height on the branch that the service shows; undefined: the branch is unknown. */
   readonly above: readonly ForkBlock[] | undefined
   /** The status of the branch that answers with head=1 must have. */
   readonly status: HeadStatus

@@ -53,8 +53,7 @@ const headersOf = ({ status, height, above }: BranchNow) =>
   above === undefined ? [status, null] : [status, String(height + above.length)]
 
 /**
- * Differences between the lists, with and without head=1, and the branch that the service shows; [] if there
- * is none.
+ * Differences between the lists, with and without head=1, and the branch that the service shows; [] if there is none.
  */
 export const differences = async (stand: ForkStand, random: () => number): Promise<readonly string[]> => {
   const { forks, truth } = stand

@@ -32,8 +32,7 @@ export const followLists = async (
 }
 
 /**
- * The expected rows of a reader: irreversible rows above the base of the forks, and packed rows; undefined:
- * not known.
+ * The expected rows of a reader: irreversible rows above the base of the forks, and packed rows; undefined: not known.
  */
 const expectedOf = (list: TrueList, { stored, above }: BranchNow) => ({
   rows: stored.flatMap(list.of),
@@ -60,8 +59,7 @@ export const feedsSettled = async (stand: ForkStand, readers: readonly HeadReade
         throw new Error(
           `${list.action} ${JSON.stringify(list.params)}: ${JSON.stringify([rows.slice(-3), packed()])} instead of ${JSON.stringify([expected.rows.slice(-3), expected.packed])}`,
         )
-      // The steps are short, since a store that does not answer for five seconds by this clock ends the
-      // feeds.
+      // The steps are short, since a store that does not answer for five seconds by this clock ends the feeds.
       await stand.clock.pass(10)
       await Bun.sleep(1)
     }
@@ -69,7 +67,5 @@ export const feedsSettled = async (stand: ForkStand, readers: readonly HeadReade
   }
 }
 
-/**
- * The maximum number of checks. Each lets all pending work finish, so a further check would change nothing.
- */
+/** The maximum number of checks. Each lets all pending work finish, so a further check would change nothing. */
 const MOST_LOOKS = 20_000

@@ -187,10 +187,7 @@ export const queryDifferences = async (
   return wrong
 }
 
-/**
- * The newest block is the tip of the branch if it is known, otherwise the published block or the asked node's
- * head.
- */
+/** The newest block is the tip of the branch if it is known, otherwise the published block or the asked node's head. */
 const latestQuery = ({ asked, final }: ForkStand, { now, tip, blockOf }: QueryTruth): Query => {
   const published = ancestor(final().head, now.height)
   const known = now.above === undefined ? [published.hash, asked().stand.head.hash] : [tip.hash]

@@ -145,10 +145,7 @@ export const headReader = (
   }
 }
 
-/**
- * Codes of end events after which the store, or its list of keys, did not answer in the time of the test's
- * clock.
- */
+/** Codes of end events after which the store, or its list of keys, did not answer in the time of the test's clock. */
 const SLOW: readonly unknown[] = [5030, 5040]
 
 /** An event that contradicts the events before. */

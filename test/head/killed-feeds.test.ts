@@ -114,10 +114,7 @@ const apart = async (folder: CliFolder, node: ForkNode, random: () => number): P
   }
 }
 
-/**
- * The chain grows by some blocks, often on another branch from above the irreversible block, which rises,
- * too.
- */
+/** The chain grows by some blocks, often on another branch from above the irreversible block, which rises, too. */
 const goOn = (forks: Forks, node: ForkNode, random: () => number): void => {
   const { head, lib } = node.stand
   const above = aboveOf(head, lib)

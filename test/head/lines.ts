@@ -8,10 +8,7 @@ export const aboveOf = (tip: ForkBlock, height: number): readonly ForkBlock[] =>
   return blocks
 }
 
-/**
- * The block of a line at a height, which must not be below the base of the forks; the tip if the line is
- * lower.
- */
+/** The block of a line at a height, which must not be below the base of the forks; the tip if the line is lower. */
 export const ancestor = (tip: ForkBlock, height: number): ForkBlock =>
   aboveOf(tip, height).at(-1)?.parent ?? tip
 

@@ -29,10 +29,9 @@ export type QueryTruth = {
 }
 
 /**
- * The published chain and the branch shown above it determine the answers. While that branch is unknown, the
- * asked node's branch counts if it leads to the published block, and a refusal is allowed, too. Things on
- * neither are not found. A node that lags behind the other one cannot know that, so a refusal is allowed
- * then.
+ * The published chain and the branch shown above it determine the answers. While that branch is unknown, the asked
+ * node's branch counts if it leads to the published block, and a refusal is allowed, too. Things on neither are not
+ * found. A node that lags behind the other one cannot know that, so a refusal is allowed then.
  */
 export const queryTruth = async (stand: ForkStand): Promise<QueryTruth> => {
   const { forks, node, other, final } = stand

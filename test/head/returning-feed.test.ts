@@ -59,8 +59,7 @@ test.each(STORES)(
       const before = await follow(stand, undefined, 20)
       expect(namesOf(before)).toEqual(named('packed', aboveOf(first, lib)))
 
-      // No client is connected while the chain forks below its later irreversible block. Then the nodes do
-      // not answer.
+      // No client is connected while the chain forks below its later irreversible block. Then the nodes do not answer.
       const fork = lib + 6
       const second = grown(stand, ancestor(first, fork), 18, 100)
       stands(stand, second, lib + 17)

@@ -33,9 +33,7 @@ const importsOf = (file: string): readonly string[] =>
     .preProcessFile(readFileSync(join(ROOT, file), 'utf8'), true, true)
     .importedFiles.map(({ fileName }) => fileName)
 
-/**
- * The folder of the table that contains a file: `indices`, or the first one under src. undefined elsewhere.
- */
+/** The folder of the table that contains a file: `indices`, or the first one under src. undefined elsewhere. */
 const folderOf = (path: string): string | undefined => {
   const [top, folder, ...rest] = path.split('/')
   if (top === 'indices') return 'indices'

@@ -10,10 +10,7 @@ const DEAF = "#!/usr/bin/env bash\ntrap '' TERM HUP INT\nwhile :; do sleep 1; do
 const TESTS = '#!/usr/bin/env bash\nsetsid "$(dirname "$0")/deaf" &\ntouch started\nwait\n'
 const DONE = '#!/usr/bin/env bash\n'
 
-/**
- * Processes whose environment contains a folder. The test run itself was started without it and is not among
- * them.
- */
+/** Processes whose environment contains a folder. The test run itself was started without it and is not among them. */
 const processesOf = async (run: RegExp): Promise<readonly string[]> => {
   const all = (await readdir('/proc')).filter(name => /^\d+$/.test(name))
   const environments = await Promise.all(

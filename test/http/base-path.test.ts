@@ -9,9 +9,7 @@ import { clientOf } from '../support/processes/client.ts'
 import { type Service, serviceOn } from '../support/processes/service.ts'
 import { fillFromRecording, loadedStore } from '../support/stores/loaded.ts'
 
-/**
- * A service behind a base path: all its addresses are below that path, and so are all links in its answers.
- */
+/** A service behind a base path: all its addresses are below that path, and so are all links in its answers. */
 
 const ORIGIN = 'http://127.0.0.1:8080'
 const PREFIXES = ['/iost', '/a/b-c', '']

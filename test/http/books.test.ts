@@ -86,8 +86,7 @@ describe('csv=koinly', () => {
         await fileOf('get-account-tx', asked),
         await fileOf('get-balance-history', asked),
       ]
-      // Within a transaction, actions come before those they cause. Balance changes have an order of their
-      // own.
+      // Within a transaction, actions come before those they cause. Balance changes have an order of their own.
       expect(sorted(byRecords.rows)).toEqual(sorted(byChanges.rows))
       expect(byRecords.rows.map(row => row['Date'])).toEqual(byChanges.rows.map(row => row['Date']))
       compared += byRecords.rows.length

@@ -6,10 +6,7 @@ import { withActionNames } from '../support/action-names.ts'
 export type HttpCase = {
   readonly name: string
   readonly method?: string
-  /**
-   * Path and query. `{key}`, `{revoked}` and `{expired}` are replaced by keys, `{a*9000}` by a repeated
-   * letter.
-   */
+  /** Path and query. `{key}`, `{revoked}` and `{expired}` are replaced by keys, `{a*9000}` by a repeated letter. */
   readonly path: string
   readonly headers?: Readonly<Record<string, string>>
   readonly status: number
@@ -45,8 +42,7 @@ export const httpCases = async (): Promise<readonly HttpCase[]> => {
 }
 
 /**
- * The service's answer in the form of a case, to be compared as a whole. Keys in the answer are replaced by
- * `{key}`.
+ * The service's answer in the form of a case, to be compared as a whole. Keys in the answer are replaced by `{key}`.
  */
 export const askCase = async (one: HttpCase, ask: Ask, keys: HttpCaseKeys): Promise<HttpCase> => {
   const headers = Object.entries(one.headers ?? {}).map(

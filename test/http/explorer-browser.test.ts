@@ -116,10 +116,7 @@ const SHIFT = `new Promise(done => {
   const inParts = performance.getEntriesByType('paint').some(({ startTime }) => startTime < domInteractive)
   requestAnimationFrame(() => setTimeout(() => done({ sum, inParts }), 0))
 })`
-/**
- * Loads of a page before a shift counts. A page that arrives in parts, as on a machine that pauses, may
- * shift.
- */
+/** Loads of a page before a shift counts. A page that arrives in parts, as on a machine that pauses, may shift. */
 const LOADS = 10
 
 /** Opens a URL. Returns whether the content stayed in place. */

@@ -36,10 +36,7 @@ const exported = (service: Pick<Service, 'ask' | 'key'>, call: Call): Promise<Re
   ask(service, call, { format: 'ndjson', numbers: 'string' })
 
 let calls: readonly Call[]
-/**
- * Exports of a store that is not written to, by height. The last blocks up to the highest are those of a
- * fork.
- */
+/** Exports of a store that is not written to, by height. The last blocks up to the highest are those of a fork. */
 const truth = new Map<number, Texts>()
 
 const remember = async (blocks: readonly LoadedBlock[]): Promise<void> => {

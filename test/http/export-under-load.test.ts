@@ -61,9 +61,7 @@ test('every list of the registry is exported and has rows from the first batch o
   expect(new Set(full.map(({ action }) => action))).toEqual(new Set(lists))
 })
 
-/**
- * A service with keys for readers of complete exports, and for readers that keep one export open for long.
- */
+/** A service with keys for readers of complete exports, and for readers that keep one export open for long. */
 const serviceFor = (store: Store) => {
   const holders = calls.map((_, at) => createKey(`holder ${at}`, PLAN, { now: Date.now() }))
   const service = serviceOn(store, {
@@ -98,9 +96,7 @@ const suite = (name: string, open: Opening): void =>
         const expected = truth.get(got.height)?.get(call.name)
         if (!Bun.deepEquals(got.rows, expected)) wrong.push(`${call.name} at ${got.height}`)
       }
-      /**
-       * A key may have at most two exports at once, so each reader goes through half of the lists repeatedly.
-       */
+      /** A key may have at most two exports at once, so each reader goes through half of the lists repeatedly. */
       const reader = async (half: number): Promise<void> => {
         while (!isDone)
           for (const call of calls.filter((_, at) => at % 2 === half))

@@ -6,10 +6,7 @@ import { serviceOn } from '../support/processes/service.ts'
 import { commitRuns } from '../support/stores/commit-runs.ts'
 import { temporarySqlite } from '../support/stores/loading.ts'
 
-/**
- * Feeds with a clock moved by the test: the times of looks at the store, and the comments sent when nothing
- * is new.
- */
+/** Feeds with a clock moved by the test: the times of looks at the store, and the comments sent when nothing is new. */
 
 const READERS = 30
 const FROM = 20

@@ -55,8 +55,7 @@ const follower = (service: Service, list: string) => {
         resets.push(seq)
         rows = rows.slice(0, seq)
       } else {
-        // The store was closed for longer than a feed may be silent, so the rows sent before may have
-        // changed.
+        // The store was closed for longer than a feed may be silent, so the rows sent before may have changed.
         expect([list, event]).toEqual([list, 'end'])
         rows = []
       }
@@ -72,10 +71,7 @@ const follower = (service: Service, list: string) => {
 /** By this clock no feed is silent for long, so that those of a readable store end only with the test. */
 const UNHURRIED = { ...patientClock, elapsed: () => 0 }
 
-/**
- * Numbers of blocks, and how they are taken back: within the blocks whose batches are kept separately, and
- * beyond.
- */
+/** Numbers of blocks, and how they are taken back: within the blocks whose batches are kept separately, and beyond. */
 const FEW = [3, 'back'] as const
 const MANY = [20, 'closed'] as const
 

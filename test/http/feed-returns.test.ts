@@ -8,9 +8,7 @@ import { loadFrom } from '../support/stores/loading.ts'
 import { repairedEnd } from '../support/stores/repaired-end.ts'
 import { until } from '../support/wait.ts'
 
-/**
- * Readers that are away while a repair takes blocks back, and return when the chain is longer than before.
- */
+/** Readers that are away while a repair takes blocks back, and return when the chain is longer than before. */
 
 setDefaultTimeout(600_000)
 

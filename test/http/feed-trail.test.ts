@@ -13,8 +13,7 @@ import { loadFrom, temporarySqlite } from '../support/stores/loading.ts'
 import { repairedEnd } from '../support/stores/repaired-end.ts'
 
 /**
- * Readers that learn late that some of their rows were taken back, when the chain again has more rows than
- * they have.
+ * Readers that learn late that some of their rows were taken back, when the chain again has more rows than they have.
  */
 
 setDefaultTimeout(600_000)
@@ -87,10 +86,7 @@ const readersOf = (store: Store) => {
 
 const NOTHING = { prices: { get: () => undefined }, profiles: { get: () => undefined } }
 
-/**
- * A store with the forked chain, whose last blocks were committed one by one. `at` is awaited after each
- * commit.
- */
+/** A store with the forked chain, whose last blocks were committed one by one. `at` is awaited after each commit. */
 const forked = async (at: (height: number, store: Store) => Promise<void>) => {
   const place = await temporarySqlite()
   const blocks = await forkedChain(HEIGHT, HEIGHT - COMMON)
@@ -194,8 +190,7 @@ test('feeds: a repair takes few rows back from a reader, although there were no 
     await readers?.look()
     await takeBack(place.store)
     await readers?.look()
-    // A trail names blocks at doubling distances. The reader goes back to the highest one that is still on
-    // the chain.
+    // A trail names blocks at doubling distances. The reader goes back to the highest one that is still on the chain.
     expect(reader?.last()).toMatchObject({ kind: 'reset', seq: HEIGHT - 3, height: HEIGHT - 4 })
   } finally {
     await place.destroy()

@@ -25,9 +25,7 @@ const LISTS = [
   'module=base&action=get-transaction-list',
 ]
 
-/**
- * Blocks stored at the begin, and the last one. Accounts and transactions of the recorded chain begin here.
- */
+/** Blocks stored at the begin, and the last one. Accounts and transactions of the recorded chain begin here. */
 const FROM = 760
 const TO = 790
 

@@ -167,9 +167,7 @@ const followsTheStore = async (store: Store): Promise<number> => {
 const HEIGHT = 60
 const ORPHANS = 3
 
-/**
- * Cached answers with blocks that a repair takes back are not served by another process on the same store.
- */
+/** Cached answers with blocks that a repair takes back are not served by another process on the same store. */
 const forgetsWhatIsTakenBack = async (store: Store, reader: Store): Promise<void> => {
   await using replay = await replayed(HEIGHT)
   const node = createNode({ urls: [replay.url], clock: patientClock })

@@ -39,10 +39,7 @@ const opened = async (path: string, options: OpenOptions, at: Served = served): 
   return page
 }
 
-/**
- * Fills in the key and sends the form of each action. Returns the first line and the beginning of each
- * answer.
- */
+/** Fills in the key and sends the form of each action. Returns the first line and the beginning of each answer. */
 const answersOf = async (page: Page, key: string): Promise<readonly (readonly [string, string])[]> => {
   await page.run(`document.getElementById('key').value = ${JSON.stringify(key)}`)
   return page.run(`(async () => {

@@ -3,10 +3,7 @@ import type { Store } from '#store/port.ts'
 import { type Service, serviceOn } from '#test/support/processes/service.ts'
 import { soon, until } from '#test/support/wait.ts'
 
-/**
- * Behaviour that needs a real connection: unusual hosts and methods, lengths of HEAD, clients that
- * disconnect.
- */
+/** Behaviour that needs a real connection: unusual hosts and methods, lengths of HEAD, clients that disconnect. */
 
 /** A service whose store never answers. `onRead` gets the signal of each read. */
 const serve = (onRead: (signal: AbortSignal | undefined) => void = () => {}): Service => {

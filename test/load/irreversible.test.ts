@@ -2,9 +2,7 @@ import { expect, test } from 'bun:test'
 import { irreversible } from '#load/irreversible.ts'
 import { spokenNode } from '#test/support/nodes/spoken-node.ts'
 
-/**
- * The accepted value of each reported height, in order, with `loaded` blocks in the store; and the log lines.
- */
+/** The accepted value of each reported height, in order, with `loaded` blocks in the store; and the log lines. */
 const heard = async (said: readonly number[], { has, loaded }: { has: number; loaded: number }) => {
   const lines: string[] = []
   let at = 0

@@ -63,10 +63,7 @@ const AGED: Readonly<Record<string, Ageing>> = {
   'journal-0': { properties: { part: { type: 'long' } } },
 }
 
-/**
- * The documents that an older version would have derived: accounts without permissions, tokens with another
- * name.
- */
+/** The documents that an older version would have derived: accounts without permissions, tokens with another name. */
 const olderStore = async (): Promise<TestElastic> => {
   const target = openTestElastic({ partitionDocuments: PARTITION })
   await loadFrom(node.url, target.store)
@@ -185,8 +182,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: a changed de
       const { wrong, asked } = await stop()
       expect([seed, wrong]).toEqual([seed, []])
       expect(await allAt(serviceOn(target.reopen()))).toEqual([...after])
-      // While the replaced index of keys exists, a loader that takes the store over knows which index is
-      // served.
+      // While the replaced index of keys exists, a loader that takes the store over knows which index is served.
       expect((await folder.run(['load', '--node', node.url, '--once', ...store])).code).toBe(0)
       expect(await target.store.check()).toEqual([])
       expect((await folder.run([...migrate, '--delete-old'])).code).toBe(0)

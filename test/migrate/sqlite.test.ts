@@ -38,9 +38,7 @@ afterAll(async () => {
   await clean.destroy()
 })
 
-/**
- * Changes a file to the form of an older version: other tables or other documents, and the version's mark.
- */
+/** Changes a file to the form of an older version: other tables or other documents, and the version's mark. */
 const age = (path: string, statements: readonly string[]): void => {
   const database = new Database(path, { safeIntegers: true })
   for (const sql of statements) database.run(sql)

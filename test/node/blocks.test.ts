@@ -12,8 +12,7 @@ test('blocks: every block built from bulk answers equals the one decoded by itse
   expect(failure).toBeUndefined()
   expect(blocks.length).toBe(expected.length)
   expect(blocks.findIndex((block, height) => !Bun.deepEquals(block, expected[height], true))).toBe(-1)
-  // Single block calls are made only where a transaction has no action, and where a range would have one
-  // block.
+  // Single block calls are made only where a transaction has no action, and where a range would have one block.
   const zeroAction = expected.filter(({ block }) =>
     block.transactions.some(({ actions }) => actions.length === 0),
   )

@@ -8,10 +8,7 @@ import { type Service, serviceOn } from '../support/processes/service.ts'
 import { loadedStore } from '../support/stores/loaded.ts'
 import { bodyOf, PATH_NAME, PROXIES, type RunningProxy, startProxy } from './proxies.ts'
 
-/**
- * The example configurations for nginx and Caddy, run by these programs in front of services of the recorded
- * chain.
- */
+/** The example configurations for nginx and Caddy, run by these programs in front of services of the recorded chain. */
 
 type Listening = Service & {
   /** The port, or the path of the Unix socket. */
@@ -171,8 +168,7 @@ describe.each([...PROXIES.map(name => [name, 'a port'] as const), ['nginx', 'a U
     test('the first rows of an export come while the service still reads the others', async () => {
       const gate = Promise.withResolvers<void>()
       let reads = 0
-      // Reads of a thousand rows are held from the second one on, until the client has all rows of the first
-      // one.
+      // Reads of a thousand rows are held from the second one on, until the client has all rows of the first one.
       own.onRecords = async () => {
         reads += 1
         if (reads > 1) await gate.promise

@@ -8,8 +8,7 @@ import { chainOf, genesis, hashOf, START } from '../support/stores/hand-made.ts'
 import { loadOnce, temporarySqlite } from '../support/stores/loading.ts'
 
 /**
- * The deepest nesting in a transaction of 65,536 bytes. A number of 19 digits inside keeps readers off their
- * fast path.
+ * The deepest nesting in a transaction of 65,536 bytes. A number of 19 digits inside keeps readers off their fast path.
  */
 const DEPTH = 32_000
 const nest = (open: string, close: string) =>

@@ -17,14 +17,11 @@ import { loadOnce, replayed, temporarySqlite } from '../support/stores/loading.t
 import { repairedEnd } from '../support/stores/repaired-end.ts'
 
 const END = 60
-/**
- * Each height is forged by itself: however a load divides its ranges, several of them end at these heights.
- */
+/** Each height is forged by itself: however a load divides its ranges, several of them end at these heights. */
 const HEIGHTS = Array.from({ length: 34 }, (_, at) => at + 2)
 
 /**
- * The recorded chain with one block made up: its own hashes are right, and the next block does not name it as
- * parent.
+ * The recorded chain with one block made up: its own hashes are right, and the next block does not name it as parent.
  */
 const withForged = async (height: number, isForged: () => boolean = () => true): Promise<Recording> => {
   const all = await recording()

@@ -11,9 +11,7 @@ import { alterations } from '../support/nodes/forged-fields.ts'
 import { recordedBlocks, recording } from '../support/nodes/recording.ts'
 import { ROOT } from '../support/root.ts'
 
-/**
- * Positions of the altered block: blocks whose raw form was recorded. `end` is the end of the node's chain.
- */
+/** Positions of the altered block: blocks whose raw form was recorded. `end` is the end of the node's chain. */
 const POSITIONS = {
   bulk: { height: 1200, from: 1200, to: 1201, end: 1205 },
   single: { height: 1201, from: 1201, to: 1201, end: 1205 },
@@ -85,10 +83,7 @@ describe.each(positions)('a lying node: each field is altered alone, %s', positi
   })
 })
 
-/**
- * Fields that no recomputed hash can make fit: the parent is known, and the first transaction is the chain's
- * own.
- */
+/** Fields that no recomputed hash can make fit: the parent is known, and the first transaction is the chain's own. */
 const CONTRADICTIONS = ['number', 'parent_hash', 'base transaction: publisher']
 /** Fields that a single block answer contains twice, and fields that a neighbouring block contains, too. */
 const TWICE = ['info', 'orig_info', 'tx_count', 'transactions, the last one left out']

@@ -84,9 +84,8 @@ const base64 = (hash: string): string => Buffer.from(decodeBase58(hash)).toStrin
 export const NO_SIGN = '{"algorithm":0, "sig":"", "pubKey":""}'
 
 /**
- * A block's entry of getBlockHeaderByRange. The block's JSON does not contain its `info`: it is empty for
- * genesis and `{}` for later blocks (derived from the hashes of the recorded chain). `sign` is the node's
- * text.
+ * A block's entry of getBlockHeaderByRange. The block's JSON does not contain its `info`: it is empty for genesis and
+ * `{}` for later blocks (derived from the hashes of the recorded chain). `sign` is the node's text.
  */
 export const rawHead = (text: string, sign: string): string => {
   const { block } = JSON.parse(withoutTransactions(text)) as { block: WrittenHead }

@@ -3,10 +3,7 @@ import { parseBool } from '../support/nodes/rpc/go-values.ts'
 import type { Call } from '../support/nodes/rpc/routes.ts'
 import type { RecordedCall, Recording } from './recording.ts'
 
-/**
- * Keyed by the function that reads the calls, which a recording shares with the forged recordings made from
- * it.
- */
+/** Keyed by the function that reads the calls, which a recording shares with the forged recordings made from it. */
 const indices = new WeakMap<Recording['calls'], Promise<ReadonlyMap<string, RecordedCall>>>()
 
 const keyOf = (method: string, path: string, body: string): string => `${method} ${path} ${body}`

@@ -51,8 +51,7 @@ export const openGate = async (target: () => string): Promise<Gate> => {
 }
 
 /**
- * Loses requests and answers, holds some until the next disturbed request, and refuses some: a share of
- * `rate` in all.
+ * Loses requests and answers, holds some until the next disturbed request, and refuses some: a share of `rate` in all.
  */
 export const troubled =
   (gate: Gate, random: () => number, rate: number): (() => Fate) =>

@@ -97,10 +97,7 @@ export const LIES: readonly Lie[] = [
   { name: 'an answer nested without end', change: () => '['.repeat(200_000) },
 ]
 
-/**
- * Changes the header of one block: the whole answer of a single block call, otherwise the entry of its
- * number.
- */
+/** Changes the header of one block: the whole answer of a single block call, otherwise the entry of its number. */
 const atHead = (text: string, height: number, change: (part: string) => string): string => {
   const at = text.indexOf(`"number":"${height}"`)
   if (at === -1) return text

@@ -50,10 +50,7 @@ const namesCommand = async (running: Running): Promise<Ended> => {
   }
 }
 
-/**
- * Pauses before a restart. Like a supervisor, it restarts at once, then ever later while the loader keeps
- * failing.
- */
+/** Pauses before a restart. Like a supervisor, it restarts at once, then ever later while the loader keeps failing. */
 const PAUSE_MS = { least: 100, most: 2_000 }
 
 /** Keeps a loader running, `load` or `up` at random, and runs the commands that its messages name. */

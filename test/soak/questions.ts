@@ -4,9 +4,7 @@ import { hashOfRow } from '../generator/rows.ts'
 import { type Ranked, type Truth, truthAt } from '../generator/truth.ts'
 import type { World } from '../generator/world.ts'
 
-/**
- * A query, and a check of the `data` of its answer at a height. The check returns the error, or undefined.
- */
+/** A query, and a check of the `data` of its answer at a height. The check returns the error, or undefined. */
 export type Question = {
   readonly query: string
   readonly judge: (data: unknown, truth: Truth) => string | undefined

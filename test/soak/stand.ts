@@ -54,9 +54,7 @@ const FIRST = 120
 const BLOCKS = 1_000_000
 /** Maximum length of a chain of commands, each named by a message of the one before. */
 const MOST_COMMANDS = 8
-/**
- * Maximum runs of one command in one episode. The first run may fail because of an operation begun before it.
- */
+/** Maximum runs of one command in one episode. The first run may fail because of an operation begun before it. */
 const MOST_TRIES = 3
 /** Characters of the log that are reported with a refusal. */
 const LOGGED = 1_500

@@ -37,8 +37,7 @@ const told = async (stand: Stand, words: readonly string[]) => {
 }
 
 /**
- * Damage that is done while the loader rests and no requests are sent. `work` repairs it, then all processes
- * continue.
+ * Damage that is done while the loader rests and no requests are sent. `work` repairs it, then all processes continue.
  */
 const quietly = (name: string, work: (stand: Stand) => Promise<void>): Episode => ({
   name,

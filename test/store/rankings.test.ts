@@ -54,9 +54,7 @@ const pageOf = async (view: View, { index, order, group }: Ranking, offset: numb
   return docs.map(doc => [Reflect.get(doc, name), Reflect.get(doc, amount)] as const)
 }
 
-/**
- * Compares every `step`th page of a size, and the last pages, with the truth. Returns the number of pages.
- */
+/** Compares every `step`th page of a size, and the last pages, with the truth. Returns the number of pages. */
 const requirePages = async (store: Store, ranking: Ranking, size: number, step: number): Promise<number> => {
   const { truth } = ranking
   let checked = 0

@@ -14,8 +14,7 @@ export const resourceLimits = {
   fileSize: (bytes: number): void => {
     const { setrlimit, signal } = system()
     const both = (most: number): BigUint64Array => new BigUint64Array([BigInt(most), BigInt(most)])
-    // Bun ignores the signal, so the write would fail with an error as on a full disk. A core dump is not
-    // needed.
+    // Bun ignores the signal, so the write would fail with an error as on a full disk. A core dump is not needed.
     signal(SIGXFSZ, DEFAULT)
     if (setrlimit(CORE, both(0)) !== 0 || setrlimit(FILE_SIZE, both(bytes)) !== 0)
       throw new Error('The system sets no limits.')

@@ -1,8 +1,6 @@
 import { within } from '#time/deadline.ts'
 
-/**
- * Much longer than anything that succeeds takes, even on a busy machine, and shorter than a test's timeout.
- */
+/** Much longer than anything that succeeds takes, even on a busy machine, and shorter than a test's timeout. */
 const PATIENCE_MS = 120_000
 
 /**

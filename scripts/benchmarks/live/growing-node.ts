@@ -2,10 +2,7 @@ import { createForks, serveForks } from '#test/head/fork-node.ts'
 
 /** Number of blocks that exist when the load begins. */
 const BEFORE = 40
-/**
- * Number of blocks above the last irreversible one. A real chain has some 80; the number makes no difference
- * here.
- */
+/** Number of blocks above the last irreversible one. A real chain has some 80; the number makes no difference here. */
 const ABOVE = 12
 /**
  * Milliseconds between blocks, half a second on average as in the chain. The random part varies the moment at

@@ -60,8 +60,7 @@ const freshnessRow = async (name: (typeof STORES)[number]): Promise<readonly str
 }
 
 /**
- * The feeds to measure: each reader follows one of many accounts, or all readers follow the list that grows
- * fastest.
+ * The feeds to measure: each reader follows one of many accounts, or all readers follow the list that grows fastest.
  */
 const followedBy = async (url: string, key: string): Promise<readonly Followed[]> => {
   const answer = await fetch(`${url}/api/base/get-wealth-list?size=100`, { headers: { 'x-api-key': key } })

@@ -13,10 +13,7 @@ import { type Chain, type Place, placeOf } from './place.ts'
 import { type Row, tableOf } from './row.ts'
 import { watchedLoad } from './watched-load.ts'
 
-/**
- * The program of `scripts/rehearse`, which measures for operators of mainnet on a generated chain of any
- * size.
- */
+/** The program of `scripts/rehearse`, which measures for operators of mainnet on a generated chain of any size. */
 
 /** Average number of transactions in a busy block. */
 const TRANSACTIONS = 50

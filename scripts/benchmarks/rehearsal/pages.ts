@@ -6,8 +6,7 @@ import { peakOf, type Row } from './row.ts'
 
 const SIZE = 20
 /**
- * Number of measured calls of each kind; fewer for a small chain, whose figures only show that all calls are
- * answered.
+ * Number of measured calls of each kind; fewer for a small chain, whose figures only show that all calls are answered.
  */
 const CALLS = 300
 const callsFor = (blocks: number): number => Math.min(CALLS, Math.ceil(blocks / 100))
@@ -30,8 +29,7 @@ type Answer = {
 }
 
 /**
- * Durations of the first, middle and last pages of long lists and of transactions by hash, with one client,
- * in turns.
+ * Durations of the first, middle and last pages of long lists and of transactions by hash, with one client, in turns.
  */
 export const pageRows = async ({ folder, store }: Place): Promise<readonly Row[]> => {
   const key = await unlimitedKey(folder, store)

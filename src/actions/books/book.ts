@@ -5,10 +5,7 @@ import type { Booking } from './booking.ts'
 /** A list in the columns of an accounting program, instead of the fields of its rows. */
 export type Book = {
   readonly heads: readonly string[]
-  /**
-   * The lines of some rows; a row that changed nothing has no line. Numbers are `Exact`, other cells are
-   * text.
-   */
+  /** The lines of some rows; a row that changed nothing has no line. Numbers are `Exact`, other cells are text. */
   readonly linesOf: (rows: Rows) => readonly (readonly (string | Exact)[])[]
   /** Words of the file's name: account, tokens, period, filters and program. */
   readonly names: readonly string[]

@@ -12,9 +12,7 @@ const block = (hash: string, height: number, rows = 1): BlockLines => ({
 const A = [block('aE', 5), block('aF', 6, 2), block('aH', 8)] as const
 const B = [block('aE', 5), block('bF', 6), block('bG', 7)] as const
 
-/**
- * Position of a reader with all rows up to the last of these blocks, and the first `rows` rows of that one.
- */
+/** Position of a reader with all rows up to the last of these blocks, and the first `rows` rows of that one. */
 const on = (blocks: readonly BlockLines[], rows?: number, isWhole = true): HeadPosition => {
   const { height, hash, lines } = blocks.at(-1) as BlockLines
   const below = blocks.slice(0, -1).map(each => ({ height: each.height, mark: markOf(each.hash) }))

@@ -10,10 +10,7 @@ export type Known = {
   readonly height: number
   /** The hash of a published block that was not yet irreversible for a reader. */
   readonly storedHash: (height: number) => string | undefined
-  /**
-   * Head blocks with rows, of one branch that continues the published block; undefined: the branch is
-   * unknown.
-   */
+  /** Head blocks with rows, of one branch that continues the published block; undefined: the branch is unknown. */
   readonly now: readonly BlockLines[] | undefined
 }
 
@@ -27,10 +24,7 @@ export type Kept = {
 
 /** The changes for a reader at a position. */
 export type Settled = Kept & {
-  /**
-   * The missing rows of head blocks, each with the position after it. They are sent after the irreversible
-   * rows.
-   */
+  /** The missing rows of head blocks, each with the position after it. They are sent after the irreversible rows. */
   readonly packed: readonly { readonly line: string; readonly place: HeadPosition }[]
   /** The reader's final position. */
   readonly place: HeadPosition | undefined

@@ -3,9 +3,7 @@ import type { Point } from '#head/branch.ts'
 import { MARK_PATTERN } from './mark.ts'
 import { type GivenTrail, TRAIL_PATTERN, trailOf } from './trail-text.ts'
 
-/**
- * A block below the highest one of a position. The end of its hash distinguishes it from competing blocks.
- */
+/** A block below the highest one of a position. The end of its hash distinguishes it from competing blocks. */
 export type Below = { readonly height: number; readonly mark: string }
 
 /**
@@ -56,10 +54,7 @@ const firstNamed = (below: readonly Below[], { height }: Point): number => {
   return Math.max(far + 1, below.length - MOST_BELOW)
 }
 
-/**
- * From the highest block down: the end of each hash, preceded by the distance from the block above unless it
- * is 1.
- */
+/** From the highest block down: the end of each hash, preceded by the distance from the block above unless it is 1. */
 const textOf = ({ base, height, rows, hash, below, isWhole }: Omit<HeadPosition, 'text'>): string => {
   let text = `-${base}-${height}-${rows}-${hash}${isWhole ? '-' : '~'}`
   let above = height
@@ -72,8 +67,7 @@ const textOf = ({ base, height, rows, hash, below, isWhole }: Omit<HeadPosition,
 }
 
 /**
- * The part of a position above a height, when all irreversible rows up to that height were received;
- * undefined: none.
+ * The part of a position above a height, when all irreversible rows up to that height were received; undefined: none.
  */
 export const positionAbove = (place: HeadPosition | undefined, height: number): HeadPosition | undefined => {
   if (place === undefined || place.height <= height) return undefined

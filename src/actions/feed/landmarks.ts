@@ -4,10 +4,9 @@ import type { View } from '#store/port.ts'
 import type { End } from '../find/blocks-at.ts'
 
 /**
- * Published blocks by which a reader's rows are checked against the chain: the last one, and earlier ones,
- * ascending. They must be as old as the rows. A landmark taken later could be a replacement block, and would
- * confirm rows of the replaced one. For a reader that reconnects, only the ends of the hashes are known
- * (`trail-text.ts`).
+ * Published blocks by which a reader's rows are checked against the chain: the last one, and earlier ones, ascending.
+ * They must be as old as the rows. A landmark taken later could be a replacement block, and would confirm rows of the
+ * replaced one. For a reader that reconnects, only the ends of the hashes are known (`trail-text.ts`).
  */
 export type Trail = { readonly at: End; readonly landmarks: readonly End[] }
 

@@ -229,9 +229,7 @@ const linesAbove = async (view: View, list: FeedList, docs: readonly unknown[]) 
   }
 }
 
-/**
- * The rows of a block in the form that `Listing.rows` takes. Their numbers are not known yet, and not shown.
- */
+/** The rows of a block in the form that `Listing.rows` takes. Their numbers are not known yet, and not shown. */
 const docsOf = (followed: Followed, block: HeadBlock): readonly unknown[] =>
   headDocs(followed, block).map(doc => ({ seq: 0, doc, above: block }))
 

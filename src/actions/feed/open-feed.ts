@@ -190,10 +190,7 @@ const readPage = async (
   return { kind: 'page', part, list, end: at, count, place: positionAbove(stored.kept, at.height) }
 }
 
-/**
- * The part of a position that the store alone confirms, before irreversible rows of blocks at `heights` are
- * sent.
- */
+/** The part of a position that the store alone confirms, before irreversible rows of blocks at `heights` are sent. */
 const storedRows = async (view: View, place: HeadPosition | undefined, heights: readonly number[]) => {
   if (place === undefined) return { droppedFrom: undefined, kept: undefined }
   const { height } = view.at

@@ -4,10 +4,7 @@ import type { Clock } from '#time/clock.ts'
 import { every } from '#time/every.ts'
 
 export type Poller = {
-  /**
-   * Called with the published height at each poll, whether it is new or not. A call that takes too long is
-   * aborted.
-   */
+  /** Called with the published height at each poll, whether it is new or not. A call that takes too long is aborted. */
   height(published: Published | undefined, signal: AbortSignal): Promise<void> | void
   /** Time for a heartbeat. */
   beat(): void
@@ -19,9 +16,7 @@ export type Poller = {
 const POLL_MS = 100
 /** Interval of the heartbeat. */
 const BEAT_MS = 15_000
-/**
- * The feeds end when the store cannot be read for this time: silence would mean that there is nothing new.
- */
+/** The feeds end when the store cannot be read for this time: silence would mean that there is nothing new. */
 const SILENT_MS = 5_000
 
 export type PollClock = Pick<Clock, 'sleep' | 'elapsed' | 'after'>

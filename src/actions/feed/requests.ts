@@ -7,10 +7,7 @@ import type { Text } from '../text.ts'
 import type { LastId } from './head-position.ts'
 import type { LastRow } from './last-row.ts'
 
-/**
- * Refuses an action whose list cannot be followed, and parameters that a feed does not accept
- * ('bad_request').
- */
+/** Refuses an action whose list cannot be followed, and parameters that a feed does not accept ('bad_request'). */
 export const requireFeed = (
   { source, list }: Action,
   { query, params }: { readonly query: Query; readonly params: object },

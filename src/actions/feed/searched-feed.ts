@@ -24,9 +24,8 @@ type Position = {
 }
 
 /**
- * The feed of a search: rows after `last`, else those of a range that has a start, else new ones only. Each
- * new height is read for this feed alone. Throws 'replaced' when another block has replaced the block of
- * `last`.
+ * The feed of a search: rows after `last`, else those of a range that has a start, else new ones only. Each new height
+ * is read for this feed alone. Throws 'replaced' when another block has replaced the block of `last`.
  */
 export const openSearchedFeed = async (reading: Reading, last: LastRow | undefined): Promise<Feed> => {
   const { params, action } = reading
@@ -87,10 +86,7 @@ const messagesOf = async function* (reading: Reading, opened: Position): AsyncGe
   }
 }
 
-/**
- * The rows that are found and not yet sent; returns the new progress. A failure ends the outbox, which
- * reports it.
- */
+/** The rows that are found and not yet sent; returns the new progress. A failure ends the outbox, which reports it. */
 const newParts = async function* (reading: Reading, from: Position): AsyncGenerator<Part, Position, void> {
   let position = from
   try {
@@ -136,8 +132,7 @@ const readOn = async (
 }
 
 /**
- * The progress at the current height. Throws 'replaced' when rows that were sent were rolled back with their
- * blocks.
+ * The progress at the current height. Throws 'replaced' when rows that were sent were rolled back with their blocks.
  */
 const positionNow = async (reading: Reading, read: InView, position: Position): Promise<Position> => {
   const { view } = read

@@ -26,10 +26,7 @@ type Asked = Dates & Blocks & { readonly step: Step }
 /** Throws 'bad_request' for more days than 400 months have; the number of steps is checked separately. */
 export const checkStepDates = datesWithin(400 * 31)
 
-/**
- * The heights that bound the steps: the last block before the first step, and the last block of each; -1:
- * none.
- */
+/** The heights that bound the steps: the last block before the first step, and the last block of each; -1: none. */
 export const heightsOf = (steps: readonly AskedStep[]): readonly number[] => [
   steps[0]?.before ?? -1,
   ...steps.map(({ until }) => until),

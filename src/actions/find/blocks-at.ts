@@ -26,8 +26,7 @@ export const timesOf = async (view: View, heights: readonly number[]): Promise<R
 export type End = Pick<Published, 'height' | 'hash'>
 
 /**
- * Whether a block still belongs to the stored chain; all blocks before it do, too. The end of its hash is
- * sufficient.
+ * Whether a block still belongs to the stored chain; all blocks before it do, too. The end of its hash is sufficient.
  */
 export const isOn = async (view: View, { height, hash }: End): Promise<boolean> =>
   height <= view.at.height && (await view.get(blocks, blockId(height)))?.hash.endsWith(hash) === true

@@ -20,8 +20,7 @@ type Place = { readonly contract: string; readonly key: string; readonly field?:
 type AsOf = { readonly height: number; readonly hash: string }
 
 /**
- * The storage of contracts, as returned by the followed node. Throws Failure 'unavailable', 'bad_block',
- * 'deadline'.
+ * The storage of contracts, as returned by the followed node. Throws Failure 'unavailable', 'bad_block', 'deadline'.
  */
 export type StorageReader = {
   /**
@@ -29,9 +28,7 @@ export type StorageReader = {
    * value. The answer is not verified.
    */
   value(place: Place): Promise<AsOf & { readonly value: string }>
-  /**
-   * The fields of the map under a key, the first 257 (go-iost vm/database, addField); []: there is no map.
-   */
+  /** The fields of the map under a key, the first 257 (go-iost vm/database, addField); []: there is no map. */
   fields(place: Omit<Place, 'field'>): Promise<AsOf & { readonly fields: readonly string[] }>
 }
 

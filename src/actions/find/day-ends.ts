@@ -2,9 +2,7 @@ import { startOfDay } from '#chain/time.ts'
 import type { Context } from '../define.ts'
 import { heightsAt } from './point.ts'
 
-/**
- * The height of the last published block before each of some UTC days since 1970; -1: the chain is younger.
- */
+/** The height of the last published block before each of some UTC days since 1970; -1: the chain is younger. */
 export const endsBefore = async (
   { view, dayEnds }: Pick<Context, 'view' | 'dayEnds'>,
   days: readonly number[],

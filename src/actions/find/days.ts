@@ -7,9 +7,7 @@ import { countPassing } from '../list/ordinal-search.ts'
 import { blockAt, blocksAt } from './blocks-at.ts'
 import { momentsAt } from './point.ts'
 
-/**
- * A UTC day since 1970 and its figures. A day without blocks has no document, so its figures are computed.
- */
+/** A UTC day since 1970 and its figures. A day without blocks has no document, so its figures are computed. */
 export type Day = { readonly day: number; readonly doc: DayDoc }
 
 /** Number of days that are read before blocks are searched: in nearly every chain one of them has blocks. */

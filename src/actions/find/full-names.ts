@@ -2,8 +2,7 @@ import { tokens } from '#indices/token.ts'
 import type { View } from '#store/port.ts'
 
 /**
- * Number of tokens whose full names are compared, those with the most holders first: there is no index on
- * full names.
+ * Number of tokens whose full names are compared, those with the most holders first: there is no index on full names.
  */
 export const MOST_COMPARED = 500
 /** Length limits of a full name in a search, in characters. */

@@ -4,13 +4,9 @@ import type { Clock } from '#time/clock.ts'
 import { within } from '#time/deadline.ts'
 import type { Context } from '../define.ts'
 
-/**
- * Milliseconds for which an answer of the node is shared by all requests: the chain makes a block every 500.
- */
+/** Milliseconds for which an answer of the node is shared by all requests: the chain makes a block every 500. */
 const KEPT_MS = 500
-/**
- * A failure of the node is shared for longer, so that a node that is down does not slow down every request.
- */
+/** A failure of the node is shared for longer, so that a node that is down does not slow down every request. */
 const SILENCE_KEPT_MS = 5000
 /** Maximum wait for data that an answer can do without. */
 const TIMEOUT_MS = 300
@@ -19,9 +15,8 @@ type Ask = Pick<Context, 'node' | 'signal' | 'clock'>
 type Kept<T> = { readonly answer: Promise<T>; until: number }
 
 /**
- * Shares a query to the node between requests: all callers get one answer while it is pending and for half a
- * second after. undefined: no node is followed, or none answers in time; the caller then answers from the
- * store.
+ * Shares a query to the node between requests: all callers get one answer while it is pending and for half a second
+ * after. undefined: no node is followed, or none answers in time; the caller then answers from the store.
  */
 export const askedOnce = <T>(
   ask: (node: Node) => Promise<T>,
@@ -47,10 +42,7 @@ export const askedOnce = <T>(
     node === undefined ? undefined : whenReachable(soon(answerOf(node, clock), signal, timeoutMs))
 }
 
-/**
- * Result of `work`; throws 'unavailable' after `timeoutMs`, or 'deadline' when the request's own time is
- * over.
- */
+/** Result of `work`; throws 'unavailable' after `timeoutMs`, or 'deadline' when the request's own time is over. */
 const soon = <T>(work: Promise<T>, signal: AbortSignal, timeoutMs: number): Promise<T> =>
   within(work, {
     signal,

@@ -8,10 +8,7 @@ import { heldThenAll } from './series.ts'
 /** An owner's amounts of one token. */
 export type HeldToken = Held & { readonly token: string }
 
-/**
- * All tokens of which an owner has an amount, available or frozen, by symbol. `then`: the amounts after that
- * block.
- */
+/** All tokens of which an owner has an amount, available or frozen, by symbol. `then`: the amounts after that block. */
 export const heldTokens = (
   view: View,
   owner: string,

@@ -14,8 +14,7 @@ import { rankedBy } from './voters-then.ts'
 const AT_ONCE = 500
 
 /**
- * The holders of a token after a block: available amounts above 0, descending, then by name. Throws like
- * `rankingOf`.
+ * The holders of a token after a block: available amounts above 0, descending, then by name. Throws like `rankingOf`.
  */
 export const holdersThen = (
   context: RankingContext,
@@ -92,12 +91,11 @@ const movementsOf = async (view: View, { token, height }: Since): Promise<Moveme
 }
 
 /**
- * Sets of rows that name the holders of a token after a block, in the order in which they are tried. `since`:
- * the present holders and the parties of every later movement, because no owner loses the last of a token
- * without a movement. `until`: the parties of every movement up to the block; it is tried first if it has
- * fewer rows. It lacks recipients whose names are invalid, because no row names them. They can never send
- * anything, so `since` includes them. The contribute of blocks has no rows, and RAM is used up without rows:
- * both need `since`.
+ * Sets of rows that name the holders of a token after a block, in the order in which they are tried. `since`: the
+ * present holders and the parties of every later movement, because no owner loses the last of a token without a
+ * movement. `until`: the parties of every movement up to the block; it is tried first if it has fewer rows. It lacks
+ * recipients whose names are invalid, because no row names them. They can never send anything, so `since` includes
+ * them. The contribute of blocks has no rows, and RAM is used up without rows: both need `since`.
  */
 const reachesOf = (token: string, { count, until }: Movements): readonly Reach[] =>
   token !== 'contribute' && token !== 'ram' && until < count - until ? ['until', 'since'] : ['since']

@@ -2,10 +2,9 @@ import type { View } from '#store/port.ts'
 import { type End, isOn } from './blocks-at.ts'
 
 /**
- * Cache of the heights at which UTC days of a chain began, which no later block changes: for each day since
- * 1970 the height of the last block before it. One service keeps it, so that a search over all blocks is made
- * once instead of for every answer. It has at most one entry for each day of the chain, and one for the step
- * in which the chain began.
+ * Cache of the heights at which UTC days of a chain began, which no later block changes: for each day since 1970 the
+ * height of the last block before it. One service keeps it, so that a search over all blocks is made once instead of
+ * for every answer. It has at most one entry for each day of the chain, and one for the step in which the chain began.
  */
 export type KeptDayEnds = {
   /** The cached ends for the chain of a view; undefined: there are none. */

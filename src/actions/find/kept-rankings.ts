@@ -4,8 +4,7 @@ import { type BoundedCache, boundedCache } from '#store/bounded-cache.ts'
 export type Ranked = readonly [name: string, units: bigint]
 
 /**
- * Rankings of the past, by name, and height and hash of the block. The state after an irreversible block
- * never changes.
+ * Rankings of the past, by name, and height and hash of the block. The state after an irreversible block never changes.
  */
 export type KeptRankings = BoundedCache<readonly object[]>
 

@@ -5,8 +5,7 @@ import { transactions } from '#indices/transaction.ts'
 import type { View } from '#store/port.ts'
 
 /**
- * A hash or an id as lists abbreviate it: its beginning and its end. The end is `""` if only the beginning is
- * given.
+ * A hash or an id as lists abbreviate it: its beginning and its end. The end is `""` if only the beginning is given.
  */
 export type Shortened = { readonly beginning: string; readonly end: string }
 

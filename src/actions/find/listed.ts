@@ -13,9 +13,7 @@ export const requireToken = async (context: Asked, symbol: string): Promise<void
   if (!isListedAtHead(context.head, listOf.token(symbol))) throw unknown(context, 'token', symbol)
 }
 
-/**
- * Throws 'not_found' or 'loading' unless the contract exists: it is stored or has rows in the head blocks.
- */
+/** Throws 'not_found' or 'loading' unless the contract exists: it is stored or has rows in the head blocks. */
 export const requireContract = async (context: Asked, id: string): Promise<void> => {
   if ((await context.view.get(contracts, id)) !== undefined) return
   if (!isListedAtHead(context.head, listOf.contract(id))) throw unknown(context, 'contract', id)

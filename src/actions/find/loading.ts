@@ -8,16 +8,10 @@ export const BEHIND = 1000
 
 type Standing = Pick<Context, 'view' | 'node'>
 
-/**
- * Whether things that exist may be missing. This is the only way in which answers from the store depend on a
- * node.
- */
+/** Whether things that exist may be missing. This is the only way in which answers from the store depend on a node. */
 export const isFarBehind = (standing: Standing): boolean => loadingOf(standing).isBehind
 
-/**
- * Loaded height and last irreversible block, and whether the load is so far behind that things may be
- * missing.
- */
+/** Loaded height and last irreversible block, and whether the load is so far behind that things may be missing. */
 const loadingOf = ({ view, node }: Standing) => {
   const { at } = view
   const lib = Math.max(at.lib, node?.heard()?.libBlock ?? 0)

@@ -34,8 +34,7 @@ export type Match = {
   readonly block_number: string
   readonly hash: string
   /**
-   * For a block or transaction: `IRREVERSIBLE`, `PACKED` while its block may still be replaced, `PENDING` in
-   * the pool.
+   * For a block or transaction: `IRREVERSIBLE`, `PACKED` while its block may still be replaced, `PENDING` in the pool.
    */
   readonly status: string
 }
@@ -122,9 +121,7 @@ const namesOf = async (
 const collectionOf = async (view: View, text: string): Promise<readonly Match[]> =>
   (await view.get(collections, text)) === undefined ? [] : [match('collection', text, true)]
 
-/**
- * Things with a given hash. A node is asked only if the store has none, because a hash belongs to one thing.
- */
+/** Things with a given hash. A node is asked only if the store has none, because a hash belongs to one thing. */
 const ofHashOf = async (context: Context, hash: string): Promise<readonly Match[]> => {
   const stored = { ...context, node: undefined }
   const contract = contractIdOf(hash)

@@ -39,9 +39,8 @@ export const inRunsOfNfts = <D>(docs: readonly D[]): Parts<D> => ({
 })
 
 /**
- * NFTs by their ids, in the same order. Nothing is truncated: a page with more metadata than an answer may
- * have is refused ('bad_request'), with the number of rows that would fit. Throws 'damaged' if an NFT is not
- * stored.
+ * NFTs by their ids, in the same order. Nothing is truncated: a page with more metadata than an answer may have is
+ * refused ('bad_request'), with the number of rows that would fit. Throws 'damaged' if an NFT is not stored.
  */
 export const nftsOf = async (view: View, ids: readonly string[]): Promise<readonly ItemDoc[]> => {
   const found: ItemDoc[] = []

@@ -125,10 +125,7 @@ const proved = async (
     : { status: 'PACKED', blockNumber: NO_BLOCK, body: transaction.body }
 }
 
-/**
- * Verifies the text of a transaction against the raw block, if the node returns that. Throws Failure
- * 'bad_block'.
- */
+/** Verifies the text of a transaction against the raw block, if the node returns that. Throws Failure 'bad_block'. */
 const proveText = async (
   { signal, apart }: Asking,
   node: Node,

@@ -41,10 +41,7 @@ export const ownersOfAll = async (context: Context, names: readonly string[]): P
   ]
 }
 
-/**
- * The owners for given names, by name, all found together. Names that never occurred are missing from the
- * result.
- */
+/** The owners for given names, by name, all found together. Names that never occurred are missing from the result. */
 export const ownersOf = async (
   view: View,
   names: readonly string[],

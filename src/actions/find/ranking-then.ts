@@ -8,10 +8,7 @@ import { blockAt, ofOneChain } from './blocks-at.ts'
 /** Milliseconds of work after which other requests of the thread get a turn. */
 const SLICE_MS = 10
 
-/**
- * Must be called after each part of long work. Throws when the work exceeds its limit or the request is
- * aborted.
- */
+/** Must be called after each part of long work. Throws when the work exceeds its limit or the request is aborted. */
 export type Part = () => Promise<void>
 
 type Working = Pick<Context, 'clock' | 'signal'>

@@ -3,9 +3,7 @@ import type { Clock } from '#time/clock.ts'
 import { within } from '#time/deadline.ts'
 import type { FoundTransaction } from './found-transaction.ts'
 
-/**
- * Milliseconds for which a result is shared, as for answers of `/rpc/`: the chain makes a block every 500.
- */
+/** Milliseconds for which a result is shared, as for answers of `/rpc/`: the chain makes a block every 500. */
 const KEPT_MS = 500
 
 type Lookup = { readonly since: number; readonly found: Promise<FoundTransaction | undefined> }

@@ -62,10 +62,7 @@ type Shape = {
    * transaction had no effect, so no receipt is a record.
    */
   readonly movements?: number
-  /**
-   * Number of these receipts that may be neither: the last one of a base transaction pays for the block
-   * before.
-   */
+  /** Number of these receipts that may be neither: the last one of a base transaction pays for the block before. */
   readonly spare: number
 }
 

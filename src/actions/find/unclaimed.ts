@@ -5,8 +5,7 @@ import type { View } from '#store/port.ts'
 import { sumsThen, votesThenAll } from './series.ts'
 
 /**
- * Amounts that withdrawals would pay, in 10^-8 IOST. null: part of it was earned while the contract wrote no
- * receipts.
+ * Amounts that withdrawals would pay, in 10^-8 IOST. null: part of it was earned while the contract wrote no receipts.
  */
 export type Unclaimed = {
   /**

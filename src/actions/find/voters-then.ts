@@ -11,9 +11,8 @@ import { isBy, partsInRuns, seriesIn } from './series.ts'
 type Tally = Map<string, bigint>
 
 /**
- * The voters of a producer after a block: votes descending, then by name. They are computed by adding up the
- * changes until then, or by subtracting the later ones from the current votes, whichever are fewer. Throws
- * like `rankingOf`.
+ * The voters of a producer after a block: votes descending, then by name. They are computed by adding up the changes
+ * until then, or by subtracting the later ones from the current votes, whichever are fewer. Throws like `rankingOf`.
  */
 export const votersThen = (
   context: RankingContext,

@@ -10,9 +10,8 @@ import type { Numbered, NumberedList } from './list-rows.ts'
 type Above<D> = { readonly doc: D; readonly made: Moment; readonly block: HeadBlock }
 
 /**
- * A list followed by the rows of the head blocks. Their numbers continue those of the list, as they will once
- * they are irreversible, so ranges and pages work over both parts like over one list. The numbers are not
- * shown.
+ * A list followed by the rows of the head blocks. Their numbers continue those of the list, as they will once they are
+ * irreversible, so ranges and pages work over both parts like over one list. The numbers are not shown.
  */
 export const withHead = <D>(
   list: NumberedList<D>,

@@ -15,9 +15,7 @@ export type Listing<D = unknown> = {
    * be followed.
    */
   readonly stored?: number
-  /**
-   * `limit` documents after the first `offset`, in the requested order; all of them must be within `total`.
-   */
+  /** `limit` documents after the first `offset`, in the requested order; all of them must be within `total`. */
   readonly docs: (view: View, offset: number, limit: number) => Promise<readonly D[]>
   /** Names of the fields of its rows, if they differ from the usual ones of the list. */
   readonly columns?: readonly string[]

@@ -26,9 +26,7 @@ export type Merge = {
 const MOST_ROWS = 1_000
 const LEAST_ROWS = 16
 
-/**
- * A run with its buffer of rows that were read but not yet returned, and the range that is still to be read.
- */
+/** A run with its buffer of rows that were read but not yet returned, and the range that is still to be read. */
 type Reading = {
   readonly list: ListDoc
   first: number

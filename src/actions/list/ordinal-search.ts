@@ -1,7 +1,4 @@
-/**
- * Number of rows read in one request. Two bounds in a list of 10^7 rows are found in at most 6 requests, one
- * in 5.
- */
+/** Number of rows read in one request. Two bounds in a list of 10^7 rows are found in at most 6 requests, one in 5. */
 const AT_ONCE = 32
 /**
  * Number of rows read for each bound when many bounds are open. Any number of bounds in 10^7 rows is found in
@@ -30,9 +27,8 @@ type Bound = { readonly least: number; readonly most: number }
 type TestBound<T> = Bound & { readonly passes: (row: T) => boolean }
 
 /**
- * For each test, the number of rows that pass it; all rows that pass must come before those that do not. Each
- * look reduces the untested rows to a fraction. No look is needed if a test fails for `floor` or passes for
- * `ceiling`.
+ * For each test, the number of rows that pass it; all rows that pass must come before those that do not. Each look
+ * reduces the untested rows to a fraction. No look is needed if a test fails for `floor` or passes for `ceiling`.
  */
 export const countPassing = async <T>(
   { count, floor, ceiling, look }: Rows<T>,

@@ -3,9 +3,8 @@ import type { View } from '#store/port.ts'
 import { type Listing, type Parts, ROWS_AT_ONCE } from './list-rows.ts'
 
 /**
- * One read of documents after the first `offset` of a list, in parts that fit in memory. `total`: the number
- * of rows of the list, or of the range wanted. Throws Failure when the store has fewer rows than the list
- * counts.
+ * One read of documents after the first `offset` of a list, in parts that fit in memory. `total`: the number of rows of
+ * the list, or of the range wanted. Throws Failure when the store has fewer rows than the list counts.
  */
 export const readParts = async <D>(
   view: View,

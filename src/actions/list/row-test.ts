@@ -57,9 +57,7 @@ const concerns = ({ sides }: RowTest, { amount }: ListedRecord, own: RowTexts): 
   return amount !== undefined && (sides.has(from) || sides.has(to))
 }
 
-/**
- * Whether a movement goes in the direction as seen from the sides. A movement to oneself has no direction.
- */
+/** Whether a movement goes in the direction as seen from the sides. A movement to oneself has no direction. */
 const goes = ({ sides, counterparty }: RowTest, direction: 'in' | 'out', texts: RowTexts): boolean => {
   const { from, to } = partiesOf(texts)
   if (from === to) return false

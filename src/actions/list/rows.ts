@@ -55,8 +55,6 @@ const jsonOf = (data: RawJson | string): string =>
 export const linesOf = (rows: Rows, options: WriteOptions): readonly string[] =>
   jsonRows(rows, options).map(inOneLine)
 
-/**
- * JSON text with line breaks by its signer, on one line: within JSON strings line breaks are always escaped.
- */
+/** JSON text with line breaks by its signer, on one line: within JSON strings line breaks are always escaped. */
 const inOneLine = (row: string): string => (LINES.test(row) ? row.replaceAll(/[\r\n]/g, ' ') : row)
 const LINES = /[\r\n]/

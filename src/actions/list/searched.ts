@@ -6,8 +6,7 @@ import type { Rows } from './rows.ts'
 /** The conditions that a row must meet. */
 export type RowTest = {
   /**
-   * The accounts from which direction and counterparty are seen; empty: any account that deals with the
-   * counterparty.
+   * The accounts from which direction and counterparty are seen; empty: any account that deals with the counterparty.
    */
   readonly sides: ReadonlySet<string>
   readonly direction?: 'in' | 'out' | undefined
@@ -44,9 +43,7 @@ export type Searched = {
 export type Later = {
   readonly keys: readonly string[]
   readonly test: RowTest | undefined
-  /**
-   * The owner of each list: its rows are tested from that account's side. Absent: from the sides of the test.
-   */
+  /** The owner of each list: its rows are tested from that account's side. Absent: from the sides of the test. */
   readonly owners?: readonly string[]
 }
 

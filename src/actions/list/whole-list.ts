@@ -72,8 +72,7 @@ export const rankingIn = <R>(all: readonly R[], rowOf: (row: R) => unknown): Lis
   })
 
 /**
- * The same list with its rows created as its documents are read, so that lists of different documents have
- * one type.
+ * The same list with its rows created as its documents are read, so that lists of different documents have one type.
  */
 export const asRows = <D>({ total, docs, rows }: Listing<D>): Listing => ({
   total,

@@ -58,8 +58,7 @@ export const account = () =>
   })
 
 /**
- * The name of anything with a balance or a list. A contract may be given without its prefix (`owner.ts`
- * resolves it).
+ * The name of anything with a balance or a list. A contract may be given without its prefix (`owner.ts` resolves it).
  */
 export const owner = () =>
   word<string>({

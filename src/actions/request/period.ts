@@ -9,10 +9,7 @@ export type Period = {
   readonly end_time?: bigint | undefined
 }
 
-/**
- * Parameters of a period between two blocks. Both times are rounded in the same way, so consecutive periods
- * meet.
- */
+/** Parameters of a period between two blocks. Both times are rounded in the same way, so consecutive periods meet. */
 export const period = {
   start_block: whole({
     description: {

@@ -19,9 +19,8 @@ export const RANGE_NAMES = [
 ] as const
 
 /**
- * A range of a list's rows, by their blocks, the times of these blocks, and their numbers in the list; both
- * ends are inclusive. Times are in nanoseconds. So are days: a start is the first nanosecond of its day, an
- * end the last one.
+ * A range of a list's rows, by their blocks, the times of these blocks, and their numbers in the list; both ends are
+ * inclusive. Times are in nanoseconds. So are days: a start is the first nanosecond of its day, an end the last one.
  */
 export type Range = { readonly [K in (typeof RANGE_NAMES)[number]]?: bigint }
 
@@ -193,9 +192,7 @@ const afterOption = (): TUnsafe<RowId> =>
 /** The parameters of lists that can include rows of blocks which are not yet irreversible. */
 export const headOptions = { head: headOption(), after: Type.Optional(afterOption()) }
 
-/**
- * Throws 'bad_request' like `checkRange`, and for `after` without `head`: other lists are continued by `seq`.
- */
+/** Throws 'bad_request' like `checkRange`, and for `after` without `head`: other lists are continued by `seq`. */
 export const checkHeadRange = (params: Range & { readonly head: number; readonly after?: RowId }): void => {
   checkRange(params)
   if (params.after !== undefined && params.head !== 1)

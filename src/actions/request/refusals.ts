@@ -128,8 +128,7 @@ const named = (
 }
 
 /**
- * The refusal of a parameter that is neither one of the action's (`all`) nor one of those of every action
- * (`common`).
+ * The refusal of a parameter that is neither one of the action's (`all`) nor one of those of every action (`common`).
  */
 export const unknownParameter = (
   name: string,

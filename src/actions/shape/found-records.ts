@@ -7,9 +7,7 @@ import { searchOf } from '../list/search.ts'
 import type { Searched } from '../list/searched.ts'
 import { foundRows, listedRecords } from './rows.ts'
 
-/**
- * The rows of a plan within a range, found in the way with the fewest rows to search. Throws like `searchOf`.
- */
+/** The rows of a plan within a range, found in the way with the fewest rows to search. Throws like `searchOf`. */
 const foundRecords = async (
   context: Context,
   plan: Plan,

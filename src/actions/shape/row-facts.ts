@@ -9,10 +9,7 @@ export type RowFacts = {
   readonly token?: string | undefined
   /** Memo of a transfer or transferFreeze that moved something; may be empty. */
   readonly memo?: string | undefined
-  /**
-   * Time at which the amount of a transferFreeze is released, nanoseconds since 1970 (not checked by the
-   * chain).
-   */
+  /** Time at which the amount of a transferFreeze is released, nanoseconds since 1970 (not checked by the chain). */
   readonly locked_until?: string | undefined
   /** The amount moved, in token units; for a vote, a pledge or a RAM trade, the amount in the call. */
   readonly amount?: string | undefined

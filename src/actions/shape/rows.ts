@@ -62,9 +62,7 @@ type Shown = {
   readonly head?: HeadAt | undefined
 }
 
-/**
- * Rows found by a search. They have an id instead of a number in a list. `owners`: the owner of each list.
- */
+/** Rows found by a search. They have an id instead of a number in a list. `owners`: the owner of each list. */
 export const foundRows = async (
   view: View,
   found: readonly Merged[],

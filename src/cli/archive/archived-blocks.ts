@@ -35,9 +35,7 @@ export const nodeBlocks = async function* (
   yield* archived(blocks, { node, signed, signal, isLost: ({ proof }) => proof.lost !== undefined })
 }
 
-/**
- * Stored blocks in their archived form. Signatures and raw blocks, which are not stored, come from the node.
- */
+/** Stored blocks in their archived form. Signatures and raw blocks, which are not stored, come from the node. */
 export const storeBlocks = async function* (
   store: Store,
   { from, to, parent, signal }: Range,
@@ -100,10 +98,7 @@ const withSignatures = async function* (
   }
 }
 
-/**
- * The raw form from the node. It must match the block, because a load from the archive proves the block by
- * it.
- */
+/** The raw form from the node. It must match the block, because a load from the archive proves the block by it. */
 const rawBlock = async (node: Node | undefined, block: Block, signal: AbortSignal): Promise<Uint8Array> => {
   const { height, hash } = block
   const answer = await node?.get(`/getRawBlockByNumber/${height}/true`, { signal })

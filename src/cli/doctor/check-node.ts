@@ -9,8 +9,7 @@ import { type Finding, findingsAbout } from './finding.ts'
 const { ok, warning, wrong, failed } = findingsAbout('node')
 
 /**
- * Maximum age of a head: a node makes a block every half second, so an older head belongs to a node that has
- * stopped.
+ * Maximum age of a head: a node makes a block every half second, so an older head belongs to a node that has stopped.
  */
 const HEAD_MS = 30_000
 /** Calls that loading or the gateway needs, each by a path that every chain answers. */

@@ -8,9 +8,7 @@ const storeCall = label('call', [
   ...['published', 'identity', 'read', 'hold', 'get', 'getMany', 'find', 'findAny', 'startingWith', 'page'],
   ...['records', 'newRecords', 'moments', 'takeOver', 'append', 'commit', 'state'],
 ])
-/**
- * Calls of nodes by the first segment of their path: the forwarded ones, and those of loading and checking.
- */
+/** Calls of nodes by the first segment of their path: the forwarded ones, and those of loading and checking. */
 const NODE_CALLS = [
   ...new Set([
     ...rpcMethods.map(({ name }) => name),

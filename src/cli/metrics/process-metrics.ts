@@ -16,8 +16,7 @@ export const processMetrics = (serving: number): ProcessMetrics => {
 }
 
 /**
- * Records each second the lateness of this thread and the number of log lines dropped. Does not keep the
- * process alive.
+ * Records each second the lateness of this thread and the number of log lines dropped. Does not keep the process alive.
  */
 export const watchThread = (counts: Counts, droppedLines: () => number): Lateness =>
   watchLateness(ms => {

@@ -10,8 +10,7 @@ const MOST = 3
 
 /**
  * Number of blocks from which on a load opens threads. Each thread costs 60 MB and about a second of CPU for
- * compilation, which pays off only in a longer load. When a number of threads is set, a shorter load is
- * enough.
+ * compilation, which pays off only in a longer load. When a number of threads is set, a shorter load is enough.
  */
 const LONG = { byDefault: 10_000, asked: 2_000 }
 

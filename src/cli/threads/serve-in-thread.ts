@@ -21,9 +21,7 @@ const LAST_LINES_MS = 500
 /** Milliseconds between two messages with lines: a message per line would cost as much as an answer. */
 const GATHER_MS = 20
 
-/**
- * Runs a serving thread: one app on the address shared by all threads, with its own store and node clients.
- */
+/** Runs a serving thread: one app on the address shared by all threads, with its own store and node clients. */
 export const serveInThread = ({ post, onMessage }: Wire): void => {
   let logged: () => void = () => undefined
   const lines = lineWriter(

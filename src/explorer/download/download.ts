@@ -24,9 +24,7 @@ export type Download = {
   readonly isOfTime: boolean
   /** Parameters of the page that narrow its list. The file is narrowed in the same way. */
   readonly narrowedBy: readonly string[]
-  /**
-   * The canonical name of the file's subject, if addresses may use several names; absent: there is only one.
-   */
+  /** The canonical name of the file's subject, if addresses may use several names; absent: there is only one. */
   readonly exactName?: (ask: Ask, id: string) => Promise<string>
   /** Parameters of the call. */
   readonly given: (asked: AskedFile) => CallParameters

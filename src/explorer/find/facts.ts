@@ -18,10 +18,7 @@ export type Fact =
   | { readonly amount: string; readonly of: Text }
   | { readonly iso: string; readonly isFailed?: boolean }
 
-/**
- * Number of matches for which a fact is requested. All accounts need one call, and each other thing needs its
- * own.
- */
+/** Number of matches for which a fact is requested. All accounts need one call, and each other thing needs its own. */
 const MOST = 8
 
 /** A fact for each of the first matches, in their order: balance, holders, votes, or time of creation. */

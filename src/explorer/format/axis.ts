@@ -34,9 +34,7 @@ const roundStep = (raw: number, isCount: boolean): number => {
 /** The smallest share of a level that is visible as a change on an axis from zero. */
 const SEEN = 0.1
 
-/**
- * The extent of an axis for levels such as a supply: from zero, unless the changes would be too small to see.
- */
+/** The extent of an axis for levels such as a supply: from zero, unless the changes would be too small to see. */
 export const extentOfLevels = (values: readonly number[]): Extent => {
   const [least, most] = [Math.min(...values), Math.max(...values)]
   const isSeen = least <= 0 || least === most || most - least >= most * SEEN

@@ -6,10 +6,7 @@ export type Receipt = { readonly func_name: string; readonly content: string }
 /** A receipt with the receipts of inner calls. */
 export type CallTree = Receipt & { readonly inner: readonly CallTree[] }
 
-/**
- * The action that a system contract's action calls before it writes its receipt, and the argument that both
- * share.
- */
+/** The action that a system contract's action calls before it writes its receipt, and the argument that both share. */
 type Rule = { readonly calls: string; readonly own: number; readonly called: number }
 
 const RULES: ReadonlyMap<string, Rule> = new Map([
@@ -23,9 +20,8 @@ const RULES: ReadonlyMap<string, Rule> = new Map([
 ])
 
 /**
- * Nests the receipts of inner calls. The chain lists receipts in the order of writing, without the depth of
- * the calls. The calls of system contracts follow from their rules; all other receipts stay at the same
- * level.
+ * Nests the receipts of inner calls. The chain lists receipts in the order of writing, without the depth of the calls.
+ * The calls of system contracts follow from their rules; all other receipts stay at the same level.
  */
 export const nested = (receipts: readonly Receipt[]): readonly CallTree[] => {
   const roots: CallTree[] = []

@@ -101,8 +101,6 @@ const countBrace = (depths: number[], sign: string): void => {
 /** Whether a word is a keyword. After a dot it is a property name: `map.delete`. */
 const isKeyword = (word: string, last: string): boolean => KEYWORDS.has(word) && last !== '.'
 
-/**
- * Whether a value ends with this piece, so that a slash after it is a division and not a regular expression.
- */
+/** Whether a value ends with this piece, so that a slash after it is a division and not a regular expression. */
 const isValue = (last: string): boolean =>
   /[)\]}"'`\p{ID_Continue}$]$/u.test(last) && (!KEYWORDS.has(last) || VALUES.has(last))

@@ -21,9 +21,7 @@ const MOST_KEPT = 8 * 1024 * 1024
 /** Memory of a name in characters: its text, and its place in the list. */
 const NAME_CHARACTERS = 80
 
-/**
- * The cache by hash of the code, which alone determines the names. Contracts with equal code share an entry.
- */
+/** The cache by hash of the code, which alone determines the names. Contracts with equal code share an entry. */
 const known = boundedCache<ParameterNames>(MOST_KEPT)
 const NONE: ParameterNames = new Map()
 
@@ -90,9 +88,7 @@ const exportedBy = (statement: Program['body'][number]): readonly Expression[] =
 const isNamed = (node: { readonly type: string; readonly name?: string }, name: string): boolean =>
   node.type === 'Identifier' && node.name === name
 
-/**
- * The code may be hostile. If the parser throws anything, including a stack overflow, the code has no names.
- */
+/** The code may be hostile. If the parser throws anything, including a stack overflow, the code has no names. */
 const programIn = (code: string): Program | undefined => {
   try {
     return QuickParser.parse(code, { ecmaVersion: 'latest', sourceType: 'script' })

@@ -33,8 +33,7 @@ export const periodOf = (visit: Pick<Visit, 'at' | 'query'>): Period => {
 }
 
 /**
- * The periods of the same length before and after one; absent: that period has no data. `days`: the days of
- * the answer.
+ * The periods of the same length before and after one; absent: that period has no data. `days`: the days of the answer.
  */
 export const besides = (
   visit: Pick<Visit, 'at'>,

@@ -50,10 +50,7 @@ export const calledFor = ({
  */
 export type Way = 'in' | 'out' | 'self' | 'none'
 
-/**
- * Argument positions of the two parties in calls of token.iost; undefined: there is no sender, or no
- * recipient.
- */
+/** Argument positions of the two parties in calls of token.iost; undefined: there is no sender, or no recipient. */
 const PARTIES: ReadonlyMap<string, readonly [from: number | undefined, to: number | undefined]> = new Map([
   ['transfer', [1, 2]],
   ['transferFreeze', [1, 2]],
@@ -71,10 +68,7 @@ export const WAYS: Readonly<Record<Way, Text>> = {
 
 type Row = Pick<Recorded, 'action_name' | 'amount' | 'token' | 'data' | 'from' | 'to'>
 
-/**
- * Sender and recipient of a movement, by its arguments (`""`: none); of other rows, the caller and the
- * contract.
- */
+/** Sender and recipient of a movement, by its arguments (`""`: none); of other rows, the caller and the contract. */
 export const partiesOf = (row: Row): { readonly from: string; readonly to: string } => {
   const places = PARTIES.get(row.action_name)
   if (movedBy(row) === undefined || places === undefined) return { from: row.from, to: row.to }
@@ -107,9 +101,7 @@ export const memoOf = (name: string, args: readonly unknown[]): string => {
   return typeof memo === 'string' ? memo : ''
 }
 
-/**
- * End of a transferFreeze's freeze, nanoseconds since 1970; undefined: another action, or an invalid time.
- */
+/** End of a transferFreeze's freeze, nanoseconds since 1970; undefined: another action, or an invalid time. */
 export const frozenUntil = (name: string, args: readonly unknown[]): string | undefined => {
   if (name !== 'transferFreeze') return undefined
   const time = args[4]

@@ -32,16 +32,10 @@ import { OwnTokens } from '../part/token-rows.tsx'
 
 type CodeAnswer = AnswerOf<typeof getContractCode>
 
-/**
- * Maximum characters of code on the page, so that a page with highlighted code stays small enough to load at
- * once.
- */
+/** Maximum characters of code on the page, so that a page with highlighted code stays small enough to load at once. */
 const MOST_CODE = 16_384
 
-/**
- * The contract's answer. An id without a deployed contract to which tokens were sent redirects to its
- * balances.
- */
+/** The contract's answer. An id without a deployed contract to which tokens were sent redirects to its balances. */
 const detailOf = async (visit: Visit): Promise<AnswerOf<typeof getContractDetail> | Elsewhere> => {
   const detail = visit.ask(getContractDetail, { contract: visit.id })
   const found = await ifFound(detail)

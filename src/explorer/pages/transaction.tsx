@@ -23,9 +23,7 @@ import { Receipts } from '../part/receipts.tsx'
 import { isDelayed, type Transaction, TransactionFacts } from '../part/transaction-facts.tsx'
 import { failedAt, WhyFailed } from '../part/why-failed.tsx'
 
-/**
- * Maximum number of actions, movements and receipts on the page. A transaction of 64 KB may have a thousand.
- */
+/** Maximum number of actions, movements and receipts on the page. A transaction of 64 KB may have a thousand. */
 const MOST = 50
 
 /** A transaction by its hash: token movements come first. */

@@ -29,9 +29,7 @@ export const recordsAsked = async (visit: Visit, account: string): Promise<Asked
   return { given, answer: why ?? (await visit.ask(getAccountTx, { ...given, ...partGiven(visit) })) }
 }
 
-/**
- * The reason why no row can match filters together; undefined: rows can match. The API refuses such filters.
- */
+/** The reason why no row can match filters together; undefined: rows can match. The API refuses such filters. */
 const whyNone = (filters: CallParameters): Text | undefined => {
   const isMoving = filters['direction'] !== undefined || filters['token'] !== undefined
   if (!isMoving) return undefined

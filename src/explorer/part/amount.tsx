@@ -10,9 +10,7 @@ type CountProps = {
   readonly decimals?: number
 }
 
-/**
- * A number with thousands separators. The exact digits are in the title, where they differ, and are copied.
- */
+/** A number with thousands separators. The exact digits are in the title, where they differ, and are copied. */
 export const Count = ({ value, decimals }: CountProps): Html => (
   <Digits text={String(value)} shown={grouped(String(value))} decimals={decimals} />
 )

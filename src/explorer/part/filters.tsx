@@ -146,9 +146,7 @@ export const rangeFields = ({ say }: Pick<Visit, 'say'>): readonly Field[] =>
 /** The field names of `rangeFields`. */
 export const RANGE = RANGE_FIELDS.map(({ name }) => name)
 
-/**
- * The filled filter fields of an address, as parameters of the API. The API refuses an invalid day or number.
- */
+/** The filled filter fields of an address, as parameters of the API. The API refuses an invalid day or number. */
 export const filtersGiven = (
   { query }: Pick<Visit, 'query'>,
   names: readonly string[],

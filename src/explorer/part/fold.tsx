@@ -8,9 +8,7 @@ type FoldProps = SectionProps & {
   readonly children: Html | readonly Html[]
 }
 
-/**
- * A collapsible section of a page. Its link is outside the summary, which must not contain another control.
- */
+/** A collapsible section of a page. Its link is outside the summary, which must not contain another control. */
 export const Fold = ({ visit, id, title, isOpen = false, children }: FoldProps): Html => (
   <div class="fold">
     <details class="card folded" open={isOpen}>

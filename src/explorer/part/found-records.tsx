@@ -4,10 +4,7 @@ import { hrefTo } from '../links.ts'
 import type { Html, Visit } from '../page.ts'
 import { Pager, pageGiven } from './pager.tsx'
 
-/**
- * The paging fields of a list of records. Searched rows have no number, so their pages can only be read in
- * order.
- */
+/** The paging fields of a list of records. Searched rows have no number, so their pages can only be read in order. */
 type Listed = {
   readonly transactions: readonly unknown[]
   /** null: unknown. */

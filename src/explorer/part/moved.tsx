@@ -14,10 +14,7 @@ type MovedProps = {
   readonly movements: readonly Movement[] | undefined
 }
 
-/**
- * The movements of a transaction in a row of a list: amount, sender and recipient, and the number of further
- * ones.
- */
+/** The movements of a transaction in a row of a list: amount, sender and recipient, and the number of further ones. */
 export const Moved = ({ visit, movements }: MovedProps): Html =>
   movements === undefined ? (
     <small safe>{visit.say({ en: 'not known yet', zh: '尚不可知' })}</small>

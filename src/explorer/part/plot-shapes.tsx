@@ -8,8 +8,7 @@ const HEIGHT = 200
 const WIDEST = WIDTH / 20
 
 /**
- * The coordinate system of a plot, which is stretched to the available size. Its whole numbers are finer than
- * visible.
+ * The coordinate system of a plot, which is stretched to the available size. Its whole numbers are finer than visible.
  */
 export const AREA = `0 0 ${WIDTH} ${HEIGHT}`
 

@@ -4,10 +4,7 @@ import type { Html, Visit } from '../page.ts'
 
 /** Width of the light border in modules, as readers require (ISO/IEC 18004). */
 const BORDER = 4
-/**
- * A fixed mask. Evaluating all eight takes seven times as long, on every page, and a name needs only a small
- * code.
- */
+/** A fixed mask. Evaluating all eight takes seven times as long, on every page, and a name needs only a small code. */
 const MASK = 2
 
 type QrCodeProps = { readonly visit: Pick<Visit, 'say'>; readonly text: string }

@@ -18,10 +18,7 @@ type ReceiptsProps = {
   readonly most: number
 }
 
-/**
- * The receipts of a transaction, by action and with those of inner calls nested, as far as that can be
- * derived.
- */
+/** The receipts of a transaction, by action and with those of inner calls nested, as far as that can be derived. */
 export const Receipts = ({ visit, actions, receipts, most }: ReceiptsProps): Html => {
   const { say } = visit
   const roots = nested(receipts.slice(0, most))

@@ -51,10 +51,7 @@ export const RecordRows = ({ visit, rows, owner, live }: RecordRowsProps): Html 
 
 type PartyProps = { readonly visit: Visit; readonly id: string; readonly owner: string | undefined }
 
-/**
- * A party of a row. The counterparty has a link; the owner of the rows has none, since its page is the
- * current one.
- */
+/** A party of a row. The counterparty has a link; the owner of the rows has none, since its page is the current one. */
 const Party = ({ visit, id, owner }: PartyProps): Html =>
   id !== '' && id === owner ? (
     <span class="name own">

@@ -51,9 +51,7 @@ const FIGURES = [
 
 type RewardProps = { readonly visit: Visit; readonly history: RewardHistory | undefined }
 
-/**
- * Rewards as plots, one of each kind that is not always zero, with the exact figures in a collapsed table.
- */
+/** Rewards as plots, one of each kind that is not always zero, with the exact figures in a collapsed table. */
 export const RewardsOverTime = ({ visit, history }: RewardProps): Html => {
   if (history === undefined) return ''
   const { steps, rows } = history

@@ -29,18 +29,14 @@ type RowsProps<R> = {
   /** The text of an empty table; absent: the table is never empty. */
   readonly none?: Text
   /**
-   * The name by which the script identifies the table when it refreshes the page; absent: the table is not
-   * refreshed.
+   * The name by which the script identifies the table when it refreshes the page; absent: the table is not refreshed.
    */
   readonly live?: string
   /** A table of a few short columns, which is never turned into cards. */
   readonly isNarrow?: boolean
 }
 
-/**
- * A table. On a narrow screen each row becomes a card of a few lines, whose cells have the names of their
- * columns.
- */
+/** A table. On a narrow screen each row becomes a card of a few lines, whose cells have the names of their columns. */
 export const Rows = <R,>({
   visit: { say },
   columns,

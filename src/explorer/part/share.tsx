@@ -55,8 +55,7 @@ type ConcentrationProps = {
 }
 
 /**
- * The concentration of a whole: the share of the largest, of the ten largest and of the hundred largest, as
- * one bar.
+ * The concentration of a whole: the share of the largest, of the ten largest and of the hundred largest, as one bar.
  */
 export const Concentration = ({ visit, parts, whole, total }: ConcentrationProps): Html => {
   const bands = bandsOf(parts, whole)
@@ -85,10 +84,7 @@ export const Concentration = ({ visit, parts, whole, total }: ConcentrationProps
   )
 }
 
-/**
- * Ranks `from` to `to`, their total amount and its share, and the position of the band in the bar, in
- * percent.
- */
+/** Ranks `from` to `to`, their total amount and its share, and the position of the band in the bar, in percent. */
 type Band = {
   readonly from: number
   /** undefined: the rest of the whole. */
@@ -131,10 +127,7 @@ const bandsOf = (parts: readonly string[], whole: string): readonly Band[] => {
 
 const lessOf = (decimal: string, less: string): string => sumOf([decimal, `-${less}`])
 
-/**
- * Names of the rest: amounts of the remaining owners, or amounts of no owner in the list, such as frozen
- * ones.
- */
+/** Names of the rest: amounts of the remaining owners, or amounts of no owner in the list, such as frozen ones. */
 const OTHERS: Text = { en: 'All others', zh: '其余' }
 const ELSEWHERE: Text = { en: 'Elsewhere', zh: '其他' }
 

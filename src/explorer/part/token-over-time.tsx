@@ -14,9 +14,7 @@ import { LevelPlot, Plot } from './plot.tsx'
 type SupplyStep = AnswerOf<typeof getSupplyHistory>['steps'][number]
 type TokenDay = Extract<AnswerOf<typeof getDailyStatistics>['days'][number], { readonly volume: string }>
 
-/**
- * A token's supply since its creation, by steps, and its transfers on each of the last days; oldest first.
- */
+/** A token's supply since its creation, by steps, and its transfers on each of the last days; oldest first. */
 type TokenHistory = {
   readonly steps: Steps
   readonly rows: readonly SupplyStep[]

@@ -82,8 +82,7 @@ const ZoneSwitch = ({ shell: { say } }: { readonly shell: Shell }): Html => (
 )
 
 /**
- * The switch of the theme. Its initial text is the system's theme, since only the script knows the visitor's
- * choice.
+ * The switch of the theme. Its initial text is the system's theme, since only the script knows the visitor's choice.
  */
 const ThemeSwitch = ({ shell: { say } }: { readonly shell: Shell }): Html => (
   <button

@@ -8,10 +8,7 @@ import type { Transaction } from './transaction-facts.tsx'
 
 type WhyFailedProps = { readonly visit: Visit; readonly transaction: Transaction }
 
-/**
- * Index of the action that made a transaction fail; undefined: it did not fail, or its receipt names no
- * action.
- */
+/** Index of the action that made a transaction fail; undefined: it did not fail, or its receipt names no action. */
 export const failedAt = ({ tx_receipt, actions }: Transaction): number | undefined =>
   tx_receipt.status_code === 'SUCCESS' ? undefined : failedActionAt(tx_receipt.message ?? '', actions)
 

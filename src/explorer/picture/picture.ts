@@ -12,9 +12,7 @@ export type Drawn = {
   readonly facts: readonly Fact[]
 }
 
-/**
- * The preview picture of a page for messengers. Its words are English, since the font has only Latin letters.
- */
+/** The preview picture of a page for messengers. Its words are English, since the font has only Latin letters. */
 export type Picture = {
   /** The path: that of the page, and the file name; `{id}` is a placeholder for one segment. */
   readonly path: string

@@ -36,9 +36,7 @@ const USAGE = `//     import { createClient } from './client.ts'
 //     for await (const row of client.getAccountTx.follow({ account: 'busyhub' })) console.log(row.seq)
 `
 
-/**
- * The source text of a module. TypeScript knows only the module's exports, not that it is imported as text.
- */
+/** The source text of a module. TypeScript knows only the module's exports, not that it is imported as text. */
 const textOf = (module: object): string => {
   const text: unknown = Reflect.get(module, 'default')
   if (typeof text !== 'string') throw new TypeError('The client is built without the text of its runtime.')

@@ -33,8 +33,7 @@ export type HeadEvent<R> =
   /** The packed rows of this block and of all later blocks are no longer valid. */
   | { readonly event: 'dropped'; readonly from_block: string }
   /**
-   * A final row. The packed row that it confirms has the same `id`: it is the oldest remaining one, if there
-   * is one.
+   * A final row. The packed row that it confirms has the same `id`: it is the oldest remaining one, if there is one.
    */
   | { readonly event: 'irreversible'; readonly row: R & Seq & Id }
 
@@ -59,16 +58,12 @@ type FeedEvent = {
   readonly text: string
 }
 
-/**
- * The reading position of a feed: its last irreversible row, with its text; no text: the beginning of the
- * feed.
- */
+/** The reading position of a feed: its last irreversible row, with its text; no text: the beginning of the feed. */
 type Last = Omit<FeedEvent, 'name'>
 
 /**
- * The events of a list from `start_seq` on, without end. A connection that ends is reopened after the last
- * event. The last irreversible row must arrive again unchanged; otherwise blocks were rolled back, and an
- * error is thrown.
+ * The events of a list from `start_seq` on, without end. A connection that ends is reopened after the last event. The
+ * last irreversible row must arrive again unchanged; otherwise blocks were rolled back, and an error is thrown.
  */
 const feedOf = async function* (
   ask: Ask,
@@ -92,10 +87,7 @@ const feedOf = async function* (
   }
 }
 
-/**
- * The reading position after one more event. A later id without data is a more precise position after the
- * last row.
- */
+/** The reading position after one more event. A later id without data is a more precise position after the last row. */
 const lastWith = (event: FeedEvent, last: Last | undefined): Last | undefined => {
   if (event.name === '' && (event.text !== '' || event.seq !== last?.seq)) return event
   return last && { ...last, id: event.id, place: event.place }
@@ -127,8 +119,7 @@ const idBefore = (last: Last | undefined): Readonly<Record<string, string>> => {
 }
 
 /**
- * Whether an id identifies a row and its block. For such ids the service itself checks whether the block
- * still exists.
+ * Whether an id identifies a row and its block. For such ids the service itself checks whether the block still exists.
  */
 const isSearched = (id: string): boolean => /^\d{12}-/.test(id)
 

@@ -41,9 +41,8 @@ export type Complete = { readonly rows: number; readonly block_height: string }
 /** A query whose answers are pages of a list. */
 export type List<P, D, R> = WholeList<P, D, R> & {
   /**
-   * Pages from `page` on, while there are any. A ranking may change while its pages are read; `whole` does
-   * not. With `head: 1` each page begins after the last row of the previous one, and a replaced row throws
-   * (status 409).
+   * Pages from `page` on, while there are any. A ranking may change while its pages are read; `whole` does not. With
+   * `head: 1` each page begins after the last row of the previous one, and a replaced row throws (status 409).
    */
   readonly pages: (...args: Args<P>) => AsyncGenerator<D, void>
   /** Every row of all pages. */

@@ -18,9 +18,7 @@ import { counted, type ExplorerGate, planOfVisitor } from './gate.ts'
 
 type DownloadOptions = ExplorerGate & { readonly site: Site; readonly stallMs: number }
 
-/**
- * Lists of pages as files for people: without a key, within the visits of a network, and of bounded length.
- */
+/** Lists of pages as files for people: without a key, within the visits of a network, and of bounded length. */
 export const downloadHandler =
   (deps: AnswerDeps, options: DownloadOptions): Handler =>
   async (exchange, signal) => {

@@ -28,9 +28,7 @@ export const counted = (
   return network
 }
 
-/**
- * The plan of a visitor. Each thousand rows of a file count as one more visit, and wait until one is allowed.
- */
+/** The plan of a visitor. Each thousand rows of a file count as one more visit, and wait until one is allowed. */
 export const planOfVisitor = (
   { addresses }: Pick<ExplorerGate, 'addresses'>,
   { client }: Pick<Exchange, 'client'>,

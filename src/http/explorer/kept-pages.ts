@@ -61,8 +61,7 @@ export const keptPages = (clock: Pick<Clock, 'elapsed'>) => {
       const end = await within(other, { signal: own.signal })
       // A failure of one visitor's page is not a failure for the others.
       if (end === 'failed') break
-      // A page begun after the wait is as new as a page made now, even if its height is below the requested
-      // one.
+      // A page begun after the wait is as new as a page made now, even if its height is below the requested one.
       if (end !== 'gone' && (isLater || heightOf(end.page) >= leastHeight)) return end.page
       // The first waiting visitor makes the next page, and the others wait for that.
       isLater = true

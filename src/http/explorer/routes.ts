@@ -68,8 +68,5 @@ export const explorerPages = (
   ]
 }
 
-/**
- * Whether a request comes from a browser. Browsers accept HTML; programs send no such header or another
- * value.
- */
+/** Whether a request comes from a browser. Browsers accept HTML; programs send no such header or another value. */
 const isBrowsed = ({ headers }: Request): boolean => headers.get('accept')?.includes('text/html') === true

@@ -105,15 +105,12 @@ const headersOf = (
   'X-Block-Height': String(at.height),
   'X-Block-Time': toIso(at.time),
   ...(total === undefined || isShorter === true ? {} : { 'X-Total-Count': String(total) }),
-  // Without this header, nginx would buffer the whole body in a temporary file, however slowly the client
-  // reads.
+  // Without this header, nginx would buffer the whole body in a temporary file, however slowly the client reads.
   'X-Accel-Buffering': 'no',
   'Content-Disposition': `attachment; filename="${fileName}"`,
 })
 
-/**
- * The body in texts of some hundred rows. Throws when the number of rows is not the announced one, if any.
- */
+/** The body in texts of some hundred rows. Throws when the number of rows is not the announced one, if any. */
 const textsOf = async function* (
   opened: Export,
   { head, rows, tail }: Written,

@@ -14,8 +14,7 @@ type Options = {
 
 /**
  * A body of chunks that are made as the client reads them; none is made ahead. If a chunk cannot be made, the
- * connection is closed before the end of the chunked body, so that the client sees an error and not a
- * truncated body.
+ * connection is closed before the end of the chunked body, so that the client sees an error and not a truncated body.
  */
 export const streamOf = (
   pieces: AsyncGenerator<Uint8Array, void, void>,

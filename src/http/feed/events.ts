@@ -12,9 +12,8 @@ export const FEED_TYPE = 'text/event-stream; charset=utf-8'
 const RETRY_MS = 1_000
 
 /**
- * The beginning of a feed, which is sent at once. An id without data is not an event, but a client that
- * reconnects before its first row sends it and misses none. undefined: the client requested rows from a later
- * number.
+ * The beginning of a feed, which is sent at once. An id without data is not an event, but a client that reconnects
+ * before its first row sends it and misses none. undefined: the client requested rows from a later number.
  */
 export const beginText = (
   { height, head }: { readonly height: number; readonly head: HeadNow | undefined },
@@ -46,9 +45,7 @@ export const pausedFeed = (
 export const beatText = (height: number, head: HeadNow | undefined): string =>
   `${standText(height, head)}\n\n`
 
-/**
- * A comment with the published height, and with the head's height, or its status when that height is unknown.
- */
+/** A comment with the published height, and with the head's height, or its status when that height is unknown. */
 const standText = (height: number, head: HeadNow | undefined): string =>
   `: block ${height}${head === undefined ? '' : `, head ${head.height ?? head.status}`}`
 

@@ -22,9 +22,7 @@ export type OpenFeeds = {
 
 /** Milliseconds between two checks of the feeds' keys. */
 const POLL_MS = 100
-/**
- * Checks in a row without a reliable list of keys, after which the feeds end: a feed may not outlive its key.
- */
+/** Checks in a row without a reliable list of keys, after which the feeds end: a feed may not outlive its key. */
 const CHECKS_IN_DOUBT = 2
 /** When the service stops, a client has this long to read the last event. */
 const LAST_MS = 1_000

@@ -32,9 +32,8 @@ type Asked = {
 }
 
 /**
- * The rows of a list as events, until the client disconnects or the feed has to end. Its resources are
- * released when the body ends, for any reason. Throws like `openFeed`, and 'rate_limited' or 'unavailable'
- * when there is no place.
+ * The rows of a list as events, until the client disconnects or the feed has to end. Its resources are released when
+ * the body ends, for any reason. Throws like `openFeed`, and 'rate_limited' or 'unavailable' when there is no place.
  */
 export const feedReply = async (
   deps: AnswerDeps,

@@ -5,10 +5,7 @@ import type { NodeAnswer } from '#node/port.ts'
  * so an answer is no older than from a node that is one block behind.
  */
 export const FRESH_MS = 500
-/**
- * Milliseconds for which a final answer is reused. It stays true, but a better node should eventually be
- * asked.
- */
+/** Milliseconds for which a final answer is reused. It stays true, but a better node should eventually be asked. */
 export const FINAL_MS = 60_000
 /** Maximum size of a cached answer. A larger one would evict many others. */
 const MAX_BYTES = 1024 * 1024
@@ -17,8 +14,7 @@ const OPENING = '{'.charCodeAt(0)
 const CLOSING = '}'.charCodeAt(0)
 
 /**
- * Whether an answer may be cached at all: a JSON object with status 200, never a refusal, a failure or a
- * proxy's page.
+ * Whether an answer may be cached at all: a JSON object with status 200, never a refusal, a failure or a proxy's page.
  */
 export const isKeepable = ({ status, contentType, body }: NodeAnswer): boolean =>
   status === 200 &&
@@ -34,10 +30,7 @@ type Json = Readonly<Record<string, unknown>>
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null
 const member = (value: unknown, name: string): unknown => (isObject(value) ? value[name] : undefined)
 
-/**
- * The methods that return a block or transaction. All others answer for the head or the last irreversible
- * block.
- */
+/** The methods that return a block or transaction. All others answer for the head or the last irreversible block. */
 const SAYING: ReadonlyMap<string, (answer: Json) => Said> = new Map([
   ['getBlockByNumber', ({ block }) => ({ name: member(block, 'number'), height: member(block, 'number') })],
   [

@@ -40,10 +40,7 @@ export const keptAnswers = (
     all -= entry.bytes
     entry.own.release()
   }
-  /**
-   * Only answers that are requested again are parsed, so that a reader of the whole chain pays nothing for
-   * it.
-   */
+  /** Only answers that are requested again are parsed, so that a reader of the whole chain pays nothing for it. */
   const isGood = (path: string, entry: Entry): boolean => {
     const age = elapsed() - entry.since
     if (age >= FINAL_MS || !entry.answer.isUsable()) return false

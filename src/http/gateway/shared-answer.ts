@@ -4,8 +4,7 @@ import type { NodeAnswer, PassedOn } from '#node/port.ts'
 export type Taken = NodeAnswer & { readonly release: () => void }
 
 /**
- * One answer of a node for several readers. Its bytes are stored once, and count until the last reader
- * releases them.
+ * One answer of a node for several readers. Its bytes are stored once, and count until the last reader releases them.
  */
 export type SharedAnswer = Pick<PassedOn, 'status' | 'contentType' | 'body' | 'isUsable'> & {
   take(): Taken

@@ -62,8 +62,7 @@ export const NOTHING = {
 }
 
 /**
- * A reference to the component of an answer's data, or also to `Nothing` where iostabc answers with an empty
- * object.
+ * A reference to the component of an answer's data, or also to `Nothing` where iostabc answers with an empty object.
  */
 export const dataRef = (action: Action, { compat }: Form): Json => {
   const own = refTo(schemaName(action))

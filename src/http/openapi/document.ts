@@ -12,9 +12,8 @@ import { anyOperation, healthOperation, readyOperation } from './service-operati
 import { usageOperation } from './usage-operation.ts'
 
 /**
- * The interface as an OpenAPI 3.1 document, generated from the action registry, and from the tables of codes
- * and of node methods. Each action has one operation, with its answer for the options for which the document
- * is written.
+ * The interface as an OpenAPI 3.1 document, generated from the action registry, and from the tables of codes and of
+ * node methods. Each action has one operation, with its answer for the options for which the document is written.
  */
 export const openapiFor = (all: readonly Action[], described: Described): Json => {
   const form = formOf(described)

@@ -36,9 +36,7 @@ const FEED_HEADERS = headersNamed([
   ...RATE_HEADERS,
 ])
 
-/**
- * The answer with a whole list. It is not one JSON text, so the schemas of its lines are separate components.
- */
+/** The answer with a whole list. It is not one JSON text, so the schemas of its lines are separate components. */
 export const exportOf = (action: Action, format: NonNullable<Form['export']>): Json => {
   const types = { ndjson: 'application/x-ndjson', csv: 'text/csv', sse: 'text/event-stream' } as const
   const row = `#/components/schemas/${rowName(action)}`

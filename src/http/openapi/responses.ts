@@ -93,10 +93,7 @@ const responseName = (status: number, own: readonly Code[]): string =>
     ? `Error${status}`
     : `Error${own.map(({ code }) => code).join('_')}`
 
-/**
- * The value of `components.responses`: all failures to which operations of these actions and of the service
- * refer.
- */
+/** The value of `components.responses`: all failures to which operations of these actions and of the service refer. */
 export const errorResponses = (actions: readonly Action[], form: Form): Json =>
   Object.fromEntries(
     [ALL, ...actions.map(action => codesOf(action, form))].flatMap(all =>

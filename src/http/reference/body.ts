@@ -71,10 +71,7 @@ const sectionsOf = (
   ]
 }
 
-/**
- * Sections of text can be collapsed. Guides and actions are always visible, and each of them can be
- * collapsed.
- */
+/** Sections of text can be collapsed. Guides and actions are always visible, and each of them can be collapsed. */
 const section = (name: Section, body: Html, lang: Lang): Html => {
   const inner = html`${texts(name in paragraphs ? paragraphs[name as keyof typeof paragraphs] : [], lang)}
 ${body}`

@@ -166,10 +166,7 @@ const guides: readonly Guide[] = [
   },
 ]
 
-/**
- * The guides with calls of the served chain. Without an example, the call has only the guide's own
- * parameters.
- */
+/** The guides with calls of the served chain. Without an example, the call has only the guide's own parameters. */
 export const guideArticles = (
   actions: readonly Action[],
   examples: ReadonlyMap<Action, Example>,

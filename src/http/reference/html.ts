@@ -27,9 +27,7 @@ const written = (part: Part): string => {
   return escapeHtml(String(part))
 }
 
-/**
- * A name or an address that may break after its dots, slashes, commas and query separators, and nowhere else.
- */
+/** A name or an address that may break after its dots, slashes, commas and query separators, and nowhere else. */
 export const breakable = (text: string): Html =>
   new Html(escapeHtml(text).replaceAll(/\.(?=[a-z{])|\/(?=[^/])|[?]|, |&amp;/g, mark => `${mark}<wbr>`))
 

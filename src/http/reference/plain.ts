@@ -26,10 +26,7 @@ export const robotsFor = ({
   return ['User-agent: *', ...closed.map(path => `Disallow: ${basePath}${path}`), ...map, ''].join('\n')
 }
 
-/**
- * The llms.txt: a description of the service for language models, with examples and links. Addresses are
- * relative.
- */
+/** The llms.txt: a description of the service for language models, with examples and links. Addresses are relative. */
 export const llmsFor = (actions: readonly Action[]): string => {
   const english = (name: 'intro' | 'requests' | 'answers' | 'numbers' | 'lists' | 'errors'): string =>
     paragraphs[name].map(({ en }) => en).join('\n')

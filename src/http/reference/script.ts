@@ -1,9 +1,6 @@
 import { prettyJson } from './pretty.ts'
 
-/**
- * The script of the reference. It is served and never run here, so it is a text. It contains no template
- * literals.
- */
+/** The script of the reference. It is served and never run here, so it is a text. It contains no template literals. */
 const own = String.raw`
 // The page can be read without this script. It adds search, forms that send, copying, and the address of the service.
 // Relative addresses only, so that it works behind any path; the key stays in its field and goes out in a header.

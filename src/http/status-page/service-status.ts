@@ -36,10 +36,7 @@ export type StatusSources = {
   readonly blocksPerSecond: number | null
 }
 
-/**
- * Age of a stale block, milliseconds. Blocks are irreversible, and loaded, about 40 seconds after they were
- * made.
- */
+/** Age of a stale block, milliseconds. Blocks are irreversible, and loaded, about 40 seconds after they were made. */
 const OLD_MS = 300_000
 
 export const serviceStatusOf = (

@@ -13,12 +13,11 @@ import type { OpenWritingThread } from './threads/far-batches.ts'
 type Source = { readonly path: string; readonly name: string; readonly open?: OpenWritingThread | undefined }
 
 /**
- * Copies a store to the new file `target` while the store may be loaded and served. One read transaction
- * makes the copy, so it is of one height, and it includes the keys. The copy is checked and synced before it
- * gets its final name. A killed copy leaves `target.partial`, its journal and its lock, and the next copy
- * removes them. Only one program at a time can copy to a file. Throws 'usage' when `target` exists or is
- * being made, 'unavailable' when nothing is loaded or the disk is full, and 'damaged' when the copy is
- * damaged.
+ * Copies a store to the new file `target` while the store may be loaded and served. One read transaction makes the
+ * copy, so it is of one height, and it includes the keys. The copy is checked and synced before it gets its final name.
+ * A killed copy leaves `target.partial`, its journal and its lock, and the next copy removes them. Only one program at
+ * a time can copy to a file. Throws 'usage' when `target` exists or is being made, 'unavailable' when nothing is loaded
+ * or the disk is full, and 'damaged' when the copy is damaged.
  */
 export const copyStore = async (source: Source, target: string, how: Copying = {}): Promise<Copied> => {
   refuseNoFolder(target)

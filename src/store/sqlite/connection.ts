@@ -40,9 +40,7 @@ export type Connection = {
 const READER_CACHE_KIB = 4_000
 /** A writer's page cache, KiB: a batch's pages should stay in memory until it commits. */
 const WRITER_CACHE_KIB = 32_000
-/**
- * Size to which the write-ahead log is truncated after a checkpoint; a long batch may temporarily need more.
- */
+/** Size to which the write-ahead log is truncated after a checkpoint; a long batch may temporarily need more. */
 const LOG_BYTES = 64 * 1024 * 1024
 
 /** Whether the file exists. Throws Failure for a path to anything but a file: opening a pipe would block. */
@@ -80,9 +78,8 @@ export const openOrCreate = (path: string, name: string): Connection =>
     // The log outlives the last writer: without it a reader without write permission could not open the file.
     db.fileControl(constants.SQLITE_FCNTL_PERSIST_WAL, 1)
     db.run(`PRAGMA cache_size = -${WRITER_CACHE_KIB}`)
-    // A returned commit is in the system's page cache, so it survives the death of the process. Power loss
-    // may revert the last commits, whole ones only: the log is synced before each checkpoint
-    // (sqlite.org/wal.html).
+    // A returned commit is in the system's page cache, so it survives the death of the process. Power loss may revert
+    // the last commits, whole ones only: the log is synced before each checkpoint (sqlite.org/wal.html).
     db.run('PRAGMA synchronous = NORMAL')
     db.run(`PRAGMA journal_size_limit = ${LOG_BYTES}`)
     return connection

@@ -9,9 +9,7 @@ import { getIdentity } from './meta.ts'
 export type KeptFile = {
   /** Throws 'unavailable' when the file is gone or empty, or when its log belongs to the previous file. */
   readonly require: () => void
-  /**
-   * Records an opened store. Throws 'unavailable' when a file of another chain has replaced the previous one.
-   */
+  /** Records an opened store. Throws 'unavailable' when a file of another chain has replaced the previous one. */
   readonly take: (connection: Connection) => void
 }
 

@@ -12,9 +12,8 @@ import { inspect } from './schema.ts'
 import { type ReadState, readState, type Viewing, viewOf } from './view.ts'
 
 /**
- * Maximum concurrent reads; each has one connection (3 files), and further ones wait. The number exceeds that
- * of requests that may wait for a node (`gate/queues.ts`), so that requests that need no node are answered
- * meanwhile.
+ * Maximum concurrent reads; each has one connection (3 files), and further ones wait. The number exceeds that of
+ * requests that may wait for a node (`gate/queues.ts`), so that requests that need no node are answered meanwhile.
  */
 const READERS = 48
 
@@ -43,9 +42,7 @@ type ReadersOptions = {
 /** A connection and its cached state; without a connection there is no store yet. */
 type Reader = { readonly connection: Connection | undefined; state: ReadState | undefined }
 
-/**
- * A read under way. `stopped` rejects with the reason given to `stop`; `late` stops the read at its deadline.
- */
+/** A read under way. `stopped` rejects with the reason given to `stop`; `late` stops the read at its deadline. */
 type Reading = {
   readonly viewing: Viewing
   readonly stopped: Promise<never>
@@ -148,9 +145,7 @@ export const readersOf = (
   }
 }
 
-/**
- * `begin` starts the read transaction of a borrowed reader; `end` ends it and returns the reader to the pool.
- */
+/** `begin` starts the read transaction of a borrowed reader; `end` ends it and returns the reader to the pool. */
 const transactions = (pool: Pool<Reader>, name: string) => ({
   begin: (reader: Reader): void => {
     try {

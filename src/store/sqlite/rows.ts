@@ -19,10 +19,9 @@ import { type Column, POSITION, quoted, type Table } from './tables.ts'
 const PLACE_BYTES = 8
 
 /**
- * A document as the cells of its row, in the order of `columnList`. Absent optional fields are NULL, and so
- * are fields that follow from others. Text is UTF-8: a lone surrogate, which UTF-8 cannot encode, becomes
- * U+FFFD (as on the chain itself). Throws Failure('defect') on a value that the field cannot hold, before
- * anything is stored.
+ * A document as the cells of its row, in the order of `columnList`. Absent optional fields are NULL, and so are fields
+ * that follow from others. Text is UTF-8: a lone surrogate, which UTF-8 cannot encode, becomes U+FFFD (as on the chain
+ * itself). Throws Failure('defect') on a value that the field cannot hold, before anything is stored.
  */
 export const toRow = (table: Table, doc: object): Cell[] => {
   const values = doc as Fields

@@ -95,9 +95,7 @@ export const refuseDifferent = (name: string, differences: readonly Difference[]
     })
 }
 
-/**
- * Creates missing objects, in a transaction. Throws 'conflict' for differences, 'damaged' for lost tables.
- */
+/** Creates missing objects, in a transaction. Throws 'conflict' for differences, 'damaged' for lost tables. */
 export const createMissing = (connection: Connection, name: string): void => {
   const state = inspect(connection, name)
   const differences = state === 'empty' ? everythingMissing() : differencesOf(connection)

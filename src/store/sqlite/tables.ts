@@ -45,9 +45,7 @@ export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"
 export const orderIndexName = (table: string, order: string): string => `${table}.${order}`
 export const fieldIndexName = (table: string, field: string): string => `${table}.${field}`
 
-/**
- * Condition of an order, with the same text in its partial index and its queries: SQLite compares the text.
- */
+/** Condition of an order, with the same text in its partial index and its queries: SQLite compares the text. */
 export const conditionOf = ({ positive, where }: Order): string | undefined => {
   const above =
     positive === undefined ? [] : [`(${positive.map(field => `${quoted(field)} > 0`).join(' OR ')})`]
@@ -197,9 +195,7 @@ const orderIndex = (table: string, name: string, order: Order): SchemaObject => 
   }
 }
 
-/**
- * Indexes of fields that are found by value: `finds`, and searched fields that no order covers (`next_due`).
- */
+/** Indexes of fields that are found by value: `finds`, and searched fields that no order covers (`next_due`). */
 const fieldIndexes = (index: Index): readonly SchemaObject[] => {
   const ordered = new Set(
     Object.values(index.orders).flatMap(order => [

@@ -11,9 +11,8 @@ import { toRow } from './rows.ts'
 import { tableOf } from './tables.ts'
 
 /**
- * Previous documents of the last batches, by the height at which each batch ends, for reverting batches. The
- * table is not part of the schema: a store without it is complete, and the first loader of this version
- * creates it.
+ * Previous documents of the last batches, by the height at which each batch ends, for reverting batches. The table is
+ * not part of the schema: a store without it is complete, and the first loader of this version creates it.
  */
 const SQL = {
   create:

@@ -7,9 +7,7 @@ import { guarded } from './failures.ts'
 /** Maximum wait for another process's write, milliseconds; this process answers no requests meanwhile. */
 const BUSY_MS = 50
 
-/**
- * The file with the counts of a store's keys. It is a separate file, so that counting waits for no loader.
- */
+/** The file with the counts of a store's keys. It is a separate file, so that counting waits for no loader. */
 export const usageFileOf = (store: string): string => {
   const name = basename(store)
   return join(dirname(store), name === 'iostlens.sqlite' ? 'usage.sqlite' : `${name}.usage`)

@@ -21,9 +21,7 @@ export type ReadState = {
   readonly docs: BoundedCache<object | undefined>
 }
 
-/**
- * Maximum characters of cached documents per connection: some 2 MB, or 15 MB if all are lists of short lists.
- */
+/** Maximum characters of cached documents per connection: some 2 MB, or 15 MB if all are lists of short lists. */
 const MAX_CHARACTERS = 500_000
 
 /**

@@ -105,10 +105,7 @@ const oneAtATime = () => {
   let running: Promise<unknown> | undefined
   return {
     running: () => running,
-    /**
-     * Marks a batch's start; the returned function marks its end. Throws 'defect' while another batch is
-     * open.
-     */
+    /** Marks a batch's start; the returned function marks its end. Throws 'defect' while another batch is open. */
     begin: (): (() => void) => {
       if (running !== undefined) throw new Failure('defect', 'A batch is already being committed.')
       const { promise, resolve } = Promise.withResolvers<void>()

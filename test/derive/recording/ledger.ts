@@ -47,8 +47,7 @@ describe('deriveBlock: tokens of the recording against its node', () => {
           })
         }
     expect(expected.size).toBeGreaterThanOrEqual(2207)
-    // The node writes rows of 0 for payers whose RAM usage is zero in the end. The chain does not contain
-    // these.
+    // The node writes rows of 0 for payers whose RAM usage is zero in the end. The chain does not contain these.
     const something = (row: readonly [string, { readonly amount: bigint; readonly frozen: bigint }]) =>
       row[1].amount > 0n || row[1].frozen > 0n
     expect(sortedByKey(derived.filter(something))).toEqual(sortedByKey([...expected].filter(something)))

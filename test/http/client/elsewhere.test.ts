@@ -18,10 +18,7 @@ const CALLS = actions.map(action => [operationId(action), action.example])
 const START = 100
 const FOLLOWED = 5
 
-/**
- * A plain JavaScript program: calls every action, reads a list in three ways, follows it, and gets one
- * refusal.
- */
+/** A plain JavaScript program: calls every action, reads a list in three ways, follows it, and gets one refusal. */
 const programFor = (module: string): string => `(async () => {
   const { createClient } = await import(${JSON.stringify(module)})
   const client = createClient(${JSON.stringify({ url: served.url, key: served.service.key })})

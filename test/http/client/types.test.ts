@@ -6,10 +6,7 @@ import { schemaName } from '#http/openapi/answer-schema.ts'
 import { runTool } from '../../support/processes/run-tool.ts'
 import { argumentsOf, serveForGenerators } from '../generators/served.ts'
 
-/**
- * A program that compiles only if each type of the client and the document's type are assignable to each
- * other.
- */
+/** A program that compiles only if each type of the client and the document's type are assignable to each other. */
 const PROGRAM = `import type { paths } from './schema.ts'
 import * as own from './client.ts'
 type Get<P extends keyof paths> = paths[P] extends { get: infer G } ? G : never

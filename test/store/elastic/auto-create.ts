@@ -80,10 +80,7 @@ const cases: readonly Case[] = [
   },
 ]
 
-/**
- * A server that creates any index on its first write: the default of Elasticsearch, which the other tests
- * disable.
- */
+/** A server that creates any index on its first write: the default of Elasticsearch, which the other tests disable. */
 export const autoCreateSuite = (at: () => OwnServer): void => {
   let server: OwnServer
   beforeAll(async () => {

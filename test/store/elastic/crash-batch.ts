@@ -11,9 +11,8 @@ const BLOCKS = 6
 export const partitionEnd = (height: number): number => height - (height % BLOCKS) + BLOCKS - 1
 
 /**
- * A batch of the crash tests within a partition. Besides the documents that every batch rewrites, it has one
- * document per block that no other batch touches. A batch that was committed but not applied therefore leaves
- * a permanent gap.
+ * A batch of the crash tests within a partition. Besides the documents that every batch rewrites, it has one document
+ * per block that no other batch touches. A batch that was committed but not applied therefore leaves a permanent gap.
  */
 export const crashBatch = (first: number, last: number): Batch => {
   const batch = tellingBatch(first, last)

@@ -32,8 +32,7 @@ const refusesToGoOn = async ({ reopen }: TestElastic, message: RegExp): Promise<
 }
 
 describe.skipIf(elasticsearchUrl() === undefined)('lost documents of meta', () => {
-  // A refused call changes nothing, so one store serves for all documents, which are damaged and repaired one
-  // by one.
+  // A refused call changes nothing, so one store serves for all documents, which are damaged and repaired one by one.
   describe('a document', () => {
     let target: TestElastic
     beforeAll(async () => {

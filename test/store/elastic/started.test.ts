@@ -14,10 +14,7 @@ const put = async (url: string, body: object): Promise<void> => {
   if (!answer.ok) throw new Error(await answer.text())
 }
 
-/**
- * An index that another process has just created. Its shard does not start until the returned function is
- * called.
- */
+/** An index that another process has just created. Its shard does not start until the returned function is called. */
 const createUnstarted = async ({ url, prefix }: TestElastic, name: string, shape: IndexShape) => {
   const alias = `${prefix}-${name}`
   const index = `${url}/${alias}-0`

@@ -144,10 +144,7 @@ const withLoaded = (body: (target: TestElastic) => Promise<void>) => onLoaded(lo
 
 let mended: Promise<TestElastic> | undefined
 
-/**
- * One loaded store for all damages that keep every document. The next take-over completes an unfinished
- * batch.
- */
+/** One loaded store for all damages that keep every document. The next take-over completes an unfinished batch. */
 const withMended = async (body: (target: TestElastic) => Promise<void>): Promise<void> => {
   mended ??= loaded()
   const target = await mended

@@ -11,9 +11,7 @@ import { batchOf, blockDoc, hash8Of, identity, MAX, MIN, recordDoc, transactionD
 import { kindOf, type Open, type Opened } from './harness.ts'
 import { balanceDoc } from './samples.ts'
 
-/**
- * Each block adds three rows to list 1, and one row each to list 2 and to the list with the greatest number.
- */
+/** Each block adds three rows to list 1, and one row each to list 2 and to the list with the greatest number. */
 const PER_BLOCK = 3
 const BLOCKS = 8
 const GREATEST = 2 ** 31 - 1

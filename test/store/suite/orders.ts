@@ -15,9 +15,7 @@ const deepOwner = (rank: number): string => `deep${String(rank).padStart(6, '0')
 /** Three owners share each amount, so that pages cut through ties. */
 const deepDoc = (rank: number) => wealthDoc(deepOwner(rank), BigInt(DEEP - Math.floor(rank / 3)))
 
-/**
- * Amounts that a double cannot distinguish, ties, zero and negative amounts, with another token in between.
- */
+/** Amounts that a double cannot distinguish, ties, zero and negative amounts, with another token in between. */
 const held: readonly (readonly [owner: string, amount: bigint])[] = [
   ['max', MAX],
   ['below-max', MAX - 1n],

@@ -10,10 +10,7 @@ import { batchOf, identity } from './fixture.ts'
 import { kindOf, type Open, type Opened } from './harness.ts'
 import { balanceDoc, producerDoc, tokenDoc } from './samples.ts'
 
-/**
- * More members than a page without segments may skip. All but the first and the last few have the same
- * amount.
- */
+/** More members than a page without segments may skip. All but the first and the last few have the same amount. */
 const COUNT = 2_600
 const nameAt = (rank: number): string => `holder${String(rank).padStart(4, '0')}`
 const amountAt = (rank: number): bigint => (rank < 50 ? 10_000n - BigInt(rank) : rank < 2_550 ? 77n : 3n)

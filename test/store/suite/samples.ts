@@ -225,9 +225,7 @@ export const samples: readonly Change[] = [
   { index: wealth, doc: { id: 'w', owner: 'w', total: MAX, token: MIN, vote: -1n, frozen: 0n } },
 ]
 
-/**
- * Texts that some stores changed: control characters, NUL, line separators, right-to-left text, long texts.
- */
+/** Texts that some stores changed: control characters, NUL, line separators, right-to-left text, long texts. */
 export const oddTexts: readonly string[] = [
   '',
   ' ',

@@ -28,9 +28,7 @@ const FLAGS = [
   '--remote-debugging-port=0',
 ] as const
 
-/**
- * Starts the browser that `scripts/chromium` provides. Throws with the script's message when there is none.
- */
+/** Starts the browser that `scripts/chromium` provides. Throws with the script's message when there is none. */
 export const startBrowser = async (): Promise<Browser> => {
   const program = await chromium()
   const folder = await mkdtemp(join(tmpdir(), 'iostlens-browser-'))

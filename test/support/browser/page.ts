@@ -14,9 +14,7 @@ export type Page = {
   go(url: string): Promise<void>
   /** Evaluates an expression in the page and resolves with its JSON value. A promise is awaited. */
   run<T>(expression: string): Promise<T>
-  /**
-   * Waits until an expression is true in the page, which may navigate meanwhile. Throws after two minutes.
-   */
+  /** Waits until an expression is true in the page, which may navigate meanwhile. Throws after two minutes. */
   until(expression: string): Promise<void>
   /** Presses and releases keys: `Tab`, `Enter`, `Escape`, or a character. */
   press(...keys: readonly string[]): Promise<void>

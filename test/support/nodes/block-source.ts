@@ -1,10 +1,7 @@
 import type { LoadedBlock } from '#chain/block.ts'
 import type { BlockSource } from '#node/port.ts'
 
-/**
- * A node with these blocks, the last one irreversible. `hashes`: the hashes of a node that agrees with
- * others.
- */
+/** A node with these blocks, the last one irreversible. `hashes`: the hashes of a node that agrees with others. */
 export const blockSource = (
   blocks: readonly LoadedBlock[],
   hashes?: NonNullable<BlockSource['hashes']>,

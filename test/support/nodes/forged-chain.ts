@@ -30,9 +30,7 @@ export type WrittenTransaction = {
 const NOTHING = new Uint8Array()
 const bytes = (hash: string): Uint8Array => hashBytes(hash) ?? NOTHING
 
-/**
- * Bytes that are not valid UTF-8 are kept in the text (`bytesOfText`), because JSON has no escape for them.
- */
+/** Bytes that are not valid UTF-8 are kept in the text (`bytesOfText`), because JSON has no escape for them. */
 const decoded = (block: Written): Block =>
   decodeBlock(
     JSON.stringify({ status: 'IRREVERSIBLE', block }).replaceAll(/\\u(dc[89a-f][0-9a-f])/g, (_, code) =>
@@ -48,10 +46,7 @@ const setParent = (written: Written, parent: Block): void => {
   if (action !== undefined) action.data = `[{"parent":["${parent.witness}", "${gas}", false]}]`
 }
 
-/**
- * Recomputes every hash that can be computed without a key: of the base transaction, of the roots and of the
- * block.
- */
+/** Recomputes every hash that can be computed without a key: of the base transaction, of the roots and of the block. */
 const rehash = (written: Written): void => {
   const [base] = written.transactions
   for (const tx of written.transactions) tx.tx_receipt.tx_hash = tx.hash

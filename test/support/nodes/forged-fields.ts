@@ -79,8 +79,7 @@ const ofTransaction = (prefix: string, index: number): readonly Alteration[] => 
 }
 
 /**
- * One alteration for every field of a block, of its base transaction, of another transaction, and of their
- * receipts.
+ * One alteration for every field of a block, of its base transaction, of another transaction, and of their receipts.
  */
 export const alterations: readonly Alteration[] = [
   ...setting(block => block)('', blockFields),

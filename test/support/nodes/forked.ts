@@ -6,10 +6,7 @@ import { recordedBlocks } from './recording.ts'
 /** Number of blocks at the end that are loaded one by one. */
 const ALONE = 12
 
-/**
- * The recorded chain up to a height, whose last blocks are from another node, with other hashes and
- * transactions.
- */
+/** The recorded chain up to a height, whose last blocks are from another node, with other hashes and transactions. */
 export const forkedChain = async (to: number, orphans: number): Promise<readonly LoadedBlock[]> => {
   const all = await recordedBlocks()
   const blocks = all.slice(0, to + 1)

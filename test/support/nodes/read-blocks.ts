@@ -16,10 +16,7 @@ export type Range = {
   readonly following?: boolean
 }
 
-/**
- * Reads a range of the recorded chain with a fault. Returns blocks, requests and failure (with NODE for the
- * URL).
- */
+/** Reads a range of the recorded chain with a fault. Returns blocks, requests and failure (with NODE for the URL). */
 export const read = async (fault: Fault, range: Range, options: Partial<NodeOptions> = {}) => {
   await using faulty = await startFaultyNode(fault)
   const node = createNode({ urls: [faulty.url], clock: idleClock(), ...options })

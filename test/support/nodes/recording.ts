@@ -75,9 +75,7 @@ export const recordedBlocks: () => Promise<readonly LoadedBlock[]> = once(async 
   )
 })
 
-/**
- * JSON with Maps for objects, in the order written, so that keys such as `__proto__` and `12345` are safe.
- */
+/** JSON with Maps for objects, in the order written, so that keys such as `__proto__` and `12345` are safe. */
 export type Tree = string | number | boolean | null | readonly Tree[] | ReadonlyMap<string, Tree>
 
 const treeAt = (text: string, from: number, to: number): Tree => {
@@ -97,8 +95,7 @@ export const parseTree = (text: string): Tree => {
 type Names<T> = ReadonlyMap<string, T>
 
 /**
- * The node's contract storage at the last height (`state.json`). Amounts are strings in smallest units unless
- * noted.
+ * The node's contract storage at the last height (`state.json`). Amounts are strings in smallest units unless noted.
  */
 export type Oracle = {
   readonly height: number

@@ -3,9 +3,7 @@ import { recordedBlocks } from '../nodes/recording.ts'
 type Move = { readonly height: number; readonly from: string; readonly to: string }
 type Item = { readonly owner: string; readonly metadata: string; readonly moves: readonly Move[] }
 
-/**
- * Items of token721.iost by id, and the item count of each collection, by replaying the recorded receipts.
- */
+/** Items of token721.iost by id, and the item count of each collection, by replaying the recorded receipts. */
 export const plainItems = async () => {
   const items = new Map<string, Item>()
   const collections = new Map<string, number>()

@@ -20,9 +20,7 @@ const ONE = 10n ** CUT
 /** Votes below which a producer is no candidate: 2,100,000 IOST. */
 const CANDIDATE_VOTES = 210_000_000_000_000n
 
-/**
- * The votes and mask of a pair of producer and voter, or of a candidate: `votes` in 10^-8, `mask` in 10^-58.
- */
+/** The votes and mask of a pair of producer and voter, or of a candidate: `votes` in 10^-8, `mask` in 10^-58. */
 type Claim = { votes: bigint; mask: bigint }
 
 /** The bonuses of voters and producers. Each event changes them. */
@@ -89,9 +87,7 @@ export const voteBonuses = (): VoteBonuses => {
   }
 }
 
-/**
- * The contract skips pairs without votes: an earned bonus waits until the voter votes for the producer again.
- */
+/** The contract skips pairs without votes: an earned bonus waits until the voter votes for the producer again. */
 const earned = (claims: ReadonlyMap<string, Claim> | undefined, coef: (producer: string) => bigint) => {
   const parts = new Map<string, bigint>()
   let total = 0n

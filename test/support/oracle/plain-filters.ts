@@ -54,10 +54,7 @@ export const plainPasses = (row: PlainRow, side: string | undefined, filter: Pla
   return rules.every(rule => rule !== false)
 }
 
-/**
- * Whether the counterparty of a row matches. For an account that only published the row, either party may
- * match.
- */
+/** Whether the counterparty of a row matches. For an account that only published the row, either party may match. */
 const isBetween = ({ from, to }: PlainRow, side: string | undefined, other: string): boolean => {
   if (side === undefined || (from !== side && to !== side)) return from === other || to === other
   return (from === side && to === other) || (to === side && from === other)

@@ -23,10 +23,7 @@ export const voteChanges = (blocks: Iterable<Block>): readonly VoteChange[] => {
   return changes
 }
 
-/**
- * The rows of get-producer-votes, computed from all changes and from the times of the first and the last
- * block.
- */
+/** The rows of get-producer-votes, computed from all changes and from the times of the first and the last block. */
 export const plainVoteDays = (
   changes: readonly VoteChange[],
   first: bigint,

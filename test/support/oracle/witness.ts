@@ -39,8 +39,7 @@ export type WitnessOptions = {
 
 const MOST_TOLD = 10
 /**
- * After this many answers of one height in a row the requests slow down: nothing changes, and a server may be
- * starting.
+ * After this many answers of one height in a row the requests slow down: nothing changes, and a server may be starting.
  */
 const SOON_ENOUGH = 300
 const CALM_MS = 20

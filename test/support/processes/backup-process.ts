@@ -3,10 +3,9 @@ import * as fs from 'node:fs'
 import { resourceLimits } from '../limits.ts'
 
 /**
- * backup-process.ts STORE FILE CALL BYTES: copies a store as `iostlens backup` does, and kills itself with
- * SIGKILL right before file system call number CALL (from 1; 0: never). With BYTES the system kills it at the
- * first write that would make a file longer (0: never): SQLite writes a copy within one call, which nothing
- * else can interrupt.
+ * backup-process.ts STORE FILE CALL BYTES: copies a store as `iostlens backup` does, and kills itself with SIGKILL
+ * right before file system call number CALL (from 1; 0: never). With BYTES the system kills it at the first write that
+ * would make a file longer (0: never): SQLite writes a copy within one call, which nothing else can interrupt.
  */
 const [path = '', file = '', call = '', bytes = ''] = process.argv.slice(2)
 let calls = 0

@@ -7,10 +7,7 @@ type Params = Readonly<Record<string, string | number>>
 type CallOptions = { readonly signal?: AbortSignal }
 type Page = { readonly page: number; readonly size: number; readonly total: number }
 
-/**
- * An action of the client module that the service serves. The client's own types say which actions have
- * lists.
- */
+/** An action of the client module that the service serves. The client's own types say which actions have lists. */
 export type ClientAction = {
   (params?: Params, options?: CallOptions): Promise<unknown>
   pages(params?: Params, options?: CallOptions): AsyncGenerator<Page, void>

@@ -1,9 +1,7 @@
 /** One keep-alive connection that sends one request after the other. */
 type Line = { ask(path: string): Promise<number>; close(): void }
 
-/**
- * Opens a connection. `ask` returns the status of the answer. When the connection closes, its request fails.
- */
+/** Opens a connection. `ask` returns the status of the answer. When the connection closes, its request fails. */
 const openLine = async (url: URL, headers: Readonly<Record<string, string>> = {}): Promise<Line> => {
   const more = Object.entries(headers)
     .map(([name, value]) => `${name}: ${value}\r\n`)

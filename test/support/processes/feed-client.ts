@@ -1,20 +1,14 @@
 /** An event of a feed. */
 export type FeedEvent = { readonly id: string | undefined; readonly event: string; readonly data: string }
 
-/**
- * The events of a `text/event-stream`, parsed by html.spec.whatwg.org ("Server-sent events"), without
- * comments.
- */
+/** The events of a `text/event-stream`, parsed by html.spec.whatwg.org ("Server-sent events"), without comments. */
 export const feedEvents = async function* (
   body: ReadableStream<Uint8Array> | null,
 ): AsyncGenerator<FeedEvent, void, void> {
   for await (const message of feedMessages(body)) if (message.data !== '') yield message
 }
 
-/**
- * The same, including messages without data: these are not events, but a client sends their id when it
- * reconnects.
- */
+/** The same, including messages without data: these are not events, but a client sends their id when it reconnects. */
 export const feedMessages = async function* (
   body: ReadableStream<Uint8Array> | null,
 ): AsyncGenerator<FeedEvent, void, void> {

@@ -19,9 +19,8 @@ type Answer = { readonly status: number; readonly body: string; readonly closes:
 type Broken = 'before' | 'within'
 
 /**
- * A client that keeps its connection as long as the server does, and sends one request after the other. It
- * repeats a GET once when its connection closes before the answer begins, as HTTP allows. No other request is
- * repeated.
+ * A client that keeps its connection as long as the server does, and sends one request after the other. It repeats a
+ * GET once when its connection closes before the answer begins, as HTTP allows. No other request is repeated.
  */
 export const keepAliveClient = (
   port: number,

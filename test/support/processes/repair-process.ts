@@ -4,9 +4,8 @@ import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { audited } from '../stores/audited.ts'
 
 /**
- * A repair to be killed: `repair-process.ts sqlite PATH` or `… elastic URL PREFIX`. Writes one document at a
- * time, so that it can be killed between any two, and prints a line before and after each. Exits with 0 when
- * all is repaired.
+ * A repair to be killed: `repair-process.ts sqlite PATH` or `… elastic URL PREFIX`. Writes one document at a time, so
+ * that it can be killed between any two, and prints a line before and after each. Exits with 0 when all is repaired.
  */
 const [kind, ...rest] = process.argv.slice(2)
 const store: Store =

@@ -18,9 +18,8 @@ export const allAt = (service: Service): Promise<readonly string[]> =>
   Promise.all(PATHS.map(path => askAt(service, path)))
 
 /**
- * Sends the requests continuously while one store replaces another. Each answer must be the old one, or the
- * new one. After the first new answer, old ones are wrong. Returns a function that stops it and returns the
- * wrong answers.
+ * Sends the requests continuously while one store replaces another. Each answer must be the old one, or the new one.
+ * After the first new answer, old ones are wrong. Returns a function that stops it and returns the wrong answers.
  */
 export const watchSwitch = (service: Service, before: readonly string[], after: readonly string[]) => {
   let [stopping, asked, hasChanged] = [false, 0, false]

@@ -1,8 +1,7 @@
 import type { Batch, History, Writer } from '#store/port.ts'
 
 /**
- * Appends the history of a batch and commits it. History that is appended after this call belongs to the next
- * batch.
+ * Appends the history of a batch and commits it. History that is appended after this call belongs to the next batch.
  */
 export const commitBatch = async (writer: Writer, { end, changes, ...history }: Batch): Promise<void> => {
   await Promise.all([writer.append(history), writer.commit({ end, changes })])

@@ -29,8 +29,7 @@ export const urlOfAll = (servers: readonly { readonly url: string }[]): string =
 /** Resolves when the cluster health is as `wanted`, for example `wait_for_nodes=3`. */
 export const healthy = (url: string, wanted: string): Promise<void> =>
   until(async () => {
-    // The connection is refused until a node that was just started listens. The status is 408 when the wait
-    // timed out.
+    // The connection is refused until a node that was just started listens. The status is 408 when the wait timed out.
     const answer = await fetch(`${url}/_cluster/health?${wanted}&timeout=10s`).catch(() => undefined)
     return answer?.ok === true
   })

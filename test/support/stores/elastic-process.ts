@@ -21,16 +21,11 @@ export type OwnServer = {
   start(): Promise<void>
   /** Sends SIGKILL, as the kernel or a power cut ends it. */
   kill(): void
-  /**
-   * Sends SIGSTOP: connections stay open and nothing runs, as in a long garbage collection or on a hung
-   * machine.
-   */
+  /** Sends SIGSTOP: connections stay open and nothing runs, as in a long garbage collection or on a hung machine. */
   pause(): void
   /** Ends a pause. */
   resume(): void
-  /**
-   * Runs a tool of the distribution, such as `bin/elasticsearch-users`, for this server. Returns its output.
-   */
+  /** Runs a tool of the distribution, such as `bin/elasticsearch-users`, for this server. Returns its output. */
   run(command: string, ...args: readonly string[]): Promise<string>
 }
 
@@ -51,8 +46,7 @@ export type OwnServers = Disposable & {
 export type Ports = { readonly http: number; readonly transport: number }
 
 /**
- * A folder for servers of one test file, removed at the end. undefined: no server can run here, and a message
- * says why.
+ * A folder for servers of one test file, removed at the end. undefined: no server can run here, and a message says why.
  */
 export const ownServers = async (): Promise<OwnServers | undefined> => {
   if (elasticsearchUrl() === undefined) return undefined
@@ -93,8 +87,7 @@ const makeServer = (
   cpSync(join(folder, String(version)), join(own, 'config/log4j2.properties'))
   const all = {
     'elasticsearch.yml': [...usual(own, name, ports), ...settings].map(line => `${line}\n`).join(''),
-    // Settings for a server that lives for seconds: a small heap, a single-threaded collector, quick
-    // compilation.
+    // Settings for a server that lives for seconds: a small heap, a single-threaded collector, quick compilation.
     'jvm.options': `-Xms${heap}\n-Xmx${heap}\n-XX:+UseSerialGC\n-XX:TieredStopAtLevel=1\n-Djava.io.tmpdir=${join(own, 'tmp')}\n`,
     ...files,
   }

@@ -3,9 +3,8 @@ import { type ElasticOptions, openElastic } from '#store/elastic/open-elastic.ts
 import { ask } from './ask-elastic.ts'
 
 /**
- * URL of the Elasticsearch for the tests: ELASTICSEARCH_URL, as `scripts/elasticsearch start` prints it.
- * undefined: there is none, and tests that need one skip themselves and say so. With CI set, a missing URL is
- * an error.
+ * URL of the Elasticsearch for the tests: ELASTICSEARCH_URL, as `scripts/elasticsearch start` prints it. undefined:
+ * there is none, and tests that need one skip themselves and say so. With CI set, a missing URL is an error.
  */
 export const elasticsearchUrl = (): string | undefined => {
   const { ELASTICSEARCH_URL: url, CI } = process.env

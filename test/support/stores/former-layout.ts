@@ -44,8 +44,7 @@ export const intoFormerLayout = (path: string): void => {
     }
     db.run(`UPDATE meta SET value = 'former' WHERE key = 'schema'`)
   })()
-  // A prepared statement that is not finalized would keep the file open and locked until it is garbage
-  // collected.
+  // A prepared statement that is not finalized would keep the file open and locked until it is garbage collected.
   db.close(true)
 }
 

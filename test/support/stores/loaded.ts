@@ -38,8 +38,7 @@ let file: Promise<string> | undefined
 let loaded: Promise<Store> | undefined
 
 /**
- * Path of a SQLite file with the whole recorded chain, shared by all tests of these sources: read it or copy
- * it only.
+ * Path of a SQLite file with the whole recorded chain, shared by all tests of these sources: read it or copy it only.
  */
 export const loadedFile = (): Promise<string> => {
   file ??= wholeChain()
@@ -87,10 +86,7 @@ const makeWholeChain = async (folder: string): Promise<void> => {
   }
 }
 
-/**
- * Removes cached files that no test has opened for a day: other editions, and leftovers of processes that
- * died.
- */
+/** Removes cached files that no test has opened for a day: other editions, and leftovers of processes that died. */
 const removeUnused = (): void => {
   for (const name of readdirSync(KEPT)) {
     const path = join(KEPT, name)

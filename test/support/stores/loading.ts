@@ -14,10 +14,7 @@ import { type Replay, serveReplay } from '#test/replay/serve.ts'
 import { recording } from '../nodes/recording.ts'
 import { ROOT } from '../root.ts'
 
-/**
- * The recorded chain as an archive, usable wherever a node's URL is: it loads faster than over HTTP from a
- * node.
- */
+/** The recorded chain as an archive, usable wherever a node's URL is: it loads faster than over HTTP from a node. */
 export const ARCHIVED = `archive:${join(ROOT, 'test/chain/devnet/archive')}`
 
 /** The recorded chain as a node on loopback. */
@@ -50,8 +47,7 @@ export const loadOnce = (
   )
 
 /**
- * Loads from one or several nodes, up to the last irreversible block unless told otherwise. Returns the
- * height reached.
+ * Loads from one or several nodes, up to the last irreversible block unless told otherwise. Returns the height reached.
  */
 export const loadFrom = async (
   url: string | readonly string[],

@@ -49,9 +49,8 @@ const bulk = async (
 }
 
 /**
- * Saves the documents of a store with their versions. The returned function restores exactly these documents
- * into the same indices, which is much faster than creating and filling new indices. There must be no other
- * writer meanwhile.
+ * Saves the documents of a store with their versions. The returned function restores exactly these documents into the
+ * same indices, which is much faster than creating and filling new indices. There must be no other writer meanwhile.
  */
 export const rememberElastic = async ({ url, prefix }: Pick<TestElastic, 'url' | 'prefix'>) => {
   const kept = await documentsOf(url, prefix)

@@ -6,8 +6,7 @@ import { systemClock } from '#time/clock.ts'
 import { collect, temporarySqlite } from './loading.ts'
 
 /**
- * Repairs the end of a store from a node, as `iostlens repair` does. `held` may wrap the writer, to hold up
- * its calls.
+ * Repairs the end of a store from a node, as `iostlens repair` does. `held` may wrap the writer, to hold up its calls.
  */
 export const repairedEnd = async (
   store: Store,

@@ -3,9 +3,7 @@ import type { Connection } from './connection.ts'
 import { type Asked, failureOf } from './failures.ts'
 import type { Answer, Request } from './request.ts'
 
-/**
- * Pauses before a read is retried: the server may just have closed a kept connection, or a queue was full.
- */
+/** Pauses before a read is retried: the server may just have closed a kept connection, or a queue was full. */
 const AGAIN_AFTER_MS = [30, 200]
 
 export type Question = Request & {
@@ -74,9 +72,7 @@ export const hitsIn = <H extends { readonly _id: string }>(asked: Asked, text: s
   return expected(asked, answer?.hits?.hits, areHits)
 }
 
-/**
- * Like `askText` without retries: for callers that look for errors in the answer and repeat the whole read.
- */
+/** Like `askText` without retries: for callers that look for errors in the answer and repeat the whole read. */
 export const askOnce = async (connection: Connection, question: Question): Promise<Answer> =>
   answerTo(connection, question, await connection.send(question))
 

@@ -23,12 +23,11 @@ export type Sent = {
 }
 
 /**
- * Sends every item, in any order. Retries item by item after overload or a cut connection, and waits while
- * the index is blocked. Throws 'defect' when an item is refused, and 'unavailable' when the time is over. No
- * item is skipped.
+ * Sends every item, in any order. Retries item by item after overload or a cut connection, and waits while the index is
+ * blocked. Throws 'defect' when an item is refused, and 'unavailable' when the time is over. No item is skipped.
  *
- * `searchable`: a refresh is wanted. Items that fit one request are made searchable by that request, unless
- * something goes wrong. Otherwise `Sent.searchable` is false, and the caller refreshes the indices.
+ * `searchable`: a refresh is wanted. Items that fit one request are made searchable by that request, unless something
+ * goes wrong. Otherwise `Sent.searchable` is false, and the caller refreshes the indices.
  */
 export const sendBulk = async (
   sender: Sender,

@@ -12,8 +12,7 @@ import { Host } from './http-host.ts'
 import { clientOptions } from './official-client.ts'
 
 /**
- * Answers by path: `/404/index_not_found_exception` has that status and that error; other paths are
- * self-explanatory.
+ * Answers by path: `/404/index_not_found_exception` has that status and that error; other paths are self-explanatory.
  */
 let server: Server
 let url: string

@@ -52,9 +52,7 @@ const NEVER_MS = Number.POSITIVE_INFINITY
 /** Nothing is sent before the first request. */
 export const connect = (options: ConnectionOptions): Connection => new ClusterConnection(options)
 
-/**
- * The hosts of a cluster as one server: each request goes to a responsive host, a late read also to another.
- */
+/** The hosts of a cluster as one server: each request goes to a responsive host, a late read also to another. */
 class ClusterConnection implements Connection {
   readonly url: string
   readonly user: string

@@ -3,9 +3,8 @@ export type HostChoice<T> = {
   /** The next host in turn among those of `usable`. */
   next(without?: T): T
   /**
-   * The hosts that may get requests, and whose nodes' copies may be read: all but the silent ones and
-   * `without`, which defaults to the doubted host. If none is left, all but the silent ones; if all are
-   * silent, all.
+   * The hosts that may get requests, and whose nodes' copies may be read: all but the silent ones and `without`, which
+   * defaults to the doubted host. If none is left, all but the silent ones; if all are silent, all.
    */
   usable(without?: T): readonly T[]
   /** Reports that the host did not answer a request or a probe. */

@@ -3,13 +3,9 @@ import type { HostChoice } from './host-choice.ts'
 
 /** The means to examine hosts. */
 export type Examined<T> = {
-  /**
-   * Sends a request that costs the host nothing. Whether the host answered, with any status. Never rejects.
-   */
+  /** Sends a request that costs the host nothing. Whether the host answered, with any status. Never rejects. */
   readonly probe: (host: T, limitMs: number) => Promise<boolean>
-  /**
-   * Whether a read like the late one is answered in time through a host, as coordinator and from its copies.
-   */
+  /** Whether a read like the late one is answered in time through a host, as coordinator and from its copies. */
   readonly readBy: (host: T) => Promise<boolean>
   /** Called when a host has not answered a probe for seconds while another has: its requests are given up. */
   readonly onDead: (host: T) => void
@@ -117,9 +113,7 @@ const probeAll = async <T>({ hosts, choice, examined, clock }: Examining<T>): Pr
   }
 }
 
-/**
- * Runs `work` after the time, once pending answers are read, unless the returned function is called before.
- */
+/** Runs `work` after the time, once pending answers are read, unless the returned function is called before. */
 const afterReading = (
   clock: Pick<Clock, 'elapsed' | 'after'>,
   ms: number,

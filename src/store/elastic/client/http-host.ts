@@ -24,9 +24,7 @@ export type HttpRequest = {
   readonly headers?: Readonly<Record<string, string>>
   /** Whether the request may be carried out twice without harm. */
   readonly isRepeatable: boolean
-  /**
-   * The request does not wait for a socket: for a probe, which must be sent even while all sockets are busy.
-   */
+  /** The request does not wait for a socket: for a probe, which must be sent even while all sockets are busy. */
   readonly isUrgent?: true
 }
 
@@ -44,21 +42,16 @@ const IDLE_MS = 55_000
 /** Maximum number of probes that wait at once for a connection. */
 const PROBES = 8
 /**
- * Statuses of servers that do not know the path, such as a proxy that cannot reach Elasticsearch for a
- * moment: a reader would take such a 404 for a missing document. Other statuses, such as 503, are known to be
- * temporary.
+ * Statuses of servers that do not know the path, such as a proxy that cannot reach Elasticsearch for a moment: a reader
+ * would take such a 404 for a missing document. Other statuses, such as 503, are known to be temporary.
  */
 const ANSWERS_OF_OTHERS: ReadonlySet<number> = new Set([400, 404, 405, 406, 410, 415, 501])
 
-/**
- * A host of a cluster and its connections, which are reused. The first request opens the first connection.
- */
+/** A host of a cluster and its connections, which are reused. The first request opens the first connection. */
 export class Host {
   /** For messages. */
   readonly url: string
-  /**
-   * Id of its node, found by probes; absent behind an address of several servers, or without the privilege.
-   */
+  /** Id of its node, found by probes; absent behind an address of several servers, or without the privilege. */
   node: string | undefined
   private readonly options: HostOptions
   private readonly client: Client
@@ -111,9 +104,7 @@ export class Host {
     }
   }
 
-  /**
-   * Makes the official client build the request and send it with `send`. Throws as `send` and `checked` do.
-   */
+  /** Makes the official client build the request and send it with `send`. Throws as `send` and `checked` do. */
   async write(request: Request, sending: Sending): Promise<HttpAnswer> {
     try {
       return await sendByClient(this.client, request, sending)

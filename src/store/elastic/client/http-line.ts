@@ -5,9 +5,7 @@ import { AnswerReader, BadAnswer, type HttpAnswer } from './http-answer.ts'
 
 /** The error of a request without an answer. */
 export class NoAnswer extends Error {
-  /**
-   * Whether a reused connection ended before the first byte of this answer: the request may be sent again.
-   */
+  /** Whether a reused connection ended before the first byte of this answer: the request may be sent again. */
   readonly wasKept: boolean
   constructor(message: string, wasKept = false) {
     super(message)

@@ -36,9 +36,7 @@ export type Job = {
 /** The answer did not arrive within the limits. */
 export class TooLate extends Error {}
 
-/**
- * Milliseconds between two checks of all jobs: a timer and a listener per request would cost a tenth more.
- */
+/** Milliseconds between two checks of all jobs: a timer and a listener per request would cost a tenth more. */
 const TICK_MS = 20
 /** After a longer pause this process itself was busy, and answers may be waiting to be read. Milliseconds. */
 const STALL_MS = 100

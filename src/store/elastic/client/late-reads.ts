@@ -25,9 +25,7 @@ const WHO: HttpRequest = {
 /** A read through `host`, from copies on the nodes of `among`. */
 type Way = { readonly host: Host; readonly among: readonly Host[] }
 
-/**
- * The handling of late reads: they are also sent to other hosts, and hosts are examined by reads of our own.
- */
+/** The handling of late reads: they are also sent to other hosts, and hosts are examined by reads of our own. */
 export class LateReads {
   private readonly hosts: readonly Host[]
   private readonly choice: HostChoice<Host>

@@ -14,9 +14,7 @@ type Options = ConstructorParameters<typeof HttpConnection>[0]
 type Params = Parameters<HttpConnection['request']>[0]
 type RequestOptions = Parameters<HttpConnection['request']>[1]
 
-/**
- * Sends a request that the client has built; `sending` is the object passed to the client with the request.
- */
+/** Sends a request that the client has built; `sending` is the object passed to the client with the request. */
 type Carrier = {
   send(
     request: Pick<Request, 'path' | 'body'> & {
@@ -60,9 +58,8 @@ export const clientOptions = (url: URL, carrier: Carrier): ClientOptions => ({
 })
 
 /**
- * Makes the official client send its requests over our own sockets, so that there is one HTTP stack. The
- * client's connection on undici fails on Bun with every request, and the one on node:http takes three times
- * the CPU time.
+ * Makes the official client send its requests over our own sockets, so that there is one HTTP stack. The client's
+ * connection on undici fails on Bun with every request, and the one on node:http takes three times the CPU time.
  */
 const socketConnection = (carrier: Carrier) =>
   class SocketConnection extends HttpConnection {

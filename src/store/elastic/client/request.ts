@@ -12,9 +12,7 @@ export type Request = {
   readonly body?: string
   /** Lines of JSON text, each ended by a line feed. */
   readonly lines?: string
-  /**
-   * The request is about the copies that its searches name: no others are read, even if the host is left out.
-   */
+  /** The request is about the copies that its searches name: no others are read, even if the host is left out. */
   readonly isOfNamedCopies?: true
   readonly signal?: AbortSignal | undefined
   readonly timeoutMs?: number

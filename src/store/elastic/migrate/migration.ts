@@ -69,9 +69,8 @@ export const migratingOf = (parts: Parts): Migrating<Store> => {
 }
 
 /**
- * New indices for all documents; API keys stay in their index unless its mapping differs. The new checkpoint
- * contains the generation of the keys from the start, so that the next loader knows which index of keys is
- * served.
+ * New indices for all documents; API keys stay in their index unless its mapping differs. The new checkpoint contains
+ * the generation of the keys from the start, so that the next loader knows which index of keys is served.
  */
 const wholeTarget = ({ names, next, keysDiffer }: MigrationState): Names => {
   const keys = keysDiffer ? next : (names.generations['keys'] ?? 0)

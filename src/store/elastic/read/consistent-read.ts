@@ -31,14 +31,13 @@ export type ReadOptions = HeightOptions & {
 }
 
 /**
- * Runs work on views of one height. State documents have the stamp of the batch that wrote them, and every
- * read of a view refuses newer ones. A copy that lacks the last written document is refused as well, and the
- * read begins again, possibly on another copy. So work that succeeds is true at the view's height, however
- * long it took and however long that height was known before.
+ * Runs work on views of one height. State documents have the stamp of the batch that wrote them, and every read of a
+ * view refuses newer ones. A copy that lacks the last written document is refused as well, and the read begins again,
+ * possibly on another copy. So work that succeeds is true at the view's height, however long it took and however long
+ * that height was known before.
  *
- * The height known from the last call saves a round trip: work begins with it while the published height is
- * read, and counts only if both are the same. A call always sees a height that was published `READ_SERVES_MS`
- * before it.
+ * The height known from the last call saves a round trip: work begins with it while the published height is read, and
+ * counts only if both are the same. A call always sees a height that was published `READ_SERVES_MS` before it.
  *
  * Failures and empty results count only if the store has lost no data.
  */
@@ -153,9 +152,7 @@ const settled = async <T>(
   }
 }
 
-/**
- * The promise, or a 'deadline' failure when the signal aborts; `what` completes "The deadline passed before".
- */
+/** The promise, or a 'deadline' failure when the signal aborts; `what` completes "The deadline passed before". */
 export const untilAborted = async <T>(
   promise: Promise<T>,
   signal: AbortSignal | undefined,

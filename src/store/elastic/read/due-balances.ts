@@ -12,9 +12,8 @@ type Hit = { readonly _id: string; readonly _source: Source }
 const MAX_HITS = 10_000
 
 /**
- * Balances with `next_due` in (`after`, `until`], by next_due, then id. Elasticsearch does not sort by id,
- * and the text order of ids is not the order of their parts. So all balances due at the last moment are
- * fetched and sorted here.
+ * Balances with `next_due` in (`after`, `until`], by next_due, then id. Elasticsearch does not sort by id, and the text
+ * order of ids is not the order of their parts. So all balances due at the last moment are fetched and sorted here.
  */
 export const dueBalances = async (
   cluster: ReadCluster & Proving,

@@ -8,9 +8,7 @@ import type { Proving } from './proved-docs.ts'
 export type Hit = { readonly _id: string; readonly _source: Source }
 
 type Search = {
-  /**
-   * Without a `bool` around it, which costs some per cent of a page's time. `filter_path` would cost a sixth.
-   */
+  /** Without a `bool` around it, which costs some per cent of a page's time. `filter_path` would cost a sixth. */
   readonly query: object
   readonly size: number
   /** Absent: all fields. */
@@ -18,11 +16,10 @@ type Search = {
 }
 
 /**
- * Hits in indices of history. Its documents never change, so every hit is right. If there are fewer than
- * `wanted`, a second search shows whether there are no more or a copy is out of date, which throws
- * `OutOfDate`. With `by`, distinct values of that field are counted instead of hits, because hits with the
- * same value do not stand for another value. If `isEnough` rejects the hits, the second search is needed as
- * well.
+ * Hits in indices of history. Its documents never change, so every hit is right. If there are fewer than `wanted`, a
+ * second search shows whether there are no more or a copy is out of date, which throws `OutOfDate`. With `by`, distinct
+ * values of that field are counted instead of hits, because hits with the same value do not stand for another value. If
+ * `isEnough` rejects the hits, the second search is needed as well.
  */
 export const searchHistory = async (
   proving: Proving,

@@ -180,8 +180,7 @@ const cursorOf = (pit: Pit, at: PublishedMeta, { index, order, group }: Ranking<
 }
 
 /**
- * Number of documents passed, the documents read beyond that, and the search for the following ones;
- * undefined: none.
+ * Number of documents passed, the documents read beyond that, and the search for the following ones; undefined: none.
  */
 type Walk = { position: number; ready: readonly Hit[]; next: Promise<readonly Hit[]> | undefined }
 

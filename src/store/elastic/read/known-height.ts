@@ -94,9 +94,7 @@ const isFulfilled = (reading: Promise<unknown>): Promise<boolean> =>
     () => false,
   )
 
-/**
- * Replicas lag: a read may return an older height, which is ignored. If it stays, the store was recreated.
- */
+/** Replicas lag: a read may return an older height, which is ignored. If it stays, the store was recreated. */
 const notBelow = async (
   least: number,
   found: PublishedMeta | undefined,

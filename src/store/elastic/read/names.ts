@@ -27,11 +27,10 @@ const TIMEOUT = '10s'
 const MORE = 1_000
 
 /**
- * Documents whose names begin with a text, by name. The names come from the sorted list of terms itself,
- * because a search would visit all matches. Terms of removed or changed documents stay in the list for a
- * while, so the documents decide. Throws `Newer` when data newer than the view could be seen, because a name
- * may have disappeared with it. Throws `OutOfDate` when the list lacks a name, because it may be from any
- * copy.
+ * Documents whose names begin with a text, by name. The names come from the sorted list of terms itself, because a
+ * search would visit all matches. Terms of removed or changed documents stay in the list for a while, so the documents
+ * decide. Throws `Newer` when data newer than the view could be seen, because a name may have disappeared with it.
+ * Throws `OutOfDate` when the list lacks a name, because it may be from any copy.
  */
 export const docsStartingWith = async <I extends NamedIndex>(
   { reader, getMany }: Reading<I>,

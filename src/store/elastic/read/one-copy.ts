@@ -59,10 +59,9 @@ const renew = (connection: Connection, index: string, found: Servers): void => {
 }
 
 /**
- * Searches of one index, sequentially on the same copy, which shows the last document of the index before the
- * first search. Elasticsearch retries a failed search on another copy, so all searches are bound to one
- * server; after a failure the next attempt chooses a server again. Throws `OutOfDate` if the copy lacks that
- * document.
+ * Searches of one index, sequentially on the same copy, which shows the last document of the index before the first
+ * search. Elasticsearch retries a failed search on another copy, so all searches are bound to one server; after a
+ * failure the next attempt chooses a server again. Throws `OutOfDate` if the copy lacks that document.
  */
 export const searchOneCopy = async <H>(
   proving: Proving,

@@ -1,10 +1,7 @@
 import { Failure } from '#failure/failure.ts'
 import type { Connection } from '../client/connection.ts'
 
-/**
- * Attempts before a read fails with `OutOfDate`. With two copies, 1 of 256 reads meets the same one each
- * time.
- */
+/** Attempts before a read fails with `OutOfDate`. With two copies, 1 of 256 reads meets the same one each time. */
 export const COPIES_TRIED = 8
 
 /** A copy lacks the last write to its index, because its server was cut off. Another copy may answer. */

@@ -113,9 +113,7 @@ export const queryOf = (order: Order, group: string | undefined, range?: RankRan
 
 const anyOf = (should: readonly object[]) => ({ bool: { should, minimum_should_match: 1 } })
 
-/**
- * Longest tie whose members are skipped one by one, at some 40 ns each; excluding them by name costs as much.
- */
+/** Longest tie whose members are skipped one by one, at some 40 ns each; excluding them by name costs as much. */
 const WALKED = 32_768
 
 /** Whether a range begins within a tie that is short enough to be skipped from its start. */

@@ -21,9 +21,7 @@ import { newRecordsOf } from './new-records.ts'
 import { docsTogether, type Reader } from './proved-docs.ts'
 import { rankedRows } from './ranking.ts'
 
-/**
- * A view of the published height. A read throws `Newer` if it could see newer data, unless the state is held.
- */
+/** A view of the published height. A read throws `Newer` if it could see newer data, unless the state is held. */
 export const openView = (reader: Reader, hold: NonNullable<View['hold']>): View => ({
   at: reader.published.end,
   hold,

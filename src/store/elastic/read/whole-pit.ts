@@ -27,10 +27,9 @@ type Shown = {
 export type MissingDocument = { readonly index: string; readonly last: LastDocument }
 
 /**
- * A point in time that shows the last document of each index, so that nothing of the published height is
- * missing. The copy of a server that was cut off lacks it; then another point in time is taken, which other
- * copies may answer. If none of several shows the document, it is lost, or no other copy can be reached:
- * `lacks` names it.
+ * A point in time that shows the last document of each index, so that nothing of the published height is missing. The
+ * copy of a server that was cut off lacks it; then another point in time is taken, which other copies may answer. If
+ * none of several shows the document, it is lost, or no other copy can be reached: `lacks` names it.
  */
 const openWholePit = async (
   {
@@ -55,9 +54,7 @@ const openWholePit = async (
   }
 }
 
-/**
- * Points in time of several groups of indices at a published height, by key of `wanted`; `close` closes all.
- */
+/** Points in time of several groups of indices at a published height, by key of `wanted`; `close` closes all. */
 export const openWholePits = async (
   cluster: Parameters<typeof openWholePit>[0],
   at: PublishedMeta,

@@ -6,9 +6,7 @@ import type { Partitions } from './partitions.ts'
 /** The last document that was written to an index, and its version; a document of history has version 1. */
 export type LastDocument = readonly [id: string, version: number]
 
-/**
- * By name of index; absent: nothing was written to the index yet, or only by a version without this record.
- */
+/** By name of index; absent: nothing was written to the index yet, or only by a version without this record. */
 export type LastDocuments = Readonly<Record<string, LastDocument>>
 
 /** The UUID of an index and the number of documents that belong in it; absent: not counted. */
@@ -35,9 +33,7 @@ export type Undo = {
   readonly marks: readonly Mark[]
 }
 
-/**
- * The end of the stored chain, and the loader with the lease; one document, changed only by compare-and-set.
- */
+/** The end of the stored chain, and the loader with the lease; one document, changed only by compare-and-set. */
 export type Checkpoint = {
   readonly schema: number
   readonly chainId: number
@@ -60,9 +56,7 @@ export type Checkpoint = {
   /** Random name of the last committed batch and of its journal, which has `parts` parts. */
   readonly batch: string
   readonly parts: number
-  /**
-   * Difference between stamps and heights; raised when heights go back, so that versions never do. Absent: 0.
-   */
+  /** Difference between stamps and heights; raised when heights go back, so that versions never do. Absent: 0. */
   readonly lift?: number | undefined
   /** A repair is unfinished: the store must not be read or loaded. */
   readonly mending?: true | undefined

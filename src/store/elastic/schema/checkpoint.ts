@@ -52,9 +52,7 @@ const readText = (
   })
 }
 
-/**
- * The record that readers use; the same object while its text is the same. undefined: none is published yet.
- */
+/** The record that readers use; the same object while its text is the same. undefined: none is published yet. */
 export const readPublished = async (
   cluster: ReadCluster,
   signal?: AbortSignal,
@@ -77,9 +75,7 @@ export const readablePublished = async (cluster: ReadCluster): Promise<Published
   return stored === undefined ? undefined : publishedOf(stored._source)
 }
 
-/**
- * Text and version of the published document. Versions only grow, so a late writer cannot revert a height.
- */
+/** Text and version of the published document. Versions only grow, so a late writer cannot revert a height. */
 export const publishedDoc = (meta: Omit<PublishedMeta, 'edition'>) => ({
   id: PUBLISHED,
   version: versionAt(stampOf(meta)),

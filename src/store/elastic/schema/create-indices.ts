@@ -65,9 +65,7 @@ export const refuseLost = async (cluster: ReadCluster): Promise<void> => {
   )
 }
 
-/**
- * Restores lost aliases of loaded indices, and removes the alias of the index that API keys were moved from.
- */
+/** Restores lost aliases of loaded indices, and removes the alias of the index that API keys were moved from. */
 const showHidden = async (cluster: ReadCluster): Promise<void> => {
   const { connection, names } = cluster
   const stored = (await readCheckpoint(cluster))?.checkpoint

@@ -63,9 +63,7 @@ const bytesUpTo = (text: string, limit: number): number =>
 
 const excerpt = (value: unknown): string => String(value).slice(0, 80)
 
-/**
- * undefined: the value is not of the field's kind. Lone surrogates, which UTF-8 cannot encode, become U+FFFD.
- */
+/** undefined: the value is not of the field's kind. Lone surrogates, which UTF-8 cannot encode, become U+FFFD. */
 const encodeValue = (field: Field, value: unknown): string | undefined => {
   switch (field.kind) {
     case 'keyword':

@@ -18,9 +18,7 @@ type IndexAnswer = {
   readonly settings?: { readonly index?: { readonly uuid?: string; readonly verified_before_close?: string } }
 }
 
-/**
- * `local`: the state known to the server that answers, which needs no master and may be slightly out of date.
- */
+/** `local`: the state known to the server that answers, which needs no master and may be slightly out of date. */
 export type StatesOptions = { readonly signal?: AbortSignal | undefined; readonly local?: boolean }
 
 /** The states of the existing indices, including closed ones. */

@@ -9,9 +9,7 @@ export type Partitions = readonly number[]
 
 export const FIRST_PARTITION: Partitions = [0]
 
-/**
- * The partitions after a batch; the same list if it opens none. Throws 'defect' if it opens any but the next.
- */
+/** The partitions after a batch; the same list if it opens none. Throws 'defect' if it opens any but the next. */
 export const partitionsWith = (
   partitions: Partitions,
   { first, filling }: Pick<Batch, 'first' | 'filling'>,

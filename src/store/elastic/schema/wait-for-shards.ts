@@ -7,9 +7,7 @@ import type { Cluster } from './cluster.ts'
 
 /** Pause between two attempts, milliseconds. */
 export const WAIT_MS = 50
-/**
- * Maximum wait, milliseconds. An empty shard starts within a second unless the cluster cannot allocate it.
- */
+/** Maximum wait, milliseconds. An empty shard starts within a second unless the cluster cannot allocate it. */
 const TIMEOUT_MS = 30_000
 const UNAVAILABLE = 503
 

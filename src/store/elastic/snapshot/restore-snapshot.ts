@@ -7,9 +7,7 @@ import { inParts } from '../schema/names.ts'
 import { pathOf, requireOf } from './take-snapshot.ts'
 
 const POLL_MS = 200
-/**
- * Consecutive checks without recovery after which open shards count as lost; the server retries five times.
- */
+/** Consecutive checks without recovery after which open shards count as lost; the server retries five times. */
 const IDLE_CHECKS = 50
 
 type Shards = Readonly<

@@ -16,9 +16,7 @@ type Stats = {
   readonly indices?: Readonly<Record<string, { readonly shards: Readonly<Record<string, readonly Shard[]>> }>>
 }
 
-/**
- * `Snapshots.written`. Elasticsearch numbers a shard's operations; a restored shard continues the numbers.
- */
+/** `Snapshots.written`. Elasticsearch numbers a shard's operations; a restored shard continues the numbers. */
 export const writtenIn = async (cluster: Cluster): Promise<readonly Written[]> => {
   const places = await placesIn(cluster)
   const names = [...places.keys()]

@@ -13,10 +13,9 @@ import type { Cluster } from '../schema/cluster.ts'
 export type StoredCheckpoint = SeqNo & { readonly checkpoint: Checkpoint }
 
 /**
- * Writes the checkpoint if it has not changed since it was read; undefined: another process wrote it. After
- * an unclear answer the same compare-and-set is sent again. If the first attempt was not carried out, the
- * second one may be; if it was, the second one is refused, and the stored checkpoint has the name of this
- * write.
+ * Writes the checkpoint if it has not changed since it was read; undefined: another process wrote it. After an unclear
+ * answer the same compare-and-set is sent again. If the first attempt was not carried out, the second one may be; if it
+ * was, the second one is refused, and the stored checkpoint has the name of this write.
  */
 export const compareAndSet = async (
   cluster: Cluster,

@@ -24,10 +24,7 @@ export type Stored = {
 type Options = {
   readonly cluster: Cluster
   readonly checkpoint: () => Pick<Checkpoint, 'end' | 'partitions' | 'filling'>
-  /**
-   * Appended history of this size is written at once; less is buffered and written with the batch in one
-   * bulk.
-   */
+  /** Appended history of this size is written at once; less is buffered and written with the batch in one bulk. */
   readonly chunk: Bounds
 }
 

@@ -21,9 +21,7 @@ export class InventoryKeeper {
     this.lease = lease
   }
 
-  /**
-   * Throws unless the store has everything in the inventory; the last partition may have more, written ahead.
-   */
+  /** Throws unless the store has everything in the inventory; the last partition may have more, written ahead. */
   async require(of: Inventory, partitions: Partitions): Promise<void> {
     const { names } = this.lease.cluster
     const last = historyIndices.map(index => names.partition(index, partitions.length - 1))

@@ -34,9 +34,7 @@ export const recordMovedKeys = async <C extends Cluster>(
   return { cluster: at(cluster, generations), held: recorded }
 }
 
-/**
- * Removes the alias of the index that keys were moved from: it still contains keys that were revoked since.
- */
+/** Removes the alias of the index that keys were moved from: it still contains keys that were revoked since. */
 const removeAlias = async ({ connection, names }: Cluster, index: string): Promise<void> => {
   await ask(connection, {
     what: `take ${index} from behind ${names.keys}`,

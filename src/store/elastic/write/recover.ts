@@ -56,9 +56,7 @@ export const finish = async (
   await removeJournalsBut(cluster, checkpoint)
 }
 
-/**
- * Throws when the two records of a batch disagree: one was changed, and using the wrong one would do harm.
- */
+/** Throws when the two records of a batch disagree: one was changed, and using the wrong one would do harm. */
 const requireSameEnd = (
   { connection, names }: Cluster,
   { batch, end }: Checkpoint,

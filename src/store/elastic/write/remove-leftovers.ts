@@ -21,9 +21,8 @@ const AT_ONCE = 5000
 const MAY_BE_MISSING = { ignore_unavailable: 'true' }
 
 /**
- * Removes history above the checkpoint, which a dead loader wrote and did not commit. It is in the last
- * partition or in the next one, which that loader was about to open; without a checkpoint it may be in any
- * partition.
+ * Removes history above the checkpoint, which a dead loader wrote and did not commit. It is in the last partition or in
+ * the next one, which that loader was about to open; without a checkpoint it may be in any partition.
  */
 export const removeHistoryAbove = async (
   cluster: Cluster,
@@ -53,8 +52,7 @@ export const removeHistoryFrom = async (
 }
 
 /**
- * Removes journals that the checkpoint does not name: those of other batches, and undo records that are no
- * longer kept.
+ * Removes journals that the checkpoint does not name: those of other batches, and undo records that are no longer kept.
  */
 export const removeJournalsBut = (cluster: Cluster, checkpoint: Checkpoint): Promise<void> => {
   const { names } = cluster

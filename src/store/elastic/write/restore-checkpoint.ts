@@ -25,10 +25,9 @@ import { findPartitions, findPublishedEnd } from './find-published-end.ts'
 import { publication } from './recover.ts'
 
 /**
- * Writes the checkpoint again if it is lost or unreadable: from the published record if the store agrees with
- * it. Otherwise the checkpoint contains only the known chain and partitions, and the store is closed to all
- * but a repair, which derives the state anew. No loader can continue meanwhile, because its own checkpoint is
- * gone.
+ * Writes the checkpoint again if it is lost or unreadable: from the published record if the store agrees with it.
+ * Otherwise the checkpoint contains only the known chain and partitions, and the store is closed to all but a repair,
+ * which derives the state anew. No loader can continue meanwhile, because its own checkpoint is gone.
  */
 export const restoreCheckpoint = async (served: Cluster): Promise<Restored> => {
   const existing = await listIndices(served)

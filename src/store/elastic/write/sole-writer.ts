@@ -77,9 +77,7 @@ const writable = async (cluster: Cluster, repair: boolean): Promise<Cluster> => 
   return served
 }
 
-/**
- * The writer with a call of `onChange` after each change, so that readers of the same process see it at once.
- */
+/** The writer with a call of `onChange` after each change, so that readers of the same process see it at once. */
 const tellingWriter = (writer: Writer, onChange: () => void): Writer => ({
   ...writer,
   get checkpoint() {

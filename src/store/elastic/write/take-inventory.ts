@@ -43,9 +43,8 @@ export const takeInventory = async (
 }
 
 /**
- * The inventory of a store that was loaded by a version without inventories, if the store has as many
- * documents as were counted while loading. Throws 'damaged' otherwise: a store that lost data must not count
- * as complete.
+ * The inventory of a store that was loaded by a version without inventories, if the store has as many documents as were
+ * counted while loading. Throws 'damaged' otherwise: a store that lost data must not count as complete.
  */
 export const adoptInventory = async (cluster: ReadCluster, checkpoint: Checkpoint): Promise<Inventory> => {
   const { connection, names } = cluster

@@ -40,9 +40,7 @@ type Header = { readonly to: Published; readonly before: Ended }
 const json = (value: object): string =>
   JSON.stringify(value, (_key, item) => (typeof item === 'bigint' ? String(item) : item))
 
-/**
- * The undo record of a batch with its parts' bodies. undefined: neither this nor any earlier record is kept.
- */
+/** The undo record of a batch with its parts' bodies. undefined: neither this nor any earlier record is kept. */
 export const undoOf = (
   batch: Batch,
   before: Checkpoint,

@@ -134,9 +134,7 @@ const searchPage = (
   return onceStarted(() => askHits<Hit>(connection, searchOf(index, search, how)), clock)
 }
 
-/**
- * Removes one page of the documents before a day. Runs once a day, and a day has one document per process.
- */
+/** Removes one page of the documents before a day. Runs once a day, and a day has one document per process. */
 const forget = async (cluster: Cluster, day: number): Promise<void> => {
   const { connection, names } = cluster
   const index = names.served('usage')

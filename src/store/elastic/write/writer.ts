@@ -110,9 +110,7 @@ const wholeCopiesOf =
       }
     })
 
-/**
- * Takes the lease. Unless for a repair, restores the store to its checkpoint and checks that no data is lost.
- */
+/** Takes the lease. Unless for a repair, restores the store to its checkpoint and checks that no data is lost. */
 const takeStore = async (options: WriterOptions) => {
   const { identity } = options
   const requirement = options.repair ? requireServed : undefined

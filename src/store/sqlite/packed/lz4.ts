@@ -1,9 +1,8 @@
 /**
- * LZ4 blocks with a preceding dictionary, in the format of
- * https://github.com/lz4/lz4/blob/dev/doc/lz4_Block_format.md. Any LZ4 library can read them. We use our own
- * implementation because short texts are stored one by one, by the million: a call of zlib with a dictionary
- * costs ten times as much (`docs/performance.md`), and its output differs between machines. Here the same
- * input gives the same bytes everywhere.
+ * LZ4 blocks with a preceding dictionary, in the format of https://github.com/lz4/lz4/blob/dev/doc/lz4_Block_format.md.
+ * Any LZ4 library can read them. We use our own implementation because short texts are stored one by one, by the
+ * million: a call of zlib with a dictionary costs ten times as much (`docs/performance.md`), and its output differs
+ * between machines. Here the same input gives the same bytes everywhere.
  */
 const LEAST_MATCH = 4
 /** Maximum offset of a match. */
@@ -38,9 +37,8 @@ export const dictionaryOf = (text: string): Dictionary => {
 }
 
 /**
- * Buffers reused between calls. `window`: a dictionary and the input after it. `met`: the last position of
- * each hash; positions keep counting across calls, so that values below `since` belong to earlier inputs.
- * `output`: the block.
+ * Buffers reused between calls. `window`: a dictionary and the input after it. `met`: the last position of each hash;
+ * positions keep counting across calls, so that values below `since` belong to earlier inputs. `output`: the block.
  */
 let window = new Uint8Array(2 ** 16)
 let windowOf: Dictionary | undefined

@@ -7,9 +7,7 @@ const BODY =
   '{"hash":"ArrByG9F3YSjLr3UZhHEyiT8VQonZfxmY53DjnzedDVL","time":"1795247406277000000","expiration":"1795247486277000000","gas_ratio":1,"gas_limit":300000,"delay":"0","chain_id":1020,"actions":[{"contract":"token.iost","action_name":"transfer","data":"[\\"iost\\",\\"alice\\",\\"bob\\",\\"2.3\\",\\"\\"]"}],"signers":[],"publisher":"alice","referred_tx":"","amount_limit":[{"token":"*","value":"unlimited"}],"tx_receipt":{"tx_hash":"ArrByG9F3YSjLr3UZhHEyiT8VQonZfxmY53DjnzedDVL","gas_usage":8702,"ram_usage":{},"status_code":"SUCCESS","message":"","returns":["[]"],"receipts":[{"func_name":"token.iost/transfer","content":"[\\"iost\\",\\"alice\\",\\"bob\\",\\"2.3\\",\\"\\"]"}]}}'
 const packed = packText(BODY) as Uint8Array
 
-/**
- * Stored texts refer to the dictionary: a change makes them unreadable. A better one gets the next number.
- */
+/** Stored texts refer to the dictionary: a change makes them unreadable. A better one gets the next number. */
 test('dictionary 1 is unchanged since the first text was packed with it', () => {
   expect(new Bun.CryptoHasher('sha256').update(DICTIONARY_1).digest('hex')).toBe(
     'd1b3dd5e07f5434c0c9ec574b4d9412aad41353985f6093176c122e86740d27b',

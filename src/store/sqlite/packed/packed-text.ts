@@ -2,9 +2,8 @@ import { DICTIONARY_1 } from './dictionary-1.ts'
 import { compress, type Dictionary, decompress, dictionaryOf } from './lz4.ts'
 
 /**
- * The format of a stored text: number of the dictionary (1 byte), CRC-32 of the text's UTF-8 (4 bytes), its
- * length in bytes (LEB128), an LZ4 block. The value contains the number, so texts of an older dictionary
- * remain readable.
+ * The format of a stored text: number of the dictionary (1 byte), CRC-32 of the text's UTF-8 (4 bytes), its length in
+ * bytes (LEB128), an LZ4 block. The value contains the number, so texts of an older dictionary remain readable.
  */
 const CHECK_AT = 1
 const SIZE_AT = 5
@@ -32,9 +31,7 @@ export const packText = (text: string): Uint8Array | string => {
   return packed
 }
 
-/**
- * Written without a DataView, here and in `checkOf`: creating one takes longer than the rest of a short text.
- */
+/** Written without a DataView, here and in `checkOf`: creating one takes longer than the rest of a short text. */
 const putCheck = (packed: Uint8Array, check: number): void => {
   for (let at = 0; at < 4; at += 1) packed[CHECK_AT + at] = check >>> (24 - 8 * at)
 }

@@ -21,9 +21,7 @@ export type FarBatches = {
 
 export type FarBatchesOf = (file: TakenOver) => FarBatches
 
-/**
- * Opens threads, and the minimum distance in blocks to the node's last irreversible block for opening one.
- */
+/** Opens threads, and the minimum distance in blocks to the node's last irreversible block for opening one. */
 export type WritingThreads = { readonly open: OpenWritingThread; readonly least: number }
 
 /** For the take-overs of one store; after a thread has died, no further thread is opened. */

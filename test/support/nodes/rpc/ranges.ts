@@ -1,9 +1,7 @@
 import { type Answer, refused } from './answer.ts'
 import { readBody } from './go-values.ts'
 
-/**
- * Headers per call of getBlockHeaderByRange, and the maximum range of getBlockTxsByContract (go-iost rpc).
- */
+/** Headers per call of getBlockHeaderByRange, and the maximum range of getBlockTxsByContract (go-iost rpc). */
 const HEAD_LIMIT = 110n
 const TRANSACTION_RANGE = 100n
 
