@@ -197,12 +197,29 @@ describe('writeArchive', () => {
     }
   })
 
-  test('an archive with another proof level is refused', async () => {
-    const error = await refusal(archiveOfNode(node.url, whole, { to: HEIGHT, proof: 'linked' }))
-    expect(error).toMatchObject({
-      kind: 'conflict',
-      message: `The archive in ${whole} has proof signed, not linked.`,
-    })
+  test('an archive of another chain, division or proof level is refused, and stays as it is', async () => {
+    const manifest = () => Bun.file(join(whole, MANIFEST)).text()
+    const text = await manifest()
+    const before = readManifest(text, whole)
+    const { chain_id, net_name, genesis_hash, proof, blocks_per_file } = before
+    const source = () => {
+      throw new Error('Blocks were requested.')
+    }
+    const writing = { from: 0, to: HEIGHT, onWritten: () => undefined, source }
+    for (const other of [
+      { chain_id: chain_id + 1 },
+      { genesis_hash: genesis_hash.toLowerCase() },
+      { proof: 'linked' as const },
+      { blocks_per_file: blocks_per_file * 2 },
+    ]) {
+      const of = { chain_id, net_name, genesis_hash, proof, blocks_per_file, ...other }
+      const [[name, value] = []] = Object.entries(other)
+      expect(await refusal(writeArchive(whole, of, writing))).toMatchObject({
+        kind: 'conflict',
+        message: `The archive in ${whole} has ${name} ${Reflect.get(before, String(name))}, not ${value}.`,
+      })
+    }
+    expect(await manifest()).toBe(text)
   })
 })
 
