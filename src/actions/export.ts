@@ -15,7 +15,7 @@ import type { Searched } from './list/searched.ts'
 import type { ExportFormat } from './request/options.ts'
 import { oneOf, type Query } from './request/query.ts'
 import { badRequest } from './request/refusals.ts'
-import { columnsOf } from './shape/results.ts'
+import { besideRows, columnsOf } from './shape/results.ts'
 
 /** All rows of a list, at one height. */
 export type Export = {
@@ -99,13 +99,13 @@ const readWhole = async (
   { list, ...ways }: Ways & { readonly list: string },
 ): Promise<Opened> => {
   const { data, at } = await answer(deps, call, ways)
-  const { [list]: listed, page, size, total, ...beside } = data as Readonly<Record<string, unknown>>
-  const rows = (listed ?? []) as readonly unknown[]
+  const fields = data as Readonly<Record<string, unknown>>
+  const rows = (fields[list] ?? []) as readonly unknown[]
   const listing: Listing = {
     total: rows.length,
     docs: async (_view, offset, limit) => rows.slice(offset, offset + limit),
     rows: async (_view, docs) => ({ rows: docs }),
-    beside,
+    beside: besideRows(fields, list),
   }
   const columns = columnsIn(data)
   return { ...openedOf(listing, at, work => work(NO_VIEW)), ...(columns === undefined ? {} : { columns }) }

@@ -2,13 +2,13 @@ import type { Segment, SegmentSizes } from '#indices/segment.ts'
 import { beginsBefore, LAST_NAME, type Standing } from '#indices/standing.ts'
 
 /** Index of the segment with a standing; `list` covers the whole ranking, or the run with that standing. */
-export const segmentOf = (list: readonly Segment[], standing: Standing): number => {
-  const amount = String(standing.amount)
+export const segmentOf = (list: readonly Segment[], { amount, name }: Standing): number => {
+  const standing = { amount: String(amount), name }
   let low = 0
   let high = list.length - 1
   while (low < high) {
     const middle = (low + high + 1) >> 1
-    if (beginsBefore(list[middle] as Segment, { amount, name: standing.name })) low = middle
+    if (beginsBefore(list[middle] as Segment, standing)) low = middle
     else high = middle - 1
   }
   return low

@@ -49,40 +49,53 @@ export const byName = <E extends TSchema>(entry: E, en: string, zh: string) =>
   Type.Record(Type.String(), entry, about(en, zh))
 export const rowsOf = <R extends TSchema>(row: R, en: string, zh: string) => Type.Array(row, about(en, zh))
 
+const pageFields = {
+  page: count('Requested page.', '请求的页码。'),
+  size: count('Maximum rows per page.', '每页最大行数。'),
+  total: count('Total number of rows in the list.', '列表总行数。'),
+}
+
 /** A list: its rows under the list's name, with page, size and total. */
 export const listOfRows = <const N extends string, R extends TSchema>(name: N, row: R, { en, zh }: Text) =>
   shape({
     ...({ [name]: rowsOf(row, en, zh) } as Record<N, TArray<R>>),
-    page: count('Requested page.', '请求的页码。'),
-    size: count('Maximum rows per page.', '每页最大行数。'),
-    total: count('Total number of rows in the list.', '列表总行数。'),
+    ...pageFields,
   })
 
-/** A list whose rows may be found by a search. */
-export const listOfFound = <const N extends string, R extends TSchema>(name: N, row: R, { en, zh }: Text) => {
-  const { properties } = listOfRows(name, row, { en, zh })
-  return shape({
-    ...properties,
-    total: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
-      ...about(
-        'Total number of rows in the list; null where rows are searched for, as long as their number is not known.',
-        '列表总行数；需要逐条查找且行数未知时为 null。',
-      ),
-    }),
-    total_reason: Type.Optional(
-      text(
-        'Only where total is null: searched, since the rows that pass the filters are not counted in advance.',
-        '仅在 total 为 null 时出现：searched，表示符合筛选条件的记录没有预先计数。',
-      ),
+const searchFields = {
+  total: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
+    ...about(
+      'Total number of rows in the list; null where rows are searched for, as long as their number is not known.',
+      '列表总行数；需要逐条查找且行数未知时为 null。',
     ),
-    next: Type.Optional(
-      text(
-        'Only where rows are searched for: where this page ended. Give it as after, with all else unchanged, to go on; without it, this page is the last one.',
-        '仅在逐条查找时出现：本页结束的位置。其余参数不变，将其作为 after 传入即可继续；没有此字段即为最后一页。',
-      ),
+  }),
+  total_reason: Type.Optional(
+    text(
+      'Only where total is null: searched, since the rows that pass the filters are not counted in advance.',
+      '仅在 total 为 null 时出现：searched，表示符合筛选条件的记录没有预先计数。',
     ),
-  })
+  ),
+  next: Type.Optional(
+    text(
+      'Only where rows are searched for: where this page ended. Give it as after, with all else unchanged, to go on; without it, this page is the last one.',
+      '仅在逐条查找时出现：本页结束的位置。其余参数不变，将其作为 after 传入即可继续；没有此字段即为最后一页。',
+    ),
+  ),
 }
+
+/** A list whose rows may be found by a search. */
+export const listOfFound = <const N extends string, R extends TSchema>(name: N, row: R, { en, zh }: Text) =>
+  shape({ ...listOfRows(name, row, { en, zh }).properties, ...searchFields })
+
+/** The fields of a list's answer other than its rows and those of its pages. `fields`: by name. */
+export const besideRows = (
+  fields: Readonly<Record<string, unknown>>,
+  list: string | undefined,
+): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(Object.entries(fields).filter(([name]) => name !== list && !isPageField(name)))
+
+const isPageField = (name: string): boolean =>
+  Object.hasOwn(pageFields, name) || Object.hasOwn(searchFields, name)
 
 export const createdAt = () =>
   text('Block time, ISO-8601 UTC, cut to milliseconds.', '区块时间，ISO-8601 UTC，截断到毫秒。')

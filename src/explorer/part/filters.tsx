@@ -122,19 +122,27 @@ const Choice = ({ visit, field: { name, label, choices = [], words } }: FilterFi
 /** The fields for a range of days and blocks, each with its parameter of the API. */
 export const RANGE_FIELDS = [
   {
-    ...({ name: 'from', parameter: 'start_date', type: 'date' } as const),
+    name: 'from',
+    parameter: 'start_date',
+    type: 'date',
     label: { en: 'From day (UTC)', zh: '起始日期（UTC）' },
   },
   {
-    ...({ name: 'to', parameter: 'end_date', type: 'date' } as const),
+    name: 'to',
+    parameter: 'end_date',
+    type: 'date',
     label: { en: 'To day (UTC)', zh: '结束日期（UTC）' },
   },
   {
-    ...({ name: 'start_block', parameter: 'start_block', type: 'number' } as const),
+    name: 'start_block',
+    parameter: 'start_block',
+    type: 'number',
     label: { en: 'From block', zh: '起始区块' },
   },
   {
-    ...({ name: 'end_block', parameter: 'end_block', type: 'number' } as const),
+    name: 'end_block',
+    parameter: 'end_block',
+    type: 'number',
     label: { en: 'To block', zh: '结束区块' },
   },
 ] as const

@@ -15,8 +15,8 @@ const LENGTHS = [30, 90, 366] as const
 
 /** The fields of a period, which have the names of the API's parameters. */
 export const PERIOD_FIELDS = [
-  { name: 'start_date', label: { en: 'From', zh: '起' } },
-  { name: 'end_date', label: { en: 'To', zh: '止' } },
+  { name: 'start_date', parameter: 'start_date', label: { en: 'From', zh: '起' } },
+  { name: 'end_date', parameter: 'end_date', label: { en: 'To', zh: '止' } },
 ] as const
 
 /** The controls for a page's period. */

@@ -1,7 +1,14 @@
 import type { TSchema } from '@sinclair/typebox'
 import { type Action, nameOf } from '#actions/define.ts'
 import { FEED_FORMAT } from '#actions/request/options.ts'
-import { type Columns, columnsOf, EXACT, HEAD_ONLY, SEARCHED_ONLY } from '#actions/shape/results.ts'
+import {
+  besideRows,
+  type Columns,
+  columnsOf,
+  EXACT,
+  HEAD_ONLY,
+  SEARCHED_ONLY,
+} from '#actions/shape/results.ts'
 import type { Form, Json } from './described.ts'
 
 /** `get-account-tx` → `GetAccountTx` */
@@ -29,15 +36,10 @@ export const rowSchema = (action: Action, form: Form): Json => {
   return { ...row, anyOf: anyOf.map((each, at) => (at === 0 ? irreversible(each, columns) : each)) }
 }
 
-/** The fields that every list has, or those of pages. */
-const OF_PAGES: readonly string[] = ['page', 'size', 'total', 'total_reason', 'next']
-
 /** The schemas of a list's fields other than its rows. */
 export const besideSchemas = (action: Action, form: Form): Json => {
   const { properties = {} } = dataSchema(action, form) as { readonly properties?: Json }
-  return Object.fromEntries(
-    Object.entries(properties).filter(([name]) => name !== action.list && !OF_PAGES.includes(name)),
-  )
+  return besideRows(properties, action.list)
 }
 
 /**
