@@ -14,7 +14,7 @@ import { LOGGING, NODE, STORE } from './setting-groups.ts'
 export const repair: Command = {
   name: 'repair',
   words: [],
-  summary: 'audit like verify and rewrite only the documents that differ; --dry-run writes nothing',
+  summary: 'audit like verify and rewrite only what differs; --dry-run writes nothing',
   about: [
     'The record of the last block and of the chain is checked first. If it is lost or unreadable, it is written again from the stored data; if that data does not show where the store ends, everything is derived again.',
     "Then compares the end of the store with --node. If the last blocks are not the node's, their batches are undone, with the undo data of the last hours. If that data does not reach back far enough, everything is derived again up to the last common block, and the store cannot be read meanwhile. A wrong record of the store's last block or of its chain is corrected. If this step changed anything, the command ends here; 'iostlens verify' checks the rest.",

@@ -56,7 +56,7 @@ test('keepThread: the death of a thread is logged, and it is replaced after a pa
       'error',
       'A serving thread has died; a new one replaces it.',
       2,
-      `A thread that serves ended: reason ${death}.`,
+      `A serving thread ended: reason ${death}.`,
     ])
     expect(deaths()).toBe(death)
     await clock.pass(10_000)
