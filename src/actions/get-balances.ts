@@ -130,7 +130,7 @@ const eitherToken = (symbol: string): Failure =>
 const tooMany = (accounts: number, symbols: number): Failure =>
   badRequest(
     {
-      en: `${accounts} accounts with ${symbols} tokens are ${accounts * symbols} balances; a call gives at most ${MOST_BALANCES}. Name fewer accounts or tokens.`,
+      en: `${accounts} accounts with ${symbols} tokens are ${accounts * symbols} balances; a call returns at most ${MOST_BALANCES}. Name fewer accounts or tokens.`,
       zh: `${accounts} 个账户与 ${symbols} 种代币共 ${accounts * symbols} 项余额，一次查询最多 ${MOST_BALANCES} 项；请减少账户或代币。`,
     },
     { parameter: 'tokens' },

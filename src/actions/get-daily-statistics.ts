@@ -23,7 +23,7 @@ const row = shape({
   complete: isDayOver,
   blocks: count('Blocks.', '区块数。'),
   transactions: count('Transactions, without base transactions.', '交易数，不含 base 交易。'),
-  failed_transactions: count('Those of them that failed.', '其中失败的交易数。'),
+  failed_transactions: count('Number of these transactions that failed.', '其中失败的交易数。'),
   actions: count(
     'Actions of these transactions, failed ones included.',
     '这些交易中的方法调用数，含失败的交易。',

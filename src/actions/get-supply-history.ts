@@ -29,7 +29,7 @@ const checkAsked = ({ start_date, end_date, ...blocks }: Dates & Omit<Range, 'st
 const row = shape({
   date: text('First UTC day of the step.', '该周期的首个 UTC 日期。'),
   complete: flag(
-    'Whether the step is over and whole: false for the one of the last published block, whose figures are those so far, and for one that a range of blocks or times begins or ends within.',
+    'Whether the step is over and complete: false for the step of the last published block, whose figures are preliminary, and for a step within which a range of blocks or times begins or ends.',
     '该周期是否已结束且完整：最新已发布区块所在的周期（数值截至该区块）以及区块或时间区间的起点、终点所在的周期为 false。',
   ),
   issued: text('Issued in it, in token units.', '期间发行的数量（代币单位）。'),
@@ -44,7 +44,7 @@ export const getSupplyHistory = defineAction({
   action: 'get-supply-history',
   title: { en: 'Supply of a token over time', zh: '代币供应量历史' },
   summary: {
-    en: 'Amounts of a token issued and destroyed in each UTC day, week or month of the range, and its supply and holders at the end of each, oldest first, at most 400 rows. Weeks and months are whole, also where start_date or end_date is within one; with blocks or times, the first and the last row have the figures of their part within the range. Those before the first block and after the last published one are left out. Without an end the range ends with the day of the last published block, without a start it has 30 days.',
+    en: 'Amounts of a token that were issued and destroyed in each UTC day, week or month of the range, and its supply and holders at the end of each, oldest first, at most 400 rows. Weeks and months are whole, also where start_date or end_date is within one; with blocks or times, the first and the last row have the figures of their part within the range. Those before the first block and after the last published one are left out. Without an end the range ends with the day of the last published block, without a start it has 30 days.',
     zh: '区间内每个 UTC 日、周或月的代币发行与销毁数量，以及期末的供应量与持有者数量，从早到晚排列，最多 400 行。周与月总是完整的，即使 start_date 或 end_date 在其中间；以区块或时间限定时，首行与末行只含区间内部分的数值。首个区块之前与最新已发布区块之后的不列出。不提供终点时截至最新已发布区块所在日期，不提供起点时共 30 天。',
   },
   params: Type.Object({ token: token(), step: step('day'), ...dates, ...blockRange }),

@@ -26,7 +26,7 @@ test('folderAt: a server that sends more bytes than requested is refused, and th
   try {
     await expect(folderAt(String(server.url)).bytes('a.blocks', 0, 10)).rejects.toMatchObject({
       kind: 'damaged',
-      message: `Archive file ${server.url}a.blocks: the server gives more than the 10 bytes from byte 0 on.`,
+      message: `Archive file ${server.url}a.blocks: the server returned more than the 10 bytes requested from byte 0 on.`,
     })
     await cancelled
   } finally {

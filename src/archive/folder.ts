@@ -71,7 +71,7 @@ const denied = (where: string, status: number): Failure =>
   })
 
 const noRange = (where: string, status: number): Failure =>
-  new Failure('usage', `${where}: the server gives status ${status} to a request for a range of bytes.`, {
+  new Failure('usage', `${where}: the server answers a request for a range of bytes with status ${status}.`, {
     help: 'Use a server that answers range requests with status 206.',
   })
 
@@ -134,7 +134,10 @@ const remoteFolder = (location: string): Folder => {
       if (response.status !== 206) throw noRange(where, response.status)
       const part = await bodyOf(response, to - from, where)
       if (part === undefined)
-        throw damagedFile(where, `the server gives more than the ${to - from} bytes from byte ${from} on`)
+        throw damagedFile(
+          where,
+          `the server returned more than the ${to - from} bytes requested from byte ${from} on`,
+        )
       if (part.byteLength !== to - from) throw damagedFile(where, `it ends before byte ${to}`)
       return part
     },

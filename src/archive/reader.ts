@@ -82,7 +82,7 @@ const requireSameFiles = (folder: Folder, now: Manifest, before: Manifest): void
     if (now.files[at]?.name !== file.name || now.files[at].sha256 !== file.sha256)
       throw damagedFile(
         `${folder.name}/${file.name}`,
-        'it was exchanged or removed while the archive was read',
+        'it was replaced or removed while the archive was read',
       )
 }
 

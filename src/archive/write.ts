@@ -69,8 +69,8 @@ const makeFolder = async (folder: string): Promise<void> => {
   try {
     await mkdir(folder, { recursive: true })
   } catch (cause) {
-    throw new Failure('usage', `${folder} cannot be made a folder: ${(cause as Error).message}.`, {
-      help: 'Name a folder for the archive, new or existing, that may be written.',
+    throw new Failure('usage', `The folder ${folder} cannot be created: ${(cause as Error).message}.`, {
+      help: 'Name a writable folder for the archive; it may be new.',
       cause,
     })
   }
@@ -160,7 +160,7 @@ const requireSigned = ({ block: { height, hash, witness }, sign = NO_SIGN }: Arc
   if (fault === undefined) return
   throw new Failure('bad_block', `Block ${height}: ${fault}.`, {
     details: { height },
-    help: `An archive must end with a block that is signed. Use a node that returns signatures; an archive in its place has that of every ${CHUNK_BLOCKS}th block (--to ${CHUNK_BLOCKS - 1}, ${2 * CHUNK_BLOCKS - 1} …) and of its last one.`,
+    help: `An archive must end with a block that is signed. Use a node that returns signatures; an archive in its place has only those of every ${CHUNK_BLOCKS}th block (--to ${CHUNK_BLOCKS - 1}, ${2 * CHUNK_BLOCKS - 1} …) and of its last one.`,
   })
 }
 

@@ -11,7 +11,7 @@ export const requireStored = ({ chainId, genesis }: Served, stored: Identity): v
   throw new Failure(
     'conflict',
     `The node's chain is ${chainId} with genesis ${genesis}, the store's ${stored.chainId} with ${stored.genesis}.`,
-    { help: 'Give a node of the chain that is stored.' },
+    { help: 'Set --node to a node of the stored chain.' },
   )
 }
 
@@ -34,7 +34,7 @@ export const requireSameChain = async (
       'unavailable',
       `The node's last irreversible block ${libBlock} is below the published height ${published.height}.`,
       {
-        help: `Wait until the node has it, or give another node. Should the published height be wrong, run: iostlens repair --node ${node.name}`,
+        help: `Wait until the node has it, or set another node. Should the published height be wrong, run: iostlens repair --node ${node.name}`,
       },
     )
   return libBlock

@@ -155,7 +155,7 @@ const nodeBlock = async (
       ...(help === undefined ? {} : { help }),
     })
   }
-  throw new Failure('unavailable', `The node ${node.name} did not give block ${height}.`)
+  throw new Failure('unavailable', `The node ${node.name} did not return block ${height}.`)
 }
 
 /**

@@ -197,7 +197,7 @@ const tellOfBlock = (log: Log, event: BlockEvent): void => {
       )
       break
     case 'thread_died':
-      log('error', 'A thread that proves blocks has died; the main thread does its work.', {
+      log('error', 'A thread that proves blocks has died; the main thread takes over its work.', {
         reason: event.reason,
       })
   }
@@ -236,7 +236,7 @@ export const connectNode = (
 const tellOfNode = (log: Log, { type, node, detail }: NodeEvent): void => {
   switch (type) {
     case 'silent':
-      log('warn', 'A node does not answer; it is not used until it does.', { node, reason: detail })
+      log('warn', 'A node does not respond; it is not used until it does.', { node, reason: detail })
       break
     case 'foreign':
       log('error', 'A node serves another chain than the store; it is not used.', { node, reason: detail })

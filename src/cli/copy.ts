@@ -11,10 +11,10 @@ export const copy: Command = {
   summary: 'copy a store into another one, such as from SQLite to Elasticsearch',
   about: [
     'Copies --store with its API keys into the store --to, which must not exist yet, at one height: nothing is derived again, and no node is needed. The source may be loaded and served meanwhile.',
-    'The copy is closed until it has all that the source has, by a digest of each index; then it is read and loaded like any store. If the two differ, the index is named.',
-    'Stopped or killed, run it again: it goes on behind the last blocks that were copied, at the height that the source has then. Until it has come to its end the copy says that it is being repaired.',
-    'Counts of requests by key and day stay behind: services at the source count on, so each key begins its day anew at the copy.',
-    'Credentials in the settings are for whichever of the two is in Elasticsearch, or both.',
+    'The copy cannot be used until a digest of each index shows that it has all the data of the source; then it is served and loaded like any store. If a digest differs, the command names the index.',
+    'If the command is stopped or killed, run it again: it continues after the last copied blocks, up to the height that the source then has. Until it is complete, the copy reports that it is being repaired.',
+    'Daily request counts of keys are not copied, because services on the source go on counting; in the copy, each key begins its day at 0.',
+    'Credentials in the settings apply to each of the two stores that is in Elasticsearch.',
   ],
   settings: [...STORE, 'to', ...LOADING, ...LOGGING],
   examples: [

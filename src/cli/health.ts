@@ -12,7 +12,7 @@ export const health: Command = {
   summary: 'ask the service on --listen whether it is alive; for health checks',
   about: [
     'Asks the service that listens on --listen for /health, and prints its answer. Exit code 0: it is alive; 75: it does not answer within four seconds.',
-    'A container image without any other program checks itself by this. Whether the service is loaded and up to date is told by /ready.',
+    'A container image that has no other program can use it as its health check. /ready reports whether the service is loaded and up to date.',
   ],
   settings: ['listen', 'base-path'],
   examples: ['iostlens health', 'iostlens health --listen 127.0.0.1:8081'],

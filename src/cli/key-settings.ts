@@ -34,7 +34,7 @@ export const keySettings = {
   grace: given({
     reader: duration(0, 365 * DAY_MS),
     value: 'TIME',
-    about: 'Time for which the former key works on after a rotation.',
+    about: 'Time for which the former key keeps working after a rotation.',
     fallback: '24h',
   }),
   counts: flag('Print the requests of each key, today and in the last 30 days, and its last use.'),

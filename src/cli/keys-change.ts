@@ -86,7 +86,7 @@ export const keysChange: Command = {
       const { rename, note, expires } = values
       const given = [values.plan, values['per-second'], values['per-day'], rename, note, expires]
       if (given.every(value => value === undefined))
-        throw new Failure('usage', 'Nothing is to be changed.', {
+        throw new Failure('usage', 'No change is given.', {
           help: 'Give at least one of --plan, --per-second, --per-day, --rename, --note and --expires.',
         })
       if (rename !== undefined) checkName(rename)
@@ -109,9 +109,9 @@ export const keysChange: Command = {
 export const keysRotate: Command = {
   name: 'keys rotate',
   words: ['ID'],
-  summary: 'replace an API key by a new one; the former key works on for a while',
+  summary: 'replace an API key by a new one; the former key keeps working for a while',
   about: [
-    'Creates a new key with the id, plan and counts of the former one, which works on for the time of --grace: with 0s it ends at once.',
+    'Creates a new key with the id, plan and counts of the former one, which keeps working for the time of --grace; with 0s it ends at once.',
     'The last line on stdout is the new key. It cannot be printed again.',
   ],
   settings: [...STORE, 'grace', 'expires', 'json', ...LOGGING],

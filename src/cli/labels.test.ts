@@ -25,7 +25,7 @@ test.each([
   ['admin,', 'line 1, "admin,", has an empty label'],
   ['admin,x,', 'line 1, "admin,x,", has an empty label'],
   ['admin,"x"', 'has a quote in a label'],
-  ['admin,x\u202ey', 'has a label with a character that cannot be seen'],
+  ['admin,x\u202ey', 'has a label with an invisible character'],
   [`admin,${'x'.repeat(41)}`, 'has a label of more than 40 characters'],
   [
     Array.from({ length: 10_001 }, (_, at) => `user_${at},x`).join('\n'),

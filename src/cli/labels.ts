@@ -43,6 +43,6 @@ const faultOfName = (name: string, earlier: ReadonlyMap<string, Text>): string |
 const faultOfLabel = (label: string): string | undefined => {
   if (label === '') return 'has an empty label'
   if (label.includes('"')) return 'has a quote in a label; labels are written without quotes'
-  if (UNSEEN.test(label)) return 'has a label with a character that cannot be seen'
+  if (UNSEEN.test(label)) return 'has a label with an invisible character'
   return [...label].length > LONGEST ? `has a label of more than ${LONGEST} characters` : undefined
 }

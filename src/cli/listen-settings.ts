@@ -20,23 +20,23 @@ export const listenSettings = {
     reader: basePath,
     value: '/PATH',
     about:
-      'Path prefix of every address, for a reverse proxy that passes paths on as they are; / is none. A proxy that takes its prefix off needs no setting: all links are relative.',
+      'Path prefix of every address, for a reverse proxy that passes paths on as they are; / is none. A proxy that removes its prefix needs no setting, because all links are relative.',
     fallback: '/',
   }),
   explorer: flag(
-    'Serve pages for people, too: the explorer, from / on and without a key. A network address may open 600 pages in a minute.',
+    'Also serve the explorer: pages for people, at / and without a key. A network address may open 600 pages in a minute.',
   ),
   'public-url': maybe({
     reader: publicUrl,
     value: 'URL',
     about:
-      'Where visitors find the service on the web, for the absolute addresses that the explorer tells search engines. Default: the address of each request, unless it came through a proxy; then addresses stay relative.',
+      'Public address of the service, for the absolute addresses that the explorer gives to search engines. Default: the address of each request, unless it came through a proxy; then addresses stay relative.',
   }),
   'metrics-listen': maybe({
     reader: address,
     value: 'HOST:PORT',
     about:
-      'Address of its own for /metrics (Prometheus). Default: /metrics is served beside the API; load has none then.',
+      'Separate address for /metrics (Prometheus). Default: /metrics is served beside the API; load has none then.',
   }),
   'reuse-port': flag(
     'Share the port with other processes of the same user that have this setting, too: for a restart without a lost request, the next process is started before this one is stopped. A Unix socket goes to the process that was started last.',

@@ -16,10 +16,10 @@ export const restore: Command = {
   summary: 'restore a store from a backup, checked by its manifest',
   about: [
     'Copies FILE, which iostlens backup made, to the embedded store, which must not exist yet. The copy is accepted when it is the one that its manifest (FILE.manifest.json) describes and its last block is on the chain of --node, which may be an archive.',
-    'A copy that is not byte by byte the one that was described is refused; the digest of every index is then taken anew, and the index that differs is named.',
-    'With --repository FILE is the name of a snapshot of Elasticsearch. The server restores it, unless its indices are there already, and proves each file by its checksum. They are accepted when it has just done so and nothing was written to them since they were described; else the digest of every index has to be that of the manifest in them. Until then nobody reads them.',
+    'A copy whose bytes differ from those described is refused; the command then computes the digest of every index again and names the one that differs.',
+    'With --repository, FILE is the name of a snapshot of Elasticsearch. The server restores it, unless its indices exist already, and checks each file by its checksum. The indices are accepted if the server has just restored them and nothing was written to them since the manifest was made; otherwise the digest of every index must equal the one in the manifest. Until then nobody can read them.',
     "This takes minutes: nothing is derived again. A copy is trusted as far as its maker and its manifest; 'iostlens verify' audits every document.",
-    'Killed at any moment, there is no store that anybody reads, or the whole one: run it again.',
+    'If the command is killed, the store is either complete or cannot be used: run it again.',
   ],
   settings: [...NODE, ...STORE, 'lease', 'repository', ...LOGGING],
   examples: [
@@ -48,7 +48,7 @@ const fromFile =
         help: 'Set --store to the URL of Elasticsearch, or leave --repository out.',
       })
     const { manifest, isThere } = await restoreFile(resolve(file), path, how)
-    return `${lineOf(manifest, `sqlite:${path}`)}${isThere ? '; it was there already' : ''}.`
+    return `${lineOf(manifest, `sqlite:${path}`)}${isThere ? '; it existed already' : ''}.`
   }
 
 const fromSnapshot =

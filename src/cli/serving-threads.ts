@@ -11,6 +11,6 @@ export const servingThreads = (
   if (!('path' in listen)) return threads ?? byDefault
   if (threads === undefined || threads === 1) return 1
   throw new Failure('usage', `A Unix socket is served by one thread, but --threads is ${threads}.`, {
-    help: 'Leave --threads out, and for more cores start several processes, each with a socket of its own, among which the proxy divides the requests; or listen on HOST:PORT.',
+    help: 'Leave --threads out, and for more cores start several processes, each with its own socket, between which the proxy divides the requests; or listen on HOST:PORT.',
   })
 }

@@ -145,7 +145,7 @@ export const settings = {
     reader: count(0, 4_096),
     value: 'MB',
     about:
-      'Memory for answers that are given again to equal requests until the store has changed; 0: each request reads the store.',
+      'Memory for cached answers, which equal requests share until the store changes; 0: each request reads the store.',
     fallback: '16',
   }),
   'max-exports': given({
@@ -202,7 +202,7 @@ export const settings = {
     reader: path,
     value: 'PATH',
     about:
-      'Prices of IOST by UTC day as CSV, read again every minute: a line date,price for each day, such as 2026-11-21,0.0051, optionally below a line date,CURRENCY (default USD). They give downloads for accountants their net worth.',
+      'Prices of IOST by UTC day as CSV, read again every minute: a line date,price for each day, such as 2026-11-21,0.0051, optionally below a line date,CURRENCY (default USD). Downloads for accountants take the net worth from them.',
   }),
   profiles: maybe({
     reader: path,
@@ -231,7 +231,7 @@ export const settings = {
     reader: count(1, 1_000_000),
     value: 'N',
     about:
-      'Of N successful requests one has a line in the log; refusals and failures always have one. They are counted all the same (/metrics).',
+      'One of N successful requests is logged; refusals and failures always are. /metrics counts all of them.',
     fallback: '1',
   }),
   to: maybe({
@@ -251,7 +251,7 @@ export const settings = {
     reader: count(100, 1_000_000),
     value: 'N',
     about:
-      'Number of blocks in a complete file of an archive; a multiple of 100. Default: as in the archive that is there, 10000 for a new one.',
+      'Number of blocks in a complete file of an archive; a multiple of 100. Default: as in the existing archive, 10000 for a new one.',
   }),
   once: flag('End at the last irreversible block instead of following the chain.'),
   wait: given({

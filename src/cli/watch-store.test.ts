@@ -35,10 +35,10 @@ test('watchStore: a store that cannot be served is logged once with its remedy, 
   expect(lines).toEqual([
     [
       'error',
-      'The store cannot be served from.',
+      'The store cannot be used; requests are refused.',
       { reason: 'it is gone', help: expect.stringContaining('iostlens doctor') },
     ],
-    ['error', 'The store cannot be served from.', { reason: REPAIRED, help: REMEDY }],
-    ['info', 'The store can be served from again.', { store: 'sqlite:chain.sqlite' }],
+    ['error', 'The store cannot be used; requests are refused.', { reason: REPAIRED, help: REMEDY }],
+    ['info', 'The store can be used again.', { store: 'sqlite:chain.sqlite' }],
   ])
 })

@@ -7,7 +7,7 @@ import type { Clock } from '#time/clock.ts'
 const EVERY_MS = 1_000
 
 /** The help for an unreachable store, unless the failure has its own. */
-const HELP = "The service goes on checking. Run 'iostlens doctor' if the store does not come back by itself."
+const HELP = "The service keeps checking. Run 'iostlens doctor' if the store does not recover by itself."
 
 type Trouble = { readonly reason: string; readonly help: string }
 
@@ -38,8 +38,8 @@ export const watchStore = (
   }
   const note = (found: Trouble | undefined): void => {
     if (found?.reason === trouble?.reason) return
-    if (found !== undefined) log('error', 'The store cannot be served from.', found)
-    else log('info', 'The store can be served from again.', { store: store.name })
+    if (found !== undefined) log('error', 'The store cannot be used; requests are refused.', found)
+    else log('info', 'The store can be used again.', { store: store.name })
     trouble = found
   }
   const watch = async (): Promise<void> => {

@@ -9,7 +9,7 @@ test('welcome: without a shared key the command that adds a key to this store is
   const url = 'http://127.0.0.1:8080'
   const callOf = (path: string) => `${url}${path}`
   const lines = await welcome({ url, callOf, testKey: 'off', isExplored: true, store })
-  expect(lines).toContain('To look at it, open http://127.0.0.1:8080/ in a browser.')
+  expect(lines).toContain('Open http://127.0.0.1:8080/ in a browser to see it.')
   expect(lines).toContain(
     "No shared test key is enabled; create a key with 'iostlens keys add NAME --store http://127.0.0.1:9200/iostlens'.",
   )

@@ -23,7 +23,7 @@ export const welcome = async (options: {
   return [
     '',
     `Loaded up to block ${height}, the last irreversible block. Serving on ${url}`,
-    ...(isExplored && url.startsWith('http') ? [`To look at it, open ${url}/ in a browser.`] : []),
+    ...(isExplored && url.startsWith('http') ? [`Open ${url}/ in a browser to see it.`] : []),
     '',
     testKey === 'off'
       ? `No shared test key is enabled; create a key with 'iostlens keys add NAME --store ${store.name}'.`

@@ -94,7 +94,7 @@ export const httpMetrics = {
   },
   gatewayBytes: {
     name: 'iostlens_gateway_kept_bytes',
-    help: 'Bytes of answers of nodes that are kept to be given again.',
+    help: 'Bytes of cached answers of nodes.',
     type: 'gauge',
     dimensions: [],
   },

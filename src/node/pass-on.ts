@@ -145,7 +145,7 @@ const noneFit = ({ pool }: Asking, what: string): Failure => {
   return unfit?.is === 'apart'
     ? new OtherBranch(
         'unavailable',
-        `${what} is asked of no node: no node is on the branch that is stored. ${unfitText(unfit, unfit.node)}.`,
+        `${what} was sent to no node: no node is on the stored branch. ${unfitText(unfit, unfit.node)}.`,
         { zh: '全节点所在的分支与已存储的不同，因此不予查询。' },
       )
     : nobodyAnswers(pool, what, whyNotAsked(pool))

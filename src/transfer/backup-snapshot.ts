@@ -27,7 +27,7 @@ export const backupSnapshot = async (
     const written = await snapshots.written()
     const described = await describedStore(store, how)
     if (described.hash !== writer.checkpoint?.hash)
-      throw new Failure('unavailable', `${name} was loaded on while it was described.`)
+      throw new Failure('unavailable', `${name} got new blocks while its digests were computed.`)
     const manifest = { ...described, digests: withOperations(described.digests, written) }
     await snapshots.keep(manifestText(manifest))
     await snapshots.take(snapshot, { signal: how.signal, onProgress: inMegabytes(how, 'snapshot') })

@@ -57,7 +57,7 @@ const begin = async ({ source, to, writer }: Sides): Promise<void> => {
     const isCopy = unfinished ? block?.hash === checkpoint.hash : checkpoint.hash === source.at.hash
     if (!isCopy)
       throw new Failure('usage', `${to.name} has blocks already, up to ${checkpoint.height}.`, {
-        help: 'Copy into a store that is not there yet.',
+        help: 'Copy into a store that does not exist yet.',
       })
   }
   // Discards the data that a killed run wrote after its last batch.

@@ -27,7 +27,7 @@ const requireSameKeys = (name: string, found: readonly Digest[], expected: reado
   const [has, wanted] = [found, expected].map(keysIn)
   if (wanted === undefined || (has?.documents === wanted.documents && has.sum === wanted.sum)) return
   throw new Failure('damaged', `${name}: its API keys are not those of the manifest.`, {
-    help: 'Keys were added, changed or removed since the copy was made: restore it anew, or take another one.',
+    help: 'Keys were added, changed or removed since the copy was made: restore it again, or take another one.',
     details: { index: KEYS },
   })
 }

@@ -27,7 +27,7 @@ export const restoreFile = async (file: string, path: string, how: Restoring): P
   const unlock = acquireLock(path, path)
   if (unlock === undefined)
     throw new Failure('usage', `Another program writes to ${path}.`, {
-      help: 'Stop it, or set --store to a file that is not there yet.',
+      help: 'Stop it, or set --store to a file that does not exist yet.',
     })
   try {
     return existsSync(path)
@@ -78,7 +78,7 @@ const manifestOfFile = (file: string) => {
   for (const each of [file, path])
     if (!existsSync(each))
       throw new Failure('usage', `There is no ${each}.`, {
-        help: 'Name a copy that iostlens backup made; its manifest stands beside it.',
+        help: 'Name a copy that iostlens backup made; its manifest is beside it.',
       })
   return readManifest(readFileSync(path, 'utf8'), path)
 }
@@ -98,7 +98,7 @@ const changed = async (
   const help = 'Take another copy. The places of rows in lists may have been changed.'
   return new Failure(
     'damaged',
-    `${file} has all documents that its manifest says, but one of the two was changed since they were written.`,
+    `${file} has all documents that its manifest lists, but one of the two was changed since they were written.`,
     { help },
   )
 }
@@ -116,7 +116,7 @@ const describedFile = async (path: string, how: Restoring): Promise<Manifest> =>
 const requireRestored = async (path: string, manifest: Manifest, how: Restoring): Promise<void> => {
   const taken = (cause: unknown) =>
     new Failure('usage', `${path} exists and is not that copy${whyOf(cause)}; a restore replaces no store.`, {
-      help: 'Set --store to a file that is not there yet, or stop iostlens and remove this one with its -wal and -shm files.',
+      help: 'Set --store to a file that does not exist yet, or stop iostlens and remove this one with its -wal and -shm files.',
       cause,
     })
   const store = openSqlite({ path, readonly: true })

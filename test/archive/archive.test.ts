@@ -148,7 +148,7 @@ describe('writeArchive', () => {
     expect([early.code, early.out]).toEqual([0, expect.stringContaining('needs block 999.')])
     await writeFile(join(cli.path, 'file'), '')
     const file = await write('file', '--to', '99')
-    expect([file.code, file.err]).toEqual([2, expect.stringContaining('cannot be made a folder')])
+    expect([file.code, file.err]).toEqual([2, expect.stringContaining('cannot be created')])
     expect((await write('b', '--to', '99', '--blocks-per-file', '200')).code).toBe(0)
     expect((await write('b', '--to', '399')).code).toBe(0)
     const { files } = (await openArchive(join(cli.path, 'b'))).manifest
@@ -286,7 +286,7 @@ describe('an archive as a node', () => {
       )
       for (const ask of [last, () => archive.blockHash(1)]) {
         const { kind, message } = await refusal(ask())
-        expect([kind, message]).toEqual(['damaged', expect.stringContaining('was exchanged or removed')])
+        expect([kind, message]).toEqual(['damaged', expect.stringContaining('was replaced or removed')])
       }
     } finally {
       archive.close()

@@ -15,7 +15,7 @@ test('doctor: reports a store, its node and their faults, with an exit code', as
   await using folder = await cliFolder()
   const empty = await folder.run(['doctor'])
   expect(empty.out).toContain('No node is set')
-  expect(empty.out).toContain('is not there yet')
+  expect(empty.out).toContain('does not exist yet')
   expect(empty.code).toBe(0)
   expect((await folder.run(['load', '--once', '--node', node.url])).code).toBe(0)
   const good = await folder.run(['doctor', '--json', '--node', node.url])

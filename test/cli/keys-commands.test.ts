@@ -87,7 +87,7 @@ test('keys: a change that is not possible is a usage error with a reason', async
   const added = await folder.run(['keys', 'add', 'x', '--json'])
   const { id } = JSON.parse(lastLine(added.out))
   for (const [args, says] of [
-    [['change', id], 'Nothing is to be changed.'],
+    [['change', id], 'No change is given.'],
     [['change', 'nobody', '--plan', 'large'], "There is no key with the id 'nobody'."],
     [['change', id, '--plan', 'huge'], '--plan'],
     [['change', id, '--rename', ' x'], 'Key name'],

@@ -102,7 +102,7 @@ test('feeds: a reader too slow for the waiting rows gets an id to continue from,
     {
       seq: Number(last),
       message: expect.stringMatching(
-        /^Rows came faster than they were read\. Go on with Last-Event-ID \d+@\d+\.\w+\.$/,
+        /^Rows came faster than they were read\. Continue with Last-Event-ID \d+@\d+\.\w+\.$/,
       ),
     },
   ])

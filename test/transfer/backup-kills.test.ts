@@ -94,7 +94,7 @@ const requireMended = async (where: string): Promise<void> => {
   expect([where, await again()]).toEqual([
     where,
     isThere
-      ? { kind: 'usage', help: 'Name a file that is not there yet, or remove this one.' }
+      ? { kind: 'usage', help: 'Name a file that does not exist yet, or remove this one.' }
       : { height: HEIGHT },
   ])
   expect([where, beside(copy)]).toEqual([where, ['copy.sqlite', 'copy.sqlite.manifest.json']])

@@ -81,7 +81,7 @@ const NO_LIST: Text = {
 }
 
 const useless = (name: string): Text => ({
-  en: `Parameter '${name}' does not go with format=sse, which returns every row from its start on and has no end; leave it out.`,
+  en: `Parameter '${name}' does not go with format=sse, which returns every row from its start on and never ends; leave it out.`,
   zh: `参数 '${name}' 不能与 format=sse 同时使用：该格式从起点开始持续返回每条记录，没有终点；请去掉此参数。`,
 })
 

@@ -185,7 +185,7 @@ const unknownYet = (height: number): Failure =>
 const replaced = (height: number): Failure =>
   new Failure(
     'replaced',
-    `Block ${height}, which has the row that 'after' names, was replaced by another one. Discard the rows of this block and of those above it; then go on with the id of a row that is left, or from the first page.`,
+    `Block ${height}, which has the row that 'after' names, was replaced by another one. Discard the rows of this block and of those above it; then continue with the id of a row that is left, or from the first page.`,
     {
       zh: `参数 'after' 所指记录所在的区块 ${height} 已被其他区块取代。请丢弃该区块及其之上各区块的记录，再以剩余某条记录的 id 继续，或从第一页重新开始。`,
       details: { parameter: 'after', height },

@@ -93,11 +93,11 @@ const HEAD: Text = {
   zh: '这种方式只能查到不可逆的记录；请去掉此参数，或只使用一个筛选条件。',
 }
 const PAGE: Text = {
-  en: "pages follow one another; request the first one, then go on with 'after' and the value of 'next' in the answer.",
+  en: "pages follow one another; request the first one, then continue with 'after' and the value of 'next' in the answer.",
   zh: "各页须依次读取；请先请求第一页，再以 'after' 传入响应中的 'next' 继续。",
 }
 const SEQ: Text = {
-  en: "they have no seq; go on with 'after' and the id of the last row, or limit the blocks or the time.",
+  en: "they have no seq; continue with 'after' and the id of the last row, or limit the blocks or the time.",
   zh: "这些记录没有 seq；请以 'after' 传入最后一条记录的 id 继续，或限定区块或时间。",
 }
 

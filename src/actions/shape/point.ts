@@ -6,7 +6,7 @@ import { count, text } from './results.ts'
 export const pointFields = {
   at_block: Type.Optional(
     count(
-      'Block after which all of it was so; only with at_block or at_time.',
+      'The answer is the state after this block; only with at_block or at_time.',
       '所有数值均为该区块之后的状态；仅在提供 at_block 或 at_time 时返回。',
     ),
   ),

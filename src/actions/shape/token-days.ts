@@ -11,7 +11,7 @@ export const tokenDayRow = shape({
     '仅在使用 token 时返回：该代币的 transfer 与 transferFreeze 次数。',
   ),
   volume: text(
-    'Only with token: what these moved, in token units.',
+    'Only with token: amount that these moved, in token units.',
     '仅在使用 token 时返回：上述转账的总额（代币单位）。',
   ),
   issued: text('Only with token: issued, in token units.', '仅在使用 token 时返回：发行数量（代币单位）。'),

@@ -13,8 +13,8 @@ export const archiveCheck: Command = {
   summary: 'prove every block of an archive; exit code 3 if anything is wrong',
   about: [
     'Reads every byte of an archive (a folder, or an http:// or https:// URL) and proves each block: its hash, its parent, the merkle roots of its transactions and receipts, and the signatures, as far as the archive was written with them. Hashes of files are compared with the manifest.',
-    'Whose signatures count follows from the chain itself; a load checks that too.',
-    'The first thing that is wrong ends the check with its file and block, and exit code 3.',
+    'Which keys may sign a block is known only from the chain itself; a load checks that, too.',
+    'The check ends at the first fault: it names the file and the block, and ends with exit code 3.',
   ],
   settings: ['prove', 'threads', ...LOGGING],
   examples: ['iostlens archive check /archive', 'iostlens archive check https://archive.example/iost'],

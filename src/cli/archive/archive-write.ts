@@ -21,9 +21,9 @@ export const archiveWrite: Command = {
   words: ['FOLDER'],
   summary: 'write blocks into files that prove themselves',
   about: [
-    'Writes irreversible blocks into FOLDER: files of --blocks-per-file blocks each, and manifest.json, which names them with their hashes. Run again, it goes on behind the last file; what is written is never changed. While the node or the store is out of reach it waits and tries again; it gives up with exit code 75 when no block came for --wait. Complete files are written only, unless --to names the last block.',
-    'Blocks come from --node, or with --store from a store; signatures, which a store does not keep, then come from the node. Without signatures (--prove linked) an archive is for test networks: whoever loads it must accept that.',
-    'The same blocks make the same content, regardless of the writer. Load an archive with --node archive:FOLDER, or archive:URL where a web server publishes it.',
+    'Writes irreversible blocks into FOLDER: files of --blocks-per-file blocks each, and manifest.json, which lists them with their hashes. A further run continues after the last file; files that are written are never changed. While the node or the store is unreachable, the command waits and retries; it ends with exit code 75 when no block arrived for --wait. Only complete files are written, unless --to names the last block.',
+    'Blocks come from --node, or with --store from a store; signatures, which a store does not keep, then come from the node. An archive without signatures (--prove linked) is for test networks: it can only be loaded with --prove linked.',
+    'Archives of the same blocks have the same content. Load an archive with --node archive:FOLDER, or archive:URL where a web server publishes it.',
   ],
   settings: [...NODE, ...STORE, 'from', 'to', 'blocks-per-file', 'wait', ...LOGGING],
   examples: [
@@ -144,7 +144,7 @@ const written = async ({ values, words, signal, out, screen, log }: Call, from: 
   })
   screen.bar('')
   if (signal.aborted)
-    throw new Failure('deadline', 'Stopped before everything was written; run it again to go on.')
+    throw new Failure('deadline', 'Stopped before everything was written; run it again to continue.')
   out(
     manifest === undefined
       ? `No file is complete yet: the first one needs block ${endOfFile(values.from, each)}. --to HEIGHT writes a shorter one.`

@@ -90,7 +90,7 @@ const withSignatures = async function* (
     if (head !== undefined && headHash(head) !== block.hash)
       throw new Failure(
         'bad_block',
-        `Block ${block.height}: its hash is ${block.hash}, the head that the node gives has ${headHash(head)}.`,
+        `Block ${block.height}: its hash is ${block.hash}, the head from the node has ${headHash(head)}.`,
       )
     const raw =
       isLost(loaded) || (signed && namesKeySilently(block)) ? await rawBlock(node, block, signal) : undefined
@@ -108,7 +108,7 @@ const rawBlock = async (node: Node | undefined, block: Block, signal: AbortSigna
     if (headHash(raw.head) !== hash)
       throw new Failure(
         'bad_block',
-        `Block ${height}: its hash is ${hash}, the raw block that the node gives has ${headHash(raw.head)}.`,
+        `Block ${height}: its hash is ${hash}, the raw block from the node has ${headHash(raw.head)}.`,
         { details: { height } },
       )
     // Genesis has no signatures, so no raw form proves its texts. Lost bytes may be in texts that only the
@@ -118,7 +118,7 @@ const rawBlock = async (node: Node | undefined, block: Block, signal: AbortSigna
   }
   throw new Failure(
     'unavailable',
-    `Block ${height} can only be proved by its raw form, which is not to be had.`,
+    `Block ${height} can only be proved by its raw form, which is not available.`,
     {
       help: 'Set a node that returns raw blocks with --node.',
       // A node that cannot provide the block answers 400; any other status may be temporary.

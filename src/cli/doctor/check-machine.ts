@@ -36,7 +36,7 @@ export const checkMachine = ({ openFiles, memory, freeMemory }: Machine): readon
   freeMemory < LEAST_MEMORY
     ? warning(
         `${megabytes(freeMemory)} of ${megabytes(memory)} memory are free`,
-        "A load and a service together take up to 1 GB: 'free -m' shows what takes the rest.",
+        "A load and a service together take up to 1 GB: 'free -m' shows how the rest is used.",
       )
     : ok(`${megabytes(freeMemory)} of ${megabytes(memory)} memory are free`),
 ]

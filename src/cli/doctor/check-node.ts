@@ -56,7 +56,7 @@ const headFinding = ({ headTime }: ChainInfo, { node, clock }: NodeFrom): Findin
   if (ms > HEAD_MS)
     return warning(
       `The head block of ${node.name} is ${seconds} seconds old by this machine's clock`,
-      "The node stands still or is syncing, or this machine's clock is wrong: compare with 'date -u' and another node.",
+      "The node is stuck or syncing, or this machine's clock is wrong: compare with 'date -u' and another node.",
     )
   if (ms < -HEAD_MS)
     return wrong(

@@ -32,7 +32,7 @@ const diskFindings = (disks: ServerReport['disks']): readonly Finding[] =>
   disks === undefined
     ? [
         warning(
-          'The disks of Elasticsearch are unknown: the user may not ask',
+          'The disks of Elasticsearch are unknown: the user lacks the privilege to read them',
           "Give the user the cluster privilege 'monitor', or watch them elsewhere: GET _cat/allocation.",
         ),
       ]
@@ -47,7 +47,7 @@ const diskFindings = (disks: ServerReport['disks']): readonly Finding[] =>
       })
 
 const rightFindings = (lacks: ServerReport['lacks']): readonly Finding[] => {
-  if (lacks === undefined) return [ok('Elasticsearch checks no privileges, or does not tell them')]
+  if (lacks === undefined) return [ok('Elasticsearch checks no privileges, or does not report them')]
   if (lacks.length === 0) return [ok('The user of Elasticsearch may read and write the indices')]
   const what = `The user of Elasticsearch lacks on the indices: ${lacks.join(', ')}`
   return [

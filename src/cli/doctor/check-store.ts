@@ -38,7 +38,7 @@ const shapeFindings = async ({ name, check }: StoreFrom['store']): Promise<reado
   if (differences.every(({ problem }) => problem === 'missing'))
     return [
       warning(
-        `${name} is not there yet, or lacks ${differences.length} parts`,
+        `${name} does not exist yet, or lacks ${differences.length} parts`,
         "'iostlens load' and 'up' create it; 'iostlens indices create' does so alone.",
       ),
     ]

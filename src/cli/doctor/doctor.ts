@@ -13,10 +13,10 @@ import { type Finding, findingsAbout } from './finding.ts'
 export const doctor: Command = {
   name: 'doctor',
   words: [],
-  summary: 'check node, store and machine, and name what helps',
+  summary: 'check node, store and machine, and suggest remedies',
   about: [
     'Checks each node of --node (chain, height, clock, the calls it knows), the store (version, parts, rights, disk) and the machine (open files, memory). Changes nothing.',
-    'Each finding that is not in order comes with what to do about it.',
+    'Each problem is printed with its remedy.',
     'Ends with exit code 3 if something is wrong; warnings alone end with 0.',
   ],
   settings: [...NODE, ...STORE, 'json', ...LOGGING],

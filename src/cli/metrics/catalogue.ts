@@ -107,7 +107,7 @@ export const catalogue = {
   },
   loadFailures: {
     name: 'iostlens_load_failures_total',
-    help: 'Failures of the load after which it began anew or ended.',
+    help: 'Failures of the load after which it restarted or ended.',
     type: 'counter',
     dimensions: [],
   },

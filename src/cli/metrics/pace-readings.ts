@@ -15,7 +15,7 @@ export const paceReadings = (pace: () => LoadPace | undefined): readonly Reading
     gauge('iostlens_load_progress_ratio', 'Part of the chain that is loaded, 0 to 1.', ({ share }) => share),
     gauge(
       'iostlens_load_seconds_left',
-      'Time until the chain is loaded at the present rate; no value while the load stands still.',
+      'Time until the chain is loaded at the present rate; no value while the load makes no progress.',
       ({ secondsLeft }) => secondsLeft,
     ),
     {

@@ -70,12 +70,12 @@ const heightReadings = ({ node, clock }: ReadFrom, published: PublishedLately): 
     ),
     gauge(
       'iostlens_behind_blocks',
-      'Irreversible blocks of the node that are not loaded; no value when no node tells.',
+      'Irreversible blocks of the node that are not loaded; no value while no node reports it.',
       () => fresh('behind'),
     ),
     gauge(
       'iostlens_behind_seconds',
-      "Time of the chain between the last loaded block and the node's last irreversible one; no value when no node tells.",
+      "Time of the chain between the last loaded block and the node's last irreversible one; no value while no node reports it.",
       () => fresh('behindSeconds'),
     ),
   ]
@@ -87,10 +87,10 @@ const nodeReadings = ({ node, clock }: ReadFrom): readonly Reading[] => [
   ),
   gauge(
     'iostlens_node_reachable',
-    '1 when a node of the chain was heard lately, otherwise 0; no value without a node.',
+    '1 when a node of the chain responded recently, otherwise 0; no value without a node.',
     () => (node === undefined ? undefined : node.heard() === undefined ? 0 : 1),
   ),
-  gauge('iostlens_node_heard_timestamp_seconds', 'When a node of the chain was last heard.', () => {
+  gauge('iostlens_node_heard_timestamp_seconds', 'When a node of the chain last responded.', () => {
     const ago = node?.heardAgo()
     return ago === undefined ? undefined : (clock.now() - ago) / 1_000
   }),

@@ -54,9 +54,9 @@ test('keepThread: the death of a thread is logged, and it is replaced after a pa
     expect(opened).toHaveLength(death)
     expect(logged.at(-1)).toEqual([
       'error',
-      'A thread that serves has died; another one takes its place.',
+      'A serving thread has died; a new one replaces it.',
       2,
-      `A thread that serves ended: reason ${death}.`,
+      `A serving thread ended: reason ${death}.`,
     ])
     expect(deaths()).toBe(death)
     await clock.pass(10_000)

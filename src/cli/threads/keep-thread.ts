@@ -65,7 +65,7 @@ export const keepThread = (keeping: Keeping): KeptThread => {
   const replace = async (reason: string, livedMs: number): Promise<void> => {
     failures = livedMs > LONG_LIFE_MS ? 1 : failures + 1
     const ms = backoffMs(PAUSE, failures, clock.random())
-    log('error', 'A thread that serves has died; another one takes its place.', {
+    log('error', 'A serving thread has died; a new one replaces it.', {
       thread: number + 1,
       reason,
       wait_ms: Math.round(ms),
@@ -118,7 +118,7 @@ const openThread = ({ open, begin, writeLine }: Keeping, { listening, stopped, e
   }
   const thread = open({
     message: hear,
-    ended: reason => ended(fault ?? new Failure('defect', `A thread that serves ended: ${reason}.`)),
+    ended: reason => ended(fault ?? new Failure('defect', `A serving thread ended: ${reason}.`)),
   })
   thread.post(begin())
   return thread

@@ -167,7 +167,7 @@ const eventsOf = async function* (response: Response): AsyncGenerator<FeedEvent,
 const NAMES = ['', 'packed', 'dropped']
 
 const takenBack = ({ status, headers }: Response, seq: number): IostlensError =>
-  new IostlensError(`Blocks were taken back by a repair: rows from about seq ${seq} on are others now.`, {
+  new IostlensError(`Blocks were taken back by a repair: rows from about seq ${seq} on have changed.`, {
     status,
     code: 0,
     requestId: headers.get('x-request-id') ?? '',

@@ -148,7 +148,7 @@ const refusalOf = async (response: Response): Promise<IostlensError> => {
   } catch {
     // The answer is not the service's: proxies answer in their own form.
   }
-  const message = `The response has status ${status} and is not one of the service.`
+  const message = `The response with status ${status} does not come from the service.`
   return new IostlensError(message, { status, code: 0, requestId: '', retryAfter })
 }
 

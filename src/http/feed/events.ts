@@ -74,7 +74,7 @@ export const eventOf = (name: string, data: Readonly<Record<string, unknown>>): 
   `event: ${name}\ndata: ${writeJson(data)}\n\n`
 
 const CUT = {
-  en: (id: string) => `Rows came faster than they were read. Go on with Last-Event-ID ${id}.`,
+  en: (id: string) => `Rows came faster than they were read. Continue with Last-Event-ID ${id}.`,
   zh: (id: string) => `读取速度跟不上新记录。请以 Last-Event-ID ${id} 继续。`,
 }
 
@@ -82,7 +82,7 @@ type Reset = Extract<FeedEnd, { kind: 'reset' }>
 
 const RESET = {
   en: ({ seq, id, height }: Reset) =>
-    `Blocks were taken back by a repair. Discard the rows after ${seq === undefined ? 'block' : 'seq'} ${seq ?? height}, and go on with Last-Event-ID ${id}.`,
+    `Blocks were taken back by a repair. Discard the rows after ${seq === undefined ? 'block' : 'seq'} ${seq ?? height}, and continue with Last-Event-ID ${id}.`,
   zh: ({ seq, id, height }: Reset) =>
     `部分区块已在修复中撤回。请丢弃${seq === undefined ? '区块' : ' seq'} ${seq ?? height} 之后的记录，并以 Last-Event-ID ${id} 继续。`,
 }

@@ -43,7 +43,7 @@ const HEADERS = {
     'always',
   ),
   'X-Request-Id': header('Identifies the request.', { type: 'string', pattern: '^[0-9a-f]{16}$' }, 'always'),
-  'Cache-Control': header('How long the response may be kept.', { type: 'string' }, 'always'),
+  'Cache-Control': header('How long the response may be cached.', { type: 'string' }, 'always'),
   'Content-Language': header(
     'Language of the message.',
     { type: 'string', enum: ['en', 'zh', 'zh-CN'] },

@@ -41,7 +41,7 @@ const guides: readonly Guide[] = [
         zh: '若要在新记录产生时立即得知而不必反复查询，请打开事件流：在同一查询中使用 format=sse，返回 text/event-stream，可用 EventSource 或 /client.ts 中的客户端读取。它先返回 start_seq 起的记录（未提供则不返回已有记录），之后每当区块变为不可逆，就推送其中的新记录。事件的 id 即该记录的 seq，因此 EventSource 断线后会自动从原处继续（Last-Event-ID）。记录之后会有一个不带数据的 id，由 seq 和所在链的标识组成：以它重连时，若期间有记录因修复被撤回，会收到 reset。名为 cut（读取过慢）、reset（区块被撤回：请丢弃其 seq 之后的记录）或 end 的事件是该连接的最后一个事件。使用 head=1 时，packed 事件是所在区块仍可能被替换的记录；dropped 事件表示自 from_block 起的此类记录已失效。此时每行都有 id：不可逆记录的 id 与它所确认的 packed 记录相同。事件流每 1000 行（不足按 1000 行计）计为一次请求。',
       },
       {
-        en: 'Each row has seq, its number in the list from 1 in chain order, which never changes. Keep the greatest seq that you have processed and ask for what comes after it: sort=asc and start_seq=LAST+1. No row is lost or given twice; an empty page means that nothing new is irreversible yet. Begin with start_seq=1:',
+        en: 'Each row has seq, its number in the list from 1 in chain order, which never changes. Keep the greatest seq that you have processed and request the rows after it: sort=asc and start_seq=LAST+1. No row is missed or returned twice; an empty page means that no new row is irreversible yet. Begin with start_seq=1:',
         zh: '每条记录都有 seq，即按链上顺序从 1 开始的序号，永不改变。请保存已处理的最大 seq，并用 sort=asc 与 start_seq=上次的 seq+1 查询其后的记录。这样既不会遗漏，也不会重复；返回空列表表示还没有新的不可逆记录。从 start_seq=1 开始：',
       },
     ],
@@ -130,7 +130,7 @@ const guides: readonly Guide[] = [
     title: { en: 'Move from iostabc', zh: '从 iostabc 迁移' },
     texts: [
       {
-        en: 'Add compat=iostabc to your calls and keep your program as it is: answers have the form of the old interface. Unknown parameters are then ignored, and what does not exist is a success without data; so leave the option out as soon as your program can do without it.',
+        en: 'Add compat=iostabc to your calls and keep your program as it is: answers have the form of the old interface. Unknown parameters are then ignored, and a thing that does not exist gives a success without data; leave the option out as soon as your program can do without it.',
         zh: '在调用中加上 compat=iostabc，程序无需改动：响应采用旧接口的格式。此时会忽略未知参数，查询对象不存在时也返回成功而没有数据；因此程序不再依赖旧格式后，请去掉该选项。',
       },
     ],
@@ -156,7 +156,7 @@ const guides: readonly Guide[] = [
     title: { en: 'Stay within the limits', zh: '遵守调用限制' },
     texts: [
       {
-        en: 'A key has a number of requests per second and per UTC day. RateLimit-Remaining and RateLimit-Reset say how many are left and when the window ends; /usage tells the same of second and day, and costs no request. After 429 or 503, wait as many seconds as Retry-After says, then send the same request again. Ask with If-None-Match: an unchanged answer is a short 304. Take 500 rows per page, or a complete list, instead of many small pages:',
+        en: 'A key has a number of requests per second and per UTC day. RateLimit-Remaining and RateLimit-Reset say how many are left and when the window ends; /usage reports the same for the second and the day, and is not counted as a request. After 429 or 503, wait as many seconds as Retry-After says, then send the same request again. Send If-None-Match: an unchanged answer is a short 304. Take 500 rows per page, or a complete list, instead of many small pages:',
         zh: '每个 API key 都有每秒与每日（UTC）的请求次数上限。RateLimit-Remaining 与 RateLimit-Reset 给出剩余次数与窗口重置时间；/usage 可查询每秒与当日的剩余次数，且不消耗请求次数。收到 429 或 503 后，请等待 Retry-After 指定的秒数再重发。请使用 If-None-Match：内容未变时只返回简短的 304。与其逐页少量读取，不如每页取 500 行，或一次取完整列表：',
       },
     ],

@@ -94,7 +94,7 @@ const unfitTrouble = (unfit: Unfit): Trouble =>
       ? `全节点所属的链与存储中的不同：${unfit.why}。`
       : `全节点在另一条分支上：区块 ${unfit.height} 在存储中为 ${unfit.stored}，在全节点上为 ${unfit.there}。`,
     [
-      "'iostlens doctor' names the node and what helps.",
+      "'iostlens doctor' names the node and the remedy.",
       '可运行 iostlens doctor，查看是哪个全节点以及处理办法。',
     ],
   )

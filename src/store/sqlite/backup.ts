@@ -25,7 +25,7 @@ export const copyStore = async (source: Source, target: string, how: Copying = {
   const unlock = acquireLock(partial, partial)
   if (unlock === undefined)
     throw new Failure('usage', `Another program is making ${target}.`, {
-      help: 'Wait until it has ended, or name another file.',
+      help: 'Wait until it is done, or name another file.',
     })
   try {
     // A copy that was killed right after its naming has left its partial name, too.
@@ -51,7 +51,7 @@ const requireCopiable = ({ path, name }: Source): void => {
     if (store === undefined || guarded(name, () => getPublished(store)) === undefined)
       throw new Failure('unavailable', `${name}: nothing is loaded yet, so there is nothing to copy.`)
     if (isUnderRepair(store))
-      throw new Failure('unavailable', `${name} is being repaired, or its repair has not come to its end.`, {
+      throw new Failure('unavailable', `${name} is being repaired, or its repair is not complete.`, {
         help: 'Run iostlens repair --node URL to its end, then copy.',
       })
   } finally {
@@ -67,7 +67,7 @@ const removePartial = (partial: string): void => {
 const refuseExisting = (target: string): void => {
   if (existsSync(target))
     throw new Failure('usage', `${target} exists; a copy replaces no file.`, {
-      help: 'Name a file that is not there yet, or remove this one.',
+      help: 'Name a file that does not exist yet, or remove this one.',
     })
 }
 

@@ -55,5 +55,5 @@ const logTooLong = (name: string, bytes: number): Failure =>
   new Failure(
     'unavailable',
     `${name}: its log has ${bytes} bytes, too many for a view of one height to be kept while more is written.`,
-    { help: 'Ask again when the load has reached the head of the chain.' },
+    { help: 'Retry when the load has reached the head of the chain.' },
   )

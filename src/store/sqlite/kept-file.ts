@@ -27,7 +27,7 @@ export const keptFile = (path: string, name: string): KeptFile => {
       if (file === undefined)
         refuse(
           'was in use and is now gone or empty',
-          'Put it back, or another store of the same chain; it is used as soon as it exists. To load again, restart.',
+          'Put it back, or another store of the same chain; it is used as soon as it exists. To load the chain again, restart.',
         )
       const log = fileAt(`${path}-wal`)
       if (file !== kept.file && log !== undefined && log === kept.log)

@@ -92,7 +92,7 @@ const heldView = ({ hold: _, ...view }: View, { at, pits, signal }: Taken): View
   const pitOf = (index: AnyIndex): Pit => {
     if (signal?.aborted) throw passed(`the state of height ${at.end.height} was read`)
     const pit = index.kind === 'state' ? pits.get(index.name) : undefined
-    if (pit === undefined) throw new Failure('defect', `A view is not held for ${index.name}.`)
+    if (pit === undefined) throw new Failure('defect', `No view is held for ${index.name}.`)
     return pit
   }
   const cursors = new Map<string, ReturnType<typeof cursorOf>>()

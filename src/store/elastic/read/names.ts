@@ -91,7 +91,7 @@ const termsOf = async (
       'unavailable',
       `Elasticsearch at ${connection.url} listed only part of the names of ${alias}.`,
       {
-        help: 'Check the health of the cluster, then ask again.',
+        help: 'Check the health of the cluster, then retry.',
         retryable: true,
       },
     )

@@ -8,7 +8,7 @@ export const COPIES_TRIED = 8
 export class OutOfDate extends Failure {
   constructor({ url }: Pick<Connection, 'url'>, index: string) {
     super('unavailable', `The copy of ${index} at ${url} that answered is out of date.`, {
-      help: 'A server was cut off from its cluster and does not know it yet. Ask again; if this stays, check the network between the servers.',
+      help: 'A server was cut off from its cluster and has not noticed yet. Retry; if this persists, check the network between the servers.',
       details: { index },
     })
   }

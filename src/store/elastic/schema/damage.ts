@@ -148,7 +148,7 @@ const unnamedDamage = ({ url }: Connection, name: string): Damage => ({
   name,
   problem: 'other',
   detail: `${name} at ${url} is not in the store's list of its indices`,
-  help: 'Run: iostlens repair. It finds what is in there, puts it right, and takes the index as it then is.',
+  help: 'Run: iostlens repair. It checks the index, corrects what differs and then accepts it.',
 })
 
 const countDamage = (

@@ -47,7 +47,7 @@ export const restoreSnapshot = async (
     idle = (await isWorking(cluster)) ? 0 : idle + 1
     if (idle === IDLE_CHECKS)
       throw new Failure('damaged', `${first} could not be restored from the snapshot ${snapshot.name}.`, {
-        help: `See why: GET /_cluster/allocation/explain. Then delete the indices and take another snapshot.`,
+        help: `GET /_cluster/allocation/explain gives the reason. Then delete the indices and restore another snapshot.`,
         details: { index: first },
       })
     await cluster.clock.sleep(POLL_MS)

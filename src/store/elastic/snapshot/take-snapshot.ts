@@ -106,7 +106,7 @@ const begin = async (cluster: Cluster, snapshot: Named, mark: string): Promise<v
       'usage',
       `Elasticsearch at ${connection.url} has no repository ${snapshot.repository}.`,
       {
-        help: 'Register it (PUT /_snapshot/NAME), or set --repository to one that is there.',
+        help: 'Register it (PUT /_snapshot/NAME), or set --repository to an existing one.',
       },
     )
   // The mark tells whose snapshot has the name.
@@ -116,5 +116,5 @@ const begin = async (cluster: Cluster, snapshot: Named, mark: string): Promise<v
 
 const taken = ({ repository, name }: Named): Failure =>
   new Failure('usage', `There is a snapshot ${name} of another state in ${repository}; none is replaced.`, {
-    help: 'Name one that is not there yet.',
+    help: 'Name one that does not exist yet.',
   })

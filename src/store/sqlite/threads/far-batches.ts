@@ -149,5 +149,5 @@ function* sliced(
 
 const died = (name: string, reason: string): Failure =>
   new Failure('unavailable', `The thread that writes to ${name} has died: ${reason}.`, {
-    help: 'The batch is stored whole or not at all; loading goes on from what is stored, without such a thread.',
+    help: 'The batch is stored whole or not at all; loading continues from the stored blocks, without such a thread.',
   })

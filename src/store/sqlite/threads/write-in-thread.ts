@@ -47,8 +47,7 @@ const indices = new Map<string, AnyIndex>(
 export const writeInThread = (answer: (message: FromWriting) => void): ((message: ToWriting) => void) => {
   let file: BatchFile | undefined
   const opened = (): BatchFile => {
-    if (file === undefined)
-      throw new Failure('defect', 'A thread was told to write a batch before it had a file.')
+    if (file === undefined) throw new Failure('defect', 'A thread received a batch before it had a file.')
     return file
   }
   const orFailure = (work: () => FromWriting): FromWriting => {
