@@ -180,7 +180,12 @@ const Records = ({ visit, records, names, contract, children }: RecordsProps): H
       {children as 'safe'}
       <Filters visit={visit} fields={CONTRACT_FIELDS} choices={{ action_name: { choices: names } }} />
       <Files visit={visit} file={contractRecords} id={contract} total={records.total ?? null} />
-      <RecordRows visit={visit} rows={records.transactions} live="records" />
+      <RecordRows
+        visit={visit}
+        rows={records.transactions}
+        isSearching={records.next !== undefined}
+        live="records"
+      />
       <RecordPager visit={visit} listed={records} />
     </Card>
   )

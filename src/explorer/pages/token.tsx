@@ -181,7 +181,12 @@ const Movements = async ({ visit }: { readonly visit: Visit }): Promise<string> 
     >
       <Filters visit={visit} fields={TOKEN_FIELDS} choices={{ func_name: { choices: RECORDED } }} />
       <Files visit={visit} file={tokenMovements} id={token} total={found.total ?? null} />
-      <RecordRows visit={visit} rows={found.transactions} live="movements" />
+      <RecordRows
+        visit={visit}
+        rows={found.transactions}
+        isSearching={found.next !== undefined}
+        live="movements"
+      />
       <RecordPager visit={visit} listed={found} />
     </Card>
   )

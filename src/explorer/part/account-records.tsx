@@ -80,7 +80,13 @@ export const AccountRecords = ({
       {'transactions' in answer ? (
         <>
           <Files visit={visit} file={accountRecords} id={given.account} total={answer.total ?? null} />
-          <RecordRows visit={visit} rows={answer.transactions} owner={given.account} live="records" />
+          <RecordRows
+            visit={visit}
+            rows={answer.transactions}
+            isSearching={answer.next !== undefined}
+            owner={given.account}
+            live="records"
+          />
           <RecordPager visit={visit} listed={answer} />
         </>
       ) : (
