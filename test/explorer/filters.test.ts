@@ -116,6 +116,11 @@ test('filters: blanks around a pasted name do not count', async () => {
   )
   expect(hashesOf(plain?.html ?? '').length).toBeGreaterThan(0)
   expect(hashesOf(blank?.html ?? '')).toEqual(hashesOf(plain?.html ?? ''))
+  const file = await explorer.ask('/account/busyhub/records.csv?counterparty=%20user_009&to=2026-11-21%20')
+  expect(file.headers.get('content-disposition')).toContain(
+    '"account-busyhub-with-user_009-to-2026-11-21.csv"',
+  )
+  await file.body?.cancel()
 })
 
 test('filters: a file has the same rows, and a file that would be too long ends with an error', async () => {

@@ -2,7 +2,7 @@ import type { Typed } from '#actions/define.ts'
 import type { Rows } from '#actions/list/rows.ts'
 import { dateOf, dayOf } from '#chain/time.ts'
 import type { Published } from '#store/port.ts'
-import { type Field, fieldsGiven, namesOf, RANGE_FIELDS } from '../part/form-fields.ts'
+import { type Field, fieldsGiven, namesOf, RANGE_FIELDS, textIn } from '../part/form-fields.ts'
 import type { AskedFile, Download } from './download.ts'
 import { type FileColumn, tableOf } from './table.ts'
 
@@ -40,7 +40,7 @@ export const listFile = <Row>(list: ListFile<Row>): Download => {
       ...(of === undefined ? [] : [of, asked.id]),
       ...(what === undefined ? [] : [what]),
       ...namesOf(fields).flatMap(name => {
-        const value = asked.query.get(name) ?? ''
+        const value = textIn(asked, name)
         if (value === '' || OF_RANGE.has(name)) return []
         return name === 'failed' ? ['failed'] : [...(WORDS.get(name) ?? [name]), value]
       }),
@@ -61,8 +61,8 @@ const WORDS: ReadonlyMap<string, readonly string[]> = new Map([
 ])
 
 /** The period of a file, in days or blocks, as words of its name. */
-const periodOf = ({ query }: AskedFile, at: Published): readonly string[] => {
-  const given = (name: string): string => query.get(name) ?? ''
+const periodOf = (asked: AskedFile, at: Published): readonly string[] => {
+  const given = (name: string): string => textIn(asked, name)
   const blocks = given('start_block') + given('end_block')
   return [
     ...(given('from') === '' ? [] : ['from', given('from')]),

@@ -68,17 +68,18 @@ export const TOKEN_FIELDS: readonly Field[] = [PARTY, field('func_name', 'select
 
 export const namesOf = (fields: readonly Field[]): readonly string[] => fields.map(({ name }) => name)
 
-/**
- * The filled fields of an address, as parameters of the API, without the blanks that a pasted name may have around it.
- * The API refuses an invalid value.
- */
+/** The text in a field, without the blanks that a pasted name may have around it; `""`: the field is empty. */
+export const textIn = ({ query }: Pick<Visit, 'query'>, name: string): string =>
+  (query.get(name) ?? '').trim()
+
+/** The filled fields of an address, as parameters of the API. The API refuses an invalid value. */
 export const fieldsGiven = (
-  { query }: Pick<Visit, 'query'>,
+  address: Pick<Visit, 'query'>,
   fields: readonly Field[],
 ): Readonly<Record<string, string>> =>
   Object.fromEntries(
     fields.flatMap(({ name, parameter }) => {
-      const text = (query.get(name) ?? '').trim()
+      const text = textIn(address, name)
       return text === '' ? [] : [[parameter, text]]
     }),
   )
