@@ -1,5 +1,4 @@
 import type { Text } from '#actions/text.ts'
-import type { Visit } from '../page.ts'
 
 /** A field of a page's form. */
 export type Field = {
@@ -68,15 +67,14 @@ export const TOKEN_FIELDS: readonly Field[] = [PARTY, field('func_name', 'select
 
 export const namesOf = (fields: readonly Field[]): readonly string[] => fields.map(({ name }) => name)
 
+/** Parameters of a page's address. */
+type Address = { readonly query: URLSearchParams }
+
 /** The text in a field, without the blanks that a pasted name may have around it; `""`: the field is empty. */
-export const textIn = ({ query }: Pick<Visit, 'query'>, name: string): string =>
-  (query.get(name) ?? '').trim()
+export const textIn = ({ query }: Address, name: string): string => (query.get(name) ?? '').trim()
 
 /** The filled fields of an address, as parameters of the API. The API refuses an invalid value. */
-export const fieldsGiven = (
-  address: Pick<Visit, 'query'>,
-  fields: readonly Field[],
-): Readonly<Record<string, string>> =>
+export const fieldsGiven = (address: Address, fields: readonly Field[]): Readonly<Record<string, string>> =>
   Object.fromEntries(
     fields.flatMap(({ name, parameter }) => {
       const text = textIn(address, name)
