@@ -6,7 +6,7 @@ import type { Book } from './books/book.ts'
 import type { Action, Context, ListSource } from './define.ts'
 import { ofOneChain } from './find/blocks-at.ts'
 import { type Listing, ROWS_AT_ONCE } from './list/list-rows.ts'
-import { columnsIn } from './list/paging.ts'
+import { ofFileIn } from './list/paging.ts'
 import { readAhead } from './list/read-ahead.ts'
 import { readParts } from './list/read-parts.ts'
 import type { Rows } from './list/rows.ts'
@@ -27,6 +27,8 @@ export type Export = {
   readonly book?: Book | undefined
   /** Fields of its answer beside the rows, such as the point of the past that it is of. */
   readonly beside?: object | undefined
+  /** Heights of the past that its rows are of, in order; undefined: that of `at`. */
+  readonly heights?: readonly number[] | undefined
   /** Names of the fields of a row, in order; undefined: rows are single values. */
   readonly columns: readonly string[] | undefined
   /**
@@ -101,13 +103,14 @@ const readWhole = async (
   const { data, at } = await answer(deps, call, ways)
   const fields = data as Readonly<Record<string, unknown>>
   const rows = (fields[list] ?? []) as readonly unknown[]
+  const { columns, heights } = ofFileIn(data)
   const listing: Listing = {
     total: rows.length,
     docs: async (_view, offset, limit) => rows.slice(offset, offset + limit),
     rows: async (_view, docs) => ({ rows: docs }),
     beside: besideRows(fields, list),
+    ...(heights === undefined ? {} : { heights }),
   }
-  const columns = columnsIn(data)
   return { ...openedOf(listing, at, work => work(NO_VIEW)), ...(columns === undefined ? {} : { columns }) }
 }
 
@@ -165,6 +168,7 @@ const openedOf = (listing: Listing, at: Published, read: Read): Opened => ({
   total: listing.total,
   book: listing.book,
   beside: listing.beside,
+  heights: listing.heights,
   rows: begin => rowsOf(listing, read, begin),
   close: () => undefined,
 })

@@ -82,10 +82,12 @@ export const getDailyStatistics = defineAction({
     const asked = await daysAsked(context, given, checkDates)
     if (account !== undefined) {
       const rows = await daysOfAccount(context, { account, symbol: symbol ?? 'iost' }, asked)
-      return wholeOf('days', rows, Object.keys(accountDayRow.properties))
+      return wholeOf('days', rows, { columns: Object.keys(accountDayRow.properties) })
     }
     if (symbol !== undefined)
-      return wholeOf('days', await daysOfToken(context, symbol, asked), Object.keys(tokenDayRow.properties))
+      return wholeOf('days', await daysOfToken(context, symbol, asked), {
+        columns: Object.keys(tokenDayRow.properties),
+      })
     const days = await daysBetween(context.view, asked)
     return wholeOf(
       'days',

@@ -52,6 +52,7 @@ export const getProducerVoter = defineList({
             votes: iostOf(units),
           })),
           beside: pointShown(then),
+          heights: [then.height],
         }
       const order = { index: votes, order: 'voters', group: account } as const
       return asRows(

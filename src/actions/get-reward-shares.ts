@@ -78,6 +78,7 @@ export const getRewardShares = defineList({
       const length = end.time - start.time
       return {
         ...rankingIn(shares, share => rowOf(share, all, length)),
+        heights: [start.height, end.height],
         beside: {
           start_block: start.height,
           start_time: toIso(start.time),

@@ -53,6 +53,7 @@ export const getTokenHolder = defineList({
             rowOf(owner, units),
           ),
           beside: pointShown(then),
+          heights: [then.height],
         }
       const order = { index: balances, order: 'holders', group: symbol } as const
       return asRows(listingOf(order, found.holder_count, doc => rowOf(doc.owner, doc.amount)))

@@ -36,7 +36,7 @@ export const getTokenList = defineAction({
     const [name, then] = await Promise.all([ownerOf(context, account), momentOf(context, asked)])
     const rows = await heldTokenRows(context.view, await heldTokens(context.view, name, then))
     const shown = context.compat === 'iostabc' ? rows.map(withoutList) : rows
-    return { ...wholeOf('tokens', shown), ...pointShown(then) }
+    return { ...wholeOf('tokens', shown, then && { heights: [then.height] }), ...pointShown(then) }
   },
   isOfStore: true,
   fails: ['not_found', 'loading'],

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { dateOf, dayOf, dayOfDate, fromIso, toIso } from './time.ts'
+import { dateOf, dayOf, dayOfDate, exactIso, fromIso, toIso } from './time.ts'
 
 const TIMES: readonly (readonly [bigint, string])[] = [
   [0n, '1970-01-01T00:00:00.000Z'],
@@ -22,6 +22,19 @@ test('toIso: a time beyond the range of dates throws', () => {
   expect(() => toIso(8_640_000_000_000_001_000_000n)).toThrow(
     'Time 8640000000000001000000 ns is outside the range of dates.',
   )
+})
+
+test.each([
+  [0n, '1970-01-01T00:00:00Z'],
+  [1n, '1970-01-01T00:00:00.000000001Z'],
+  [1795249532500320384n, '2026-11-21T08:25:32.500320384Z'],
+  [1795249532500000000n, '2026-11-21T08:25:32.5Z'],
+  [1795249532999999999n, '2026-11-21T08:25:32.999999999Z'],
+  [-1n, '1969-12-31T23:59:59.999999999Z'],
+  [-62167219200000000000n, '0000-01-01T00:00:00Z'],
+] as const)('exactIso: %p ns has as many fractional digits as it needs', (ns, iso) => {
+  expect(exactIso(ns)).toBe(iso)
+  expect(fromIso(iso)?.first).toBe(ns)
 })
 
 const SPANS: readonly (readonly [string, bigint, bigint])[] = [

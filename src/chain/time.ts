@@ -10,6 +10,7 @@ export const ISO_PATTERN = `${DATE_PATTERN}T(?:[01][0-9]|2[0-3])(?::[0-5][0-9]){
 const ISO = new RegExp(`^${ISO_PATTERN}$`)
 
 const NS_PER_MS = 1_000_000n
+const NS_PER_SECOND = 1_000_000_000n
 const NS_PER_DAY = 86_400_000_000_000n
 const MS_PER_DAY = 86_400_000
 /** The last millisecond a `Date` can hold (ECMAScript time values). */
@@ -25,6 +26,13 @@ export const toIso = (ns: bigint): string => {
   if (ms > LAST_MS || ms < -LAST_MS)
     throw new Failure('defect', `Time ${ns} ns is outside the range of dates.`)
   return new Date(Number(ms)).toISOString()
+}
+
+/** As `toIso`, but exact: with as many fractional digits as the time needs, from `…:32Z` to `…:32.500320384Z`. */
+export const exactIso = (ns: bigint): string => {
+  const seconds = toIso(ns).slice(0, -'.000Z'.length)
+  const rest = ((ns % NS_PER_SECOND) + NS_PER_SECOND) % NS_PER_SECOND
+  return rest === 0n ? `${seconds}Z` : `${seconds}.${String(rest).padStart(9, '0').replace(/0+$/, '')}Z`
 }
 
 /**

@@ -5,6 +5,9 @@ import { shown } from '#actions/request/refusals.ts'
 import { Failure } from '#failure/failure.ts'
 import type { Visit } from './page.ts'
 
+/** Parameters either of which names the thing of a page: a block has a number and a hash. */
+const EITHER = ['number', 'hash']
+
 type Refused = { readonly action: Typed; readonly given: CallParameters }
 
 /**
@@ -19,11 +22,18 @@ export const notFoundIfImpossible = (
 ): unknown => {
   if (!(error instanceof Failure) || error.kind !== 'bad_request') return error
   const name = String(error.details['parameter'])
-  const rule = parametersOf(action.params).find(each => each.name === name)?.word.rule
+  const names = EITHER.includes(name) ? EITHER : [name]
+  const rules = parametersOf(action.params)
+    .filter(each => names.includes(each.name))
+    .map(({ word }) => word.rule)
   const value = [id, part].find(each => each === given[name])
-  if (rule === undefined || value === undefined || query.get(name) === value) return error
-  return new Failure('not_found', `${shown(value)} cannot exist: it would have to be ${rule.en}.`, {
-    zh: `${shown(value)} 不可能存在：须为${rule.zh}。`,
-    cause: error,
-  })
+  if (rules.length === 0 || value === undefined || query.get(name) === value) return error
+  return new Failure(
+    'not_found',
+    `${shown(value)} cannot exist: it would have to be ${rules.map(({ en }) => en).join(' or ')}.`,
+    {
+      zh: `${shown(value)} 不可能存在：须为${rules.map(({ zh }) => zh).join('，或')}。`,
+      cause: error,
+    },
+  )
 }

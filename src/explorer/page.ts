@@ -1,5 +1,6 @@
 import type { Asking } from '#actions/ask.ts'
 import type { Text } from '#actions/text.ts'
+import type { Field } from './part/form-fields.ts'
 
 /** HTML from the JSX runtime. */
 export type Html = JSX.Element
@@ -79,6 +80,8 @@ export type Page = {
    * The path; `{id}` is a placeholder for one segment, and `{part}` for one below it, such as an NFT in its collection.
    */
   readonly path: string
+  /** The fields of the page's form, besides that for a page of its list. */
+  readonly fields?: readonly Field[]
   /** Throws Failure: 'not_found' with the missing name, 'bad_request', 'loading', 'unavailable'. */
   readonly show: (visit: Visit) => Promise<Shown | Elsewhere>
 }

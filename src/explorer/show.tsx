@@ -4,6 +4,7 @@ import { type Ask, askTogether } from '#actions/ask.ts'
 import type { Text } from '#actions/text.ts'
 import { toIso } from '#chain/time.ts'
 import { Failure } from '#failure/failure.ts'
+import { downloads } from './download/downloads.ts'
 import { notFoundIfImpossible } from './impossible-name.ts'
 import type { Near } from './near.ts'
 import type { Elsewhere, Lang, Site, Visit } from './page.ts'
@@ -78,12 +79,14 @@ export const showPage = async (
   )
 }
 
-/** The page of a failure, in the visitor's language. `near`: suggestions. */
+/** The page of a failure whose message is in the visitor's language. `near`: suggestions. */
 export const showFailure = async (
   asked: Omit<Asked, 'now'>,
   failure: Failure,
   near?: Near,
 ): Promise<string> => {
   const frame: Frame = { ...asked, say: sayIn(asked.lang), calls: [] }
-  return <Layout frame={frame} shown={failurePage(frame, failure, near)} />
+  // Files are below pages with an open segment.
+  const { fields = [] } = (routeAt(downloads, asked.path) ?? routeAt(pages, asked.path))?.found ?? {}
+  return <Layout frame={frame} shown={failurePage(frame, { failure, fields, near })} />
 }

@@ -141,7 +141,7 @@ describe('get-block-list', () => {
       ],
       [
         { start_date: '2026-11-22', end_time: '2026-11-21T23:59:59Z' },
-        "Parameter 'start_date' is 2026-11-22 and 'end_time' is 1795305599999999999 ns; the start must not be after the end.",
+        "Parameter 'start_date' is 2026-11-22 and 'end_time' is 2026-11-21T23:59:59.999999999Z; the start must not be after the end.",
       ],
     ] as const)
       expect((await refusal(ask('get-block-list', range))).en).toBe(message)

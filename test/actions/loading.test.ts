@@ -55,8 +55,10 @@ describe('refuseBeyondLoaded', () => {
   test('refuses a bound of any kind beyond the loaded blocks', () => {
     expect(refusal({ start_block: 5001n })).toBe(told("'start_block' 5001"))
     expect(refusal({ start_block: 1n, end_block: 5001n })).toBe(told("'end_block' 5001"))
-    expect(refusal({ start_time: 51n })).toBe(told("'start_time' 51 ns"))
-    expect(refusal({ start_time: 1n, end_time: 51n }, 5000, 9000)).toBe(told("'end_time' 51 ns", 9000))
+    expect(refusal({ start_time: 51n })).toBe(told("'start_time' 1970-01-01T00:00:00.000000051Z"))
+    expect(refusal({ start_time: 1n, end_time: 51n }, 5000, 9000)).toBe(
+      told("'end_time' 1970-01-01T00:00:00.000000051Z", 9000),
+    )
     expect(refusal({ end_seq: 21n })).toBe(told("'end_seq' 21"))
     expect(refusal({ start_seq: 22n })).toBe(told("'start_seq' 22"))
   })

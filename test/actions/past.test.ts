@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { toIso } from '#chain/time.ts'
+import { exactIso, toIso } from '#chain/time.ts'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
 import { plainHeld, plainPast } from '#test/support/oracle/plain-past.ts'
 import { refusal } from '#test/support/refusal.ts'
@@ -110,8 +110,8 @@ describe('answers of the past', () => {
     const genesis = blocks[0]?.time ?? 0n
     expect(await refused({ at_time: String(genesis - 1n) })).toEqual({
       kind: 'bad_request',
-      en: `Parameter 'at_time' is ${genesis - 1n} ns, before the first block of the chain; it must be at or after ${toIso(genesis)}.`,
-      zh: `参数 'at_time' 的值为 ${genesis - 1n} ns，早于链上首个区块；不得早于 ${toIso(genesis)}。`,
+      en: `Parameter 'at_time' is ${exactIso(genesis - 1n)}, before the first block of the chain; it must be at or after ${exactIso(genesis)}.`,
+      zh: `参数 'at_time' 的值为 ${exactIso(genesis - 1n)}，早于链上首个区块；不得早于 ${exactIso(genesis)}。`,
     })
   })
 })

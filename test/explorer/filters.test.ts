@@ -97,6 +97,32 @@ test('filters: they combine with a period, work in Chinese, and are cleared by o
   expect(html).toMatch(/<a href="[^"?]*account\/busyhub">清除/)
 })
 
+test('filters: while older rows are not searched yet, no page says that there are none', async () => {
+  for (const [path, said, rest] of [
+    ['/token/iost?func_name=ram.iost/buy', 'Nothing found so far.', 'Older rows are not searched yet.'],
+    ['/zh/token/iost?func_name=ram.iost/buy', '暂未找到。', '更早的记录尚未查找。'],
+  ] as const) {
+    const { html, text } = await explorer.visit(path)
+    expect(nextOf(html)).toBeDefined()
+    expect(text).toContain(said)
+    expect(text).toContain(rest)
+    expect(text).not.toMatch(/No records|没有记录/)
+  }
+})
+
+test('filters: blanks around a pasted name do not count', async () => {
+  const [plain, blank] = await Promise.all(
+    ['user_009', '%20user_009%20'].map(name => explorer.visit(`/account/busyhub?counterparty=${name}`)),
+  )
+  expect(hashesOf(plain?.html ?? '').length).toBeGreaterThan(0)
+  expect(hashesOf(blank?.html ?? '')).toEqual(hashesOf(plain?.html ?? ''))
+  const file = await explorer.ask('/account/busyhub/records.csv?counterparty=%20user_009&to=2026-11-21%20')
+  expect(file.headers.get('content-disposition')).toContain(
+    '"account-busyhub-with-user_009-to-2026-11-21.csv"',
+  )
+  await file.body?.cancel()
+})
+
 test('filters: a file has the same rows, and a file that would be too long ends with an error', async () => {
   const query = 'direction=in&counterparty=user_009'
   const { html } = await explorer.visit(`/account/busyhub?${query}`)

@@ -94,6 +94,19 @@ test('search: a text without matches shows the forms in which things are found',
   expect(text).toContain('first 10 characters')
 })
 
+test('search: without a text nothing is said to be missing', async () => {
+  for (const [path, title] of [
+    ['/search', 'Search · IOST'],
+    ['/search?text=%20', 'Search · IOST'],
+    ['/zh/search', '搜索 · IOST'],
+  ] as const) {
+    const page = await explorer.visit(path)
+    expect([path, page.title]).toEqual([path, title])
+    expect(page.text).not.toMatch(/Nothing has this name|没有对应此名称/)
+    expect(page.text).toMatch(/first 10 characters|前 10 个字符/)
+  }
+})
+
 test('search: a transaction has the time of its block, as on its page, not the time that its signer set', async () => {
   // The genesis transaction has no time of its own.
   for (const number of ['0', '4824']) {

@@ -53,8 +53,9 @@ test.each([
 )
 
 test.each([
-  ['/block/abc', 'block', 'a hash (32 bytes'],
-  ['/block/99999999999999999999', 'block', 'a whole number of at most 19 digits'],
+  ['/block/abc', 'block', 'a whole number of at most 19 digits or a hash (32 bytes'],
+  ['/block/-1', 'block', 'a whole number of at most 19 digits or a hash (32 bytes'],
+  ['/block/99999999999999999999', 'block', 'a whole number of at most 19 digits or a hash'],
   ['/tx/zzz', 'transaction', 'a hash (32 bytes'],
   ['/account/NOT A NAME', 'account', 'an account name (5 to 11 characters'],
   ['/account/NOT A NAME?page=2', 'account', 'an account name (5 to 11 characters'],

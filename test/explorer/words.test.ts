@@ -245,6 +245,24 @@ test("words: errors name wrong values by the labels of the page's form", async (
       '区间最多 366 天，请用“起”和“止”分段查询。',
     ],
     [
+      '/account/busyhub?counterparty=A!',
+      "“Counterparty” is 'A!'; it must be an account name",
+      "“对方”的值为 'A!'；取值须为：账户名",
+    ],
+    [
+      '/account/busyhub?token=iost,UP',
+      "Value 2 of “Token” is 'UP'; it must be a token name",
+      "“代币”的第 2 个值为 'UP'；取值须为：代币名称",
+    ],
+    [
+      '/contract/token.iost?counterparty=A!',
+      "“Party” is 'A!'; it must be an account name",
+      "“参与方”的值为 'A!'；取值须为：账户名",
+    ],
+    ['/contract/token.iost?action_name=a.b', "“Action” is 'a.b'; it must be", "“方法”的值为 'a.b'；取值须为"],
+    ['/token/iost/movements.csv?func_name=x', "“Action” is 'x'; it must be", "“方法”的值为 'x'；取值须为"],
+    ['/tokens?page=x', "“Page” is 'x'; it must be a whole number", "“页码”的值为 'x'；取值须为"],
+    [
       '/account/busyhub/records.csv?to=x',
       "“To day (UTC)” is 'x'; it must be",
       "“结束日期（UTC）”的值为 'x'；",

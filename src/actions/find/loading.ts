@@ -25,7 +25,7 @@ const loadingOf = ({ view, node }: Standing) => {
  */
 export const absent = (context: Standing, what: Text): Failure => {
   const { height, lib, isBehind } = loadingOf(context)
-  if (isBehind) return loading(height, lib, what)
+  if (isBehind) return loading({ height, lib }, what)
   return new Failure('not_found', `${what.en} does not exist at block ${height}.`, {
     zh: `${spaced(what.zh)}不存在（截至区块 ${height}）。`,
     details: { height, lib },
@@ -38,7 +38,7 @@ export const absent = (context: Standing, what: Text): Failure => {
  */
 export const refuseWhileLoading = (context: Standing, what: Text): void => {
   const { height, lib, isBehind } = loadingOf(context)
-  if (isBehind) throw loading(height, lib, what)
+  if (isBehind) throw loading({ height, lib }, what)
 }
 
 /**
@@ -63,18 +63,28 @@ export const refuseBeyondLoaded = (context: Standing, range: Range, count: numbe
   for (const name of RANGE_NAMES) {
     const value = range[name]
     if (value === undefined || value <= loaded[name]) continue
-    throw loading(height, lib, {
+    const what: Text = {
       en: `The data for '${name}' ${rangeText(name, value)}`,
       zh: `区间端点 '${name}' ${rangeText(name, value)}`,
-    })
+    }
+    throw loading({ height, lib, parameter: name }, what)
   }
 }
 
-const loading = (height: number, lib: number, what: Text): Failure =>
-  new Failure('loading', `${what.en} is not available yet: loaded up to block ${height} of ${lib}.`, {
+type LoadingDetails = {
+  readonly height: number
+  readonly lib: number
+  /** The parameter whose value is not loaded yet. */
+  readonly parameter?: string
+}
+
+const loading = (details: LoadingDetails, what: Text): Failure => {
+  const { height, lib } = details
+  return new Failure('loading', `${what.en} is not available yet: loaded up to block ${height} of ${lib}.`, {
     zh: `${spaced(what.zh)}暂不可用：目前已加载到区块 ${height}，最新的不可逆区块为 ${lib}。`,
-    details: { height, lib },
+    details,
   })
+}
 
 /** Adds a space unless the text ends in a Chinese character: it separates names and numbers from Chinese. */
 const spaced = (zh: string): string => (/\p{Script=Han}$/u.test(zh) ? zh : `${zh} `)

@@ -1,4 +1,4 @@
-import { toIso } from '#chain/time.ts'
+import { exactIso } from '#chain/time.ts'
 import type { View } from '#store/port.ts'
 import type { Context } from '../define.ts'
 import { countPassing } from '../list/ordinal-search.ts'
@@ -28,16 +28,16 @@ export const momentOf = async (
   const { view } = context
   if (at_time > view.at.time)
     refuseWhileLoading(context, {
-      en: `The state at '${end}_time' ${at_time} ns`,
-      zh: `'${end}_time' ${at_time} ns 时的状态`,
+      en: `The state at '${end}_time' ${exactIso(at_time)}`,
+      zh: `'${end}_time' ${exactIso(at_time)} 时的状态`,
     })
   const [moment] = await momentsAt(view, [at_time])
   if (moment !== undefined) return moment
   const genesis = await blockAt(view, 0)
   throw badRequest(
     {
-      en: `Parameter '${end}_time' is ${at_time} ns, before the first block of the chain; it must be at or after ${toIso(genesis.time)}.`,
-      zh: `参数 '${end}_time' 的值为 ${at_time} ns，早于链上首个区块；不得早于 ${toIso(genesis.time)}。`,
+      en: `Parameter '${end}_time' is ${exactIso(at_time)}, before the first block of the chain; it must be at or after ${exactIso(genesis.time)}.`,
+      zh: `参数 '${end}_time' 的值为 ${exactIso(at_time)}，早于链上首个区块；不得早于 ${exactIso(genesis.time)}。`,
     },
     { parameter: `${end}_time` },
   )

@@ -21,6 +21,8 @@ export type Listing<D = unknown> = {
   readonly columns?: readonly string[]
   /** Further fields of an answer, beside the rows. */
   readonly beside?: object
+  /** Heights of the past that the rows are of, in order; absent: that of the answer. */
+  readonly heights?: readonly number[]
   readonly rows: (view: View, docs: readonly D[]) => Promise<Rows>
   /** Its export in the form of an accounting program; absent: not requested. */
   readonly book?: Book

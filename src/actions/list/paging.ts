@@ -96,25 +96,29 @@ const offsetFor = (page: bigint, size: number): number | undefined => {
   return offset <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(offset) : undefined
 }
 
-/**
- * A list that is always returned whole. `columns`: names of the fields of its rows, if they differ from the
- * usual ones of the list.
- */
+/** What files of a whole list are told beside `data`. */
+type OfFile = {
+  /** Names of the fields of its rows, if they differ from the usual ones of the list. */
+  readonly columns?: readonly string[]
+  /** Heights of the past that the rows are of, in order; absent: that of the answer. */
+  readonly heights?: readonly number[]
+}
+
+/** A list that is always returned whole. */
 export const wholeOf = (
   list: string,
   rows: readonly unknown[],
-  columns?: readonly string[],
+  ofFile?: OfFile,
 ): Readonly<Record<string, unknown>> => ({
   [list]: rows,
   page: 1,
   size: rows.length,
   total: rows.length,
-  ...(columns === undefined ? {} : { [COLUMNS]: columns }),
+  ...(ofFile === undefined ? {} : { [OF_FILE]: ofFile }),
 })
 
-/** The field names of a whole list's rows; undefined: the usual ones. */
-export const columnsIn = (data: unknown): readonly string[] | undefined =>
-  (data as { readonly [COLUMNS]?: readonly string[] })[COLUMNS]
+/** What files of a whole list in an answer are told. */
+export const ofFileIn = (data: unknown): OfFile => (data as { readonly [OF_FILE]?: OfFile })[OF_FILE] ?? {}
 
 /** Not part of `data`, because only files need it. */
-const COLUMNS = Symbol('fields of rows')
+const OF_FILE = Symbol('columns and heights of a file')

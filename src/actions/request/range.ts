@@ -1,5 +1,5 @@
 import { type TUnsafe, Type } from '@sinclair/typebox'
-import { fromIso, ISO_PATTERN, startOfDay, toIso } from '#chain/time.ts'
+import { exactIso, fromIso, ISO_PATTERN, startOfDay, toIso } from '#chain/time.ts'
 import { ROW_ID_PATTERN, type RowId, readRowId } from '../list/row-id.ts'
 import type { Text } from '../text.ts'
 import { date } from './dates.ts'
@@ -130,7 +130,7 @@ export const rangeText = (name: (typeof RANGE_NAMES)[number], value: bigint): st
       return toIso(value).slice(0, 'YYYY-MM-DD'.length)
     case 'start_time':
     case 'end_time':
-      return `${value} ns`
+      return exactIso(value)
     default:
       return String(value)
   }

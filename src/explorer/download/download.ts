@@ -4,6 +4,7 @@ import type { Rows } from '#actions/list/rows.ts'
 import type { Exact } from '#chain/json.ts'
 import type { Published } from '#store/port.ts'
 import type { Lang } from '../page.ts'
+import type { Field } from '../part/form-fields.ts'
 
 /** The request for a file: the open segment of its path, its parameters, and its language. */
 export type AskedFile = { readonly id: string; readonly query: URLSearchParams; readonly lang: Lang }
@@ -24,6 +25,8 @@ export type Download = {
   readonly isOfTime: boolean
   /** Parameters of the page that narrow its list. The file is narrowed in the same way. */
   readonly narrowedBy: readonly string[]
+  /** Fields that its address may have. */
+  readonly fields: readonly Field[]
   /** The canonical name of the file's subject, if addresses may use several names; absent: there is only one. */
   readonly exactName?: (ask: Ask, id: string) => Promise<string>
   /** Parameters of the call. */

@@ -2,7 +2,7 @@ import type { Typed } from '#actions/define.ts'
 import type { Rows } from '#actions/list/rows.ts'
 import { dateOf, dayOf } from '#chain/time.ts'
 import type { Published } from '#store/port.ts'
-import { filtersGiven, RANGE } from '../part/filters.tsx'
+import { type Field, fieldsGiven, namesOf, RANGE_FIELDS, textIn } from '../part/form-fields.ts'
 import type { AskedFile, Download } from './download.ts'
 import { type FileColumn, tableOf } from './table.ts'
 
@@ -16,36 +16,41 @@ type ListFile<Row> = {
   readonly what?: string
   /** Whether the list has a range of time. A list of state shows the state at the height. */
   readonly isOfTime: boolean
-  /** Filters of the list and its page, in addition to the range; absent: the page shows the whole list. */
-  readonly filters?: readonly string[]
+  /** The fields that narrow the list and its page; absent: the page shows the whole list. */
+  readonly fields?: readonly Field[]
   readonly columns: (asked: AskedFile) => readonly FileColumn<Row>[]
   /** Absent: rows are parsed as in an answer. */
   readonly read?: (rows: Rows) => readonly Row[]
 }
 
 export const listFile = <Row>(list: ListFile<Row>): Download => {
-  const { path, action, of, what, isOfTime, filters = [], columns, read } = list
+  const { path, action, of, what, isOfTime, columns, read } = list
+  const { fields = isOfTime ? RANGE_FIELDS : [] } = list
   return {
     ...{ path, action, isOfTime },
-    narrowedBy: list.filters === undefined ? [] : [...filters, ...RANGE],
+    narrowedBy: namesOf(list.fields ?? []),
+    fields,
     table: asked =>
       tableOf({ columns: columns(asked), lang: asked.lang, ...(read === undefined ? {} : { read }) }),
     given: asked => ({
       ...(of === undefined ? {} : { [of]: asked.id }),
-      ...(isOfTime ? filtersGiven(asked, filters) : {}),
+      ...fieldsGiven(asked, fields),
     }),
     names: (asked, at) => [
       ...(of === undefined ? [] : [of, asked.id]),
       ...(what === undefined ? [] : [what]),
-      ...filters.flatMap(name => {
-        const value = asked.query.get(name) ?? ''
-        if (value === '') return []
+      ...namesOf(fields).flatMap(name => {
+        const value = textIn(asked, name)
+        if (value === '' || OF_RANGE.has(name)) return []
         return name === 'failed' ? ['failed'] : [...(WORDS.get(name) ?? [name]), value]
       }),
       ...(isOfTime ? periodOf(asked, at) : ['block', String(at.height)]),
     ],
   }
 }
+
+/** Fields whose values are in the words for the period. */
+const OF_RANGE: ReadonlySet<string> = new Set(namesOf(RANGE_FIELDS))
 
 /** The words before a filter's value in the file's name, where they are not the filter's name. */
 const WORDS: ReadonlyMap<string, readonly string[]> = new Map([
@@ -56,8 +61,8 @@ const WORDS: ReadonlyMap<string, readonly string[]> = new Map([
 ])
 
 /** The period of a file, in days or blocks, as words of its name. */
-const periodOf = ({ query }: AskedFile, at: Published): readonly string[] => {
-  const given = (name: string): string => query.get(name) ?? ''
+const periodOf = (asked: AskedFile, at: Published): readonly string[] => {
+  const given = (name: string): string => textIn(asked, name)
   const blocks = given('start_block') + given('end_block')
   return [
     ...(given('from') === '' ? [] : ['from', given('from')]),

@@ -7,15 +7,11 @@ import { exactOwner } from '../exact-owner.ts'
 import { listIn } from '../format/json.ts'
 import { outcomeOf } from '../format/outcome.ts'
 import { memoOf, movedBy, partiesOf, type Recorded, WAYS, wayOf } from '../format/record.ts'
+import { ACCOUNT_FIELDS, CONTRACT_FIELDS, TOKEN_FIELDS } from '../part/form-fields.ts'
 import { textCell } from './cell.ts'
 import type { AskedFile, Download } from './download.ts'
 import { listFile } from './list-file.ts'
 import { column, type FileColumn, numberCell, timeCell } from './table.ts'
-
-/** Filters of an account's records. */
-export const ACCOUNT_FILTERS = ['direction', 'counterparty', 'token', 'func_name', 'failed']
-export const CONTRACT_FILTERS = ['action_name', 'counterparty', 'failed']
-export const TOKEN_FILTERS = ['counterparty', 'func_name']
 
 /** The rows with their arguments, which an export keeps separately. */
 const recordsIn = ({ rows, data = [] }: Rows): readonly Recorded[] =>
@@ -81,14 +77,14 @@ const ofMany = (asked: AskedFile): readonly RecordColumn[] => [
   ...tail(asked),
 ]
 
-type Kind = Pick<Parameters<typeof listFile<Recorded>>[0], 'path' | 'action' | 'of' | 'filters' | 'columns'>
+type Kind = Pick<Parameters<typeof listFile<Recorded>>[0], 'path' | 'action' | 'of' | 'fields' | 'columns'>
 
 const recordFile = (kind: Kind): Download => listFile({ ...kind, isOfTime: true, read: recordsIn })
 
 export const accountRecords: Download = {
   ...recordFile({
     ...{ path: '/account/{id}/records.csv', action: getAccountTx, of: 'account' },
-    ...{ filters: ACCOUNT_FILTERS, columns: ofOwner },
+    ...{ fields: ACCOUNT_FIELDS, columns: ofOwner },
   }),
   // The columns are from the view of one owner, so its canonical name is needed.
   exactName: exactOwner,
@@ -96,10 +92,10 @@ export const accountRecords: Download = {
 
 export const contractRecords = recordFile({
   ...{ path: '/contract/{id}/records.csv', action: getContractTx, of: 'contract' },
-  ...{ filters: CONTRACT_FILTERS, columns: ofMany },
+  ...{ fields: CONTRACT_FIELDS, columns: ofMany },
 })
 
 export const tokenMovements = recordFile({
   ...{ path: '/token/{id}/movements.csv', action: getTokenTx, of: 'token' },
-  ...{ filters: TOKEN_FILTERS, columns: ofMany },
+  ...{ fields: TOKEN_FIELDS, columns: ofMany },
 })

@@ -8,7 +8,6 @@ import { getProducerRegistration } from '#actions/get-producer-registration.ts'
 import { getSubaccountList } from '#actions/get-subaccount-list.ts'
 import { getTokenList } from '#actions/get-token-list.ts'
 import { isAccountName, isContractId } from '#chain/names.ts'
-import { ACCOUNT_FILTERS } from '../download/records.ts'
 import { ownerKind } from '../format/owner-kind.ts'
 import { visible } from '../format/visible.ts'
 import { ifFound } from '../found.ts'
@@ -27,7 +26,7 @@ import {
   firstChange,
 } from '../part/balance-over-time.tsx'
 import { Card } from '../part/card.tsx'
-import { RANGE } from '../part/filters.tsx'
+import { ACCOUNT_FIELDS, namesOf } from '../part/form-fields.ts'
 import { Heading } from '../part/heading.tsx'
 import { Holdings } from '../part/holdings.tsx'
 import { More } from '../part/more.tsx'
@@ -42,11 +41,12 @@ import { OwnTokens } from '../part/token-rows.tsx'
 import { assetsOfEarner, Withdrawable } from '../part/withdrawable.tsx'
 
 /** Parameters that select a part of the records. */
-const RECORDS = [...ACCOUNT_FILTERS, ...RANGE, ...PAGING]
+const RECORDS = [...namesOf(ACCOUNT_FIELDS), ...PAGING]
 
 /** An owner: its balances, its records, and the permissions for it. */
 export const accountPage: Page = {
   path: '/account/{id}',
+  fields: ACCOUNT_FIELDS,
   show: async visit => {
     const { say } = visit
     const isOfRecords = isNarrowed(visit, RECORDS)

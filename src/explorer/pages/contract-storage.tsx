@@ -11,13 +11,21 @@ import type { Html, Page, Visit } from '../page.ts'
 import { Card } from '../part/card.tsx'
 import { Facts } from '../part/facts.tsx'
 import { Filters } from '../part/filters.tsx'
+import { type Field, field } from '../part/form-fields.ts'
 import { Name } from '../part/name.tsx'
 import { isRaw, rawText } from '../part/raw.tsx'
 import { ChainText } from '../part/text.tsx'
 
+/** The fields that name a value. */
+const STORAGE_FIELDS: readonly Field[] = [
+  field('key', 'text', { en: 'Key', zh: '键' }),
+  field('field', 'text', { en: 'Field, of a map', zh: '字段（仅映射）' }),
+]
+
 /** The values in a contract's storage by key and field, read from a node. */
 export const contractStoragePage: Page = {
   path: '/contract/{id}/storage',
+  fields: STORAGE_FIELDS,
   show: async visit => {
     const { say, query, storage } = visit
     const { contract_id: contract } = await visit.ask(getContractDetail, { contract: visit.id })
@@ -44,14 +52,7 @@ export const contractStoragePage: Page = {
             <Name visit={visit} kind="contract" id={contract} isWhole />
           </h1>
           <section class="card">
-            <Filters
-              visit={visit}
-              button={say({ en: 'Read', zh: '读取' })}
-              fields={[
-                { name: 'key', label: say({ en: 'Key', zh: '键' }), type: 'text' },
-                { name: 'field', label: say({ en: 'Field, of a map', zh: '字段（仅映射）' }), type: 'text' },
-              ]}
-            />
+            <Filters visit={visit} button={say({ en: 'Read', zh: '读取' })} fields={STORAGE_FIELDS} />
             <Outcome visit={visit} found={found} />
           </section>
           {given === undefined ? '' : <Value visit={visit} found={given} />}

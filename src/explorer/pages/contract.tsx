@@ -7,7 +7,7 @@ import { getContractCode } from '#actions/get-contract-code.ts'
 import { getContractDetail } from '#actions/get-contract-detail.ts'
 import { getContractTx } from '#actions/get-contract-tx.ts'
 import { getTokenList } from '#actions/get-token-list.ts'
-import { CONTRACT_FILTERS, contractRecords } from '../download/records.ts'
+import { contractRecords } from '../download/records.ts'
 import { visible } from '../format/visible.ts'
 import { ifFound } from '../found.ts'
 import { titleOf } from '../known-names.ts'
@@ -20,7 +20,8 @@ import { Card } from '../part/card.tsx'
 import { Code } from '../part/code.tsx'
 import { Facts } from '../part/facts.tsx'
 import { Files } from '../part/files.tsx'
-import { Filters, filtersGiven, RANGE, rangeFields } from '../part/filters.tsx'
+import { Filters } from '../part/filters.tsx'
+import { CONTRACT_FIELDS, fieldsGiven, namesOf } from '../part/form-fields.ts'
 import { partGiven, RecordPager } from '../part/found-records.tsx'
 import { Heading } from '../part/heading.tsx'
 import { Name, Owner } from '../part/name.tsx'
@@ -48,6 +49,7 @@ const detailOf = async (visit: Visit): Promise<AnswerOf<typeof getContractDetail
 /** A contract: its origin, its actions, and its records. */
 export const contractPage: Page = {
   path: '/contract/{id}',
+  fields: CONTRACT_FIELDS,
   show: async visit => {
     const { say } = visit
     const detail = await detailOf(visit)
@@ -55,7 +57,7 @@ export const contractPage: Page = {
     const { contract_id: contract } = detail
     const code = await visit.ask(getContractCode, { contract })
     if (isRaw(visit) && code.code !== '') return rawText(contract, code.code, 'plain')
-    const filters = filtersGiven(visit, CONTRACT_FILTERS)
+    const filters = fieldsGiven(visit, CONTRACT_FIELDS)
     const { action_name } = filters
     const [{ abis }, records, { days }, held] = await Promise.all([
       visit.ask(getContractAbi, { contract }),
@@ -68,7 +70,7 @@ export const contractPage: Page = {
     return {
       title: `${kind} ${titleOf(visit, contract)}`,
       path: pathOf('contract', contract),
-      isMinor: isNarrowed(visit, [...CONTRACT_FILTERS, ...RANGE, ...PAGING]),
+      isMinor: isNarrowed(visit, [...namesOf(CONTRACT_FIELDS), ...PAGING]),
       description: say({
         en: `Contract ${name} on IOST: publisher, ABI, code, tokens and all records.`,
         zh: `IOST 合约 ${name}：部署者、ABI、代码、代币与全部记录。`,
@@ -176,22 +178,14 @@ const Records = ({ visit, records, names, contract, children }: RecordsProps): H
   return (
     <Card visit={visit} id="records" title={say({ en: 'Records', zh: '记录' })}>
       {children as 'safe'}
-      <Filters
-        visit={visit}
-        fields={[
-          {
-            name: 'action_name',
-            label: say({ en: 'Action', zh: '方法' }),
-            type: 'select',
-            choices: names,
-          },
-          { name: 'counterparty', label: say({ en: 'Party', zh: '参与方' }), type: 'text' },
-          ...rangeFields(visit),
-          { name: 'failed', label: say({ en: 'Failed only', zh: '只看失败' }), type: 'checkbox' },
-        ]}
-      />
+      <Filters visit={visit} fields={CONTRACT_FIELDS} choices={{ action_name: { choices: names } }} />
       <Files visit={visit} file={contractRecords} id={contract} total={records.total ?? null} />
-      <RecordRows visit={visit} rows={records.transactions} live="records" />
+      <RecordRows
+        visit={visit}
+        rows={records.transactions}
+        isSearching={records.next !== undefined}
+        live="records"
+      />
       <RecordPager visit={visit} listed={records} />
     </Card>
   )

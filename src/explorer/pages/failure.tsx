@@ -6,6 +6,7 @@ import type { Near } from '../near.ts'
 import type { Html, Shown } from '../page.ts'
 import { Card } from '../part/card.tsx'
 import { inWordsOfPage } from '../part/field-words.ts'
+import type { Field } from '../part/form-fields.ts'
 import type { Frame } from '../part/frame.ts'
 import { MatchRows } from '../part/match-rows.tsx'
 import { Name } from '../part/name.tsx'
@@ -19,11 +20,18 @@ const TITLES: Partial<Readonly<Record<FailureKind, Text>>> = {
 }
 const OTHERWISE: Text = { en: 'This page cannot be shown now', zh: '暂时无法显示此页面' }
 
+type FailurePageProps = {
+  /** Its message is in the visitor's language. */
+  readonly failure: Failure
+  /** Of the form on the page that could not be shown. */
+  readonly fields: readonly Field[]
+  readonly near?: Near | undefined
+}
+
 /** The page of a failure. */
-export const failurePage = (frame: Frame, { kind, message, zh }: Failure, near?: Near): Shown => {
-  const { say, lang } = frame
-  const title = say(TITLES[kind] ?? OTHERWISE)
-  const told = lang === 'zh' ? (zh ?? message) : message
+export const failurePage = (frame: Frame, { failure, fields, near }: FailurePageProps): Shown => {
+  const { say } = frame
+  const title = say(TITLES[failure.kind] ?? OTHERWISE)
   return {
     title,
     isMinor: true,
@@ -31,7 +39,7 @@ export const failurePage = (frame: Frame, { kind, message, zh }: Failure, near?:
       <>
         <section class="card failure">
           <h1 safe>{title}</h1>
-          <p safe>{kind === 'bad_request' ? inWordsOfPage(frame, told) : told}</p>
+          <p safe>{inWordsOfPage(frame, failure, fields)}</p>
           {near === undefined ? '' : <Loaded frame={frame} near={near} />}
           <p safe>
             {say({

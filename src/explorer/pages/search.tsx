@@ -29,17 +29,18 @@ export const searchPage: Page = {
     const [only] = exact
     if (only !== undefined && exact.length === 1) return { to: pathOf(kindOf(only.type).kind, only.id) }
     const facts = await factsOf(visit, matches)
+    const search = say({ en: 'Search', zh: '搜索' })
     return {
-      title: say({ en: `Search: ${text}`, zh: `搜索：${text}` }),
+      title: text === '' ? search : say({ en: `Search: ${text}`, zh: `搜索：${text}` }),
       isMinor: true,
       body: (
         <>
           <h1>
-            <small safe>{say({ en: 'Search', zh: '搜索' })}</small>
+            <small safe>{search}</small>
             <ChainText visit={visit} text={text} isProse />
           </h1>
           <Card visit={visit} id="results" title={say({ en: 'Results', zh: '搜索结果' })}>
-            <MatchRows visit={visit} matches={matches} facts={facts} />
+            {text === '' ? '' : <MatchRows visit={visit} matches={matches} facts={facts} />}
             <p class="none" safe>
               {say(matches.length === 0 ? FORMS : MANY)}
             </p>

@@ -10,6 +10,7 @@ import { isNarrowed } from '../narrowed.ts'
 import type { Page, Visit } from '../page.ts'
 import { Count } from '../part/amount.tsx'
 import { Day } from '../part/day.tsx'
+import { PERIOD_FIELDS } from '../part/form-fields.ts'
 import { Pager, pageOf } from '../part/pager.tsx'
 import { PeriodBar } from '../part/period-bar.tsx'
 import { Plot } from '../part/plot.tsx'
@@ -54,6 +55,7 @@ const DayRows = ({
 /** One figure of the days of a period, as a plot and as a table. */
 export const statisticPage: Page = {
   path: '/statistics/{id}',
+  fields: PERIOD_FIELDS,
   show: async visit => {
     const { say } = visit
     const figure = FIGURES.find(({ name }) => name === visit.id)

@@ -6,6 +6,7 @@ import { hrefTo } from '../links.ts'
 import { isNarrowed } from '../narrowed.ts'
 import type { Html, Page, Visit } from '../page.ts'
 import { Count } from '../part/amount.tsx'
+import { PERIOD_FIELDS } from '../part/form-fields.ts'
 import { PeriodBar } from '../part/period-bar.tsx'
 import { Plot } from '../part/plot.tsx'
 import { Anchor } from '../part/section-title.tsx'
@@ -13,6 +14,7 @@ import { Anchor } from '../part/section-title.tsx'
 /** A plot of each figure over a period. The table of each figure is on its own page. */
 export const statisticsPage: Page = {
   path: '/statistics',
+  fields: PERIOD_FIELDS,
   show: async visit => {
     const { say } = visit
     const period = periodOf(visit)

@@ -3,7 +3,7 @@ import type { AnswerOf } from '#actions/ask.ts'
 import { getTokenDetail } from '#actions/get-token-detail.ts'
 import { getTokenHolder } from '#actions/get-token-holder.ts'
 import { getTokenTx } from '#actions/get-token-tx.ts'
-import { TOKEN_FILTERS, tokenMovements } from '../download/records.ts'
+import { tokenMovements } from '../download/records.ts'
 import { holderFile } from '../download/states.ts'
 import { decimalsOf } from '../format/amount.ts'
 import { counted } from '../format/counted.ts'
@@ -17,7 +17,8 @@ import { AllChanges } from '../part/balance-over-time.tsx'
 import { Card } from '../part/card.tsx'
 import { Facts } from '../part/facts.tsx'
 import { Files } from '../part/files.tsx'
-import { Filters, filtersGiven, RANGE, rangeFields } from '../part/filters.tsx'
+import { Filters } from '../part/filters.tsx'
+import { fieldsGiven, namesOf, TOKEN_FIELDS } from '../part/form-fields.ts'
 import { partGiven, RecordPager } from '../part/found-records.tsx'
 import { Largest } from '../part/largest.tsx'
 import { Made } from '../part/made.tsx'
@@ -36,10 +37,11 @@ import { TokenOverTime } from '../part/token-over-time.tsx'
  */
 export const tokenPage: Page = {
   path: '/token/{id}',
+  fields: TOKEN_FIELDS,
   show: async visit => {
     const { say, id: token } = visit
     const isOfHolders = visit.query.has('holders')
-    const isOfList = isOfHolders || isNarrowed(visit, [...TOKEN_FILTERS, ...RANGE, ...PAGING])
+    const isOfList = isOfHolders || isNarrowed(visit, [...namesOf(TOKEN_FIELDS), ...PAGING])
     const [detail, { holders: largest, total: holderCount }] = await Promise.all([
       visit.ask(getTokenDetail, { token }),
       visit.ask(getTokenHolder, { token, page: '1', size: String(MOST_BANDED) }),
@@ -169,7 +171,7 @@ const RECORDED = ['transfer', 'transferFreeze', 'issue', 'destroy'].map(name => 
 
 const Movements = async ({ visit }: { readonly visit: Visit }): Promise<string> => {
   const { say, id: token } = visit
-  const filters = filtersGiven(visit, TOKEN_FILTERS)
+  const filters = fieldsGiven(visit, TOKEN_FIELDS)
   const found = await visit.ask(getTokenTx, { token, ...filters, ...partGiven(visit) })
   return (
     <Card
@@ -177,16 +179,14 @@ const Movements = async ({ visit }: { readonly visit: Visit }): Promise<string> 
       id="movements"
       title={say({ en: 'Movements, newest first', zh: '变动记录（最新的在前）' })}
     >
-      <Filters
-        visit={visit}
-        fields={[
-          { name: 'counterparty', label: say({ en: 'Party', zh: '参与方' }), type: 'text' },
-          { name: 'func_name', label: say({ en: 'Action', zh: '方法' }), type: 'select', choices: RECORDED },
-          ...rangeFields(visit),
-        ]}
-      />
+      <Filters visit={visit} fields={TOKEN_FIELDS} choices={{ func_name: { choices: RECORDED } }} />
       <Files visit={visit} file={tokenMovements} id={token} total={found.total ?? null} />
-      <RecordRows visit={visit} rows={found.transactions} live="movements" />
+      <RecordRows
+        visit={visit}
+        rows={found.transactions}
+        isSearching={found.next !== undefined}
+        live="movements"
+      />
       <RecordPager visit={visit} listed={found} />
     </Card>
   )

@@ -3,12 +3,13 @@ import type { AnswerOf, CallParameters } from '#actions/ask.ts'
 import { getAccountTx } from '#actions/get-account-tx.ts'
 import type { Text } from '#actions/text.ts'
 import { isActionName, isContractId, isSystemContract } from '#chain/names.ts'
-import { ACCOUNT_FILTERS, accountRecords } from '../download/records.ts'
+import { accountRecords } from '../download/records.ts'
 import { partiesOf, type Recorded, WAYS } from '../format/record.ts'
 import type { Html, Visit } from '../page.ts'
 import { Card } from './card.tsx'
 import { Files } from './files.tsx'
-import { type Field, Filters, filtersGiven, rangeFields } from './filters.tsx'
+import { Filters } from './filters.tsx'
+import { ACCOUNT_FIELDS, fieldsGiven } from './form-fields.ts'
 import { partGiven, RecordPager } from './found-records.tsx'
 import { RecordRows } from './record-rows.tsx'
 
@@ -23,7 +24,7 @@ export type AskedRecords = {
 
 /** The requested page of an account's records. */
 export const recordsAsked = async (visit: Visit, account: string): Promise<AskedRecords> => {
-  const filters = filtersGiven(visit, ACCOUNT_FILTERS)
+  const filters = fieldsGiven(visit, ACCOUNT_FIELDS)
   const given = { account, ...filters }
   const why = whyNone(filters)
   return { given, answer: why ?? (await visit.ask(getAccountTx, { ...given, ...partGiven(visit) })) }
@@ -71,11 +72,21 @@ export const AccountRecords = ({
       title={say({ en: 'Records: payments and calls', zh: '记录：收付款与方法调用' })}
     >
       {children as 'safe'}
-      <Filters visit={visit} fields={fieldsOf(visit, given.account, { tokens, rows: rowsIn(answer) })} />
+      <Filters
+        visit={visit}
+        fields={ACCOUNT_FIELDS}
+        choices={choicesFor(visit, given.account, { tokens, rows: rowsIn(answer) })}
+      />
       {'transactions' in answer ? (
         <>
           <Files visit={visit} file={accountRecords} id={given.account} total={answer.total ?? null} />
-          <RecordRows visit={visit} rows={answer.transactions} owner={given.account} live="records" />
+          <RecordRows
+            visit={visit}
+            rows={answer.transactions}
+            isSearching={answer.next !== undefined}
+            owner={given.account}
+            live="records"
+          />
           <RecordPager visit={visit} listed={answer} />
         </>
       ) : (
@@ -102,11 +113,11 @@ const USUAL = [
   ...['auth.iost/signUp', 'system.iost/setCode', 'system.iost/updateCode'],
 ]
 
-const fieldsOf = (
+const choicesFor = (
   visit: Visit,
   account: string,
   { tokens, rows }: { readonly tokens: readonly string[]; readonly rows: readonly Recorded[] },
-): readonly Field[] => {
+) => {
   const { say } = visit
   // A row names its contract only if the contract is the recipient.
   const seen = rows
@@ -116,36 +127,16 @@ const fieldsOf = (
     .flatMap(row => Object.values(partiesOf(row)))
     .filter(name => name !== '' && name !== account)
   const moved = rows.flatMap(({ token }) => (token === undefined ? [] : [token]))
-  return [
-    {
-      name: 'direction',
-      label: say({ en: 'Direction', zh: '方向' }),
-      type: 'select',
+  return {
+    direction: {
       choices: ['in', 'out'],
       words: new Map([
         ['in', say(WAYS.in)],
         ['out', say(WAYS.out)],
       ]),
     },
-    {
-      name: 'counterparty',
-      label: say({ en: 'Counterparty', zh: '对方' }),
-      type: 'text',
-      choices: [...new Set(others)].toSorted(),
-    },
-    {
-      name: 'token',
-      label: say({ en: 'Token', zh: '代币' }),
-      type: 'select',
-      choices: [...new Set(['iost', ...tokens.slice(0, MOST_CHOICES), ...moved])],
-    },
-    {
-      name: 'func_name',
-      label: say({ en: 'Action', zh: '方法' }),
-      type: 'text',
-      choices: [...new Set([...seen, ...USUAL])],
-    },
-    ...rangeFields(visit),
-    { name: 'failed', label: say({ en: 'Failed only', zh: '只看失败' }), type: 'checkbox' },
-  ]
+    counterparty: { choices: [...new Set(others)].toSorted() },
+    token: { choices: [...new Set(['iost', ...tokens.slice(0, MOST_CHOICES), ...moved])] },
+    func_name: { choices: [...new Set([...seen, ...USUAL])] },
+  }
 }

@@ -1,21 +1,28 @@
+import type { Failure } from '#failure/failure.ts'
 import type { Visit } from '../page.ts'
-import { RANGE_FIELDS } from './filters.tsx'
-import { PERIOD_FIELDS } from './period-bar.tsx'
+import { type Field, PAGE_FIELD } from './form-fields.ts'
 
-/** A refusal of the API with the fields of the page's form in place of the parameters that they become. */
-export const inWordsOfPage = ({ query, lang }: Pick<Visit, 'query' | 'lang'>, message: string): string => {
-  const isGiven = ({ name }: { readonly name: string }): boolean => (query.get(name) ?? '') !== ''
-  // A page has one of these forms at most.
-  const fields = [RANGE_FIELDS, PERIOD_FIELDS].find(form => form.some(isGiven)) ?? []
-  return fields.reduce(
-    (text, { parameter, label }) =>
-      text.replaceAll(
-        // Chinese quotation marks stand without spaces.
-        lang === 'zh'
-          ? new RegExp(` ?(?:参数 )?'${parameter}' ?`, 'g')
-          : new RegExp(`(?:Parameter )?'${parameter}'`, 'g'),
-        `“${label[lang]}”`,
-      ),
-    message,
-  )
-}
+/**
+ * A refusal of the API with the labels of the page's fields in place of the parameters that they become.
+ * @param message of the refusal, in the visitor's language.
+ */
+export const inWordsOfPage = (
+  { lang }: Pick<Visit, 'lang'>,
+  { message, details }: Pick<Failure, 'message' | 'details'>,
+  fields: readonly Field[],
+): string =>
+  // Other refusals name things of the chain, which may have the name of a parameter.
+  details['parameter'] === undefined
+    ? message
+    : [...fields, PAGE_FIELD].reduce(
+        (text, { parameter, label }) => text.replaceAll(named(parameter)[lang], `“${label[lang]}”`),
+        message,
+      )
+
+/** A parameter in a message. A value stands behind "is" or "值": it may be the name of a parameter, too. */
+const named = (parameter: string) =>
+  ({
+    en: new RegExp(`(?<! is )(?:parameters? )?'${parameter}'`, 'gi'),
+    // Chinese quotation marks stand without spaces.
+    zh: new RegExp(`(?<!值为? ?)(?: ?参数)? ?'${parameter}' ?`, 'g'),
+  }) as const

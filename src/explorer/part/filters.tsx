@@ -3,15 +3,12 @@ import { lately } from '../format/period.ts'
 import { visible } from '../format/visible.ts'
 import { hrefTo } from '../links.ts'
 import type { Html, Visit } from '../page.ts'
+import type { Field } from './form-fields.ts'
 
-/** A field of a filter form; `name` is its parameter in the page's address. */
-export type Field = {
-  readonly name: string
-  readonly label: string
-  /** A checked box has the value 1. */
-  readonly type: 'text' | 'date' | 'number' | 'checkbox' | 'select'
+/** What may be chosen in a field. */
+type Choices = {
   /** Suggestions during typing, or the options of a select. */
-  readonly choices?: readonly string[]
+  readonly choices: readonly string[]
   /** Labels of the choices; absent: the choices are shown unchanged. */
   readonly words?: ReadonlyMap<string, string>
 }
@@ -19,18 +16,20 @@ export type Field = {
 type FiltersProps = {
   readonly visit: Visit
   readonly fields: readonly Field[]
+  /** By the names of fields. */
+  readonly choices?: Readonly<Record<string, Choices>>
   /** The text of the button; absent: the usual one for filters. */
   readonly button?: string
 }
 
 /** A form whose fields become parameters of the page's address. */
-export const Filters = ({ visit, fields, button }: FiltersProps): Html => {
+export const Filters = ({ visit, fields, choices = {}, button }: FiltersProps): Html => {
   const { say, query } = visit
   const isUsed = fields.some(({ name }) => (query.get(name) ?? '') !== '')
   return (
     <form class="filters" action={hrefTo(visit, visit.path)} method="get" autocomplete="off">
       {fields.map(field => (
-        <FilterField visit={visit} field={field} />
+        <FilterField visit={visit} field={field} {...choices[field.name]} />
       ))}
       <button type="submit" safe>
         {button ?? say({ en: 'Apply', zh: '应用' })}
@@ -69,15 +68,21 @@ const Lately = ({ visit }: { readonly visit: Visit }): Html => {
   )
 }
 
-type FilterFieldProps = { readonly visit: Pick<Visit, 'query' | 'say'>; readonly field: Field }
+type FilterFieldProps = Partial<Choices> & {
+  readonly visit: Pick<Visit, 'query' | 'say'>
+  readonly field: Field
+}
 
-const FilterField = ({ visit, field }: FilterFieldProps): Html => {
-  const { name, label, type, choices = [] } = field
+const FilterField = ({ visit, field, choices = [], words }: FilterFieldProps): Html => {
+  const { name, label, type } = field
   const value = visit.query.get(name) ?? ''
-  if (type === 'select') return <Choice visit={visit} field={field} />
+  if (type === 'select')
+    return (
+      <Choice visit={visit} field={field} choices={choices} {...(words === undefined ? {} : { words })} />
+    )
   return (
     <label class={type === 'checkbox' ? 'check' : undefined}>
-      <span safe>{label}</span>
+      <span safe>{visit.say(label)}</span>
       <input
         name={name}
         type={type}
@@ -99,12 +104,12 @@ const FilterField = ({ visit, field }: FilterFieldProps): Html => {
 }
 
 /** A select of one value, or of any. A value in the address is always an option, even an unknown one. */
-const Choice = ({ visit, field: { name, label, choices = [], words } }: FilterFieldProps): Html => {
+const Choice = ({ visit, field: { name, label }, choices = [], words }: FilterFieldProps): Html => {
   const value = visit.query.get(name) ?? ''
   const all = value === '' || choices.includes(value) ? choices : [value, ...choices]
   return (
     <label>
-      <span safe>{label}</span>
+      <span safe>{visit.say(label)}</span>
       <select name={name}>
         <option value="" safe>
           {visit.say({ en: 'Any', zh: '不限' })}
@@ -117,53 +122,4 @@ const Choice = ({ visit, field: { name, label, choices = [], words } }: FilterFi
       </select>
     </label>
   )
-}
-
-/** The fields for a range of days and blocks, each with its parameter of the API. */
-export const RANGE_FIELDS = [
-  {
-    name: 'from',
-    parameter: 'start_date',
-    type: 'date',
-    label: { en: 'From day (UTC)', zh: '起始日期（UTC）' },
-  },
-  {
-    name: 'to',
-    parameter: 'end_date',
-    type: 'date',
-    label: { en: 'To day (UTC)', zh: '结束日期（UTC）' },
-  },
-  {
-    name: 'start_block',
-    parameter: 'start_block',
-    type: 'number',
-    label: { en: 'From block', zh: '起始区块' },
-  },
-  {
-    name: 'end_block',
-    parameter: 'end_block',
-    type: 'number',
-    label: { en: 'To block', zh: '结束区块' },
-  },
-] as const
-
-/** The same fields in the visitor's language. */
-export const rangeFields = ({ say }: Pick<Visit, 'say'>): readonly Field[] =>
-  RANGE_FIELDS.map(({ name, label, type }) => ({ name, label: say(label), type }))
-
-/** The field names of `rangeFields`. */
-export const RANGE = RANGE_FIELDS.map(({ name }) => name)
-
-/** The filled filter fields of an address, as parameters of the API. The API refuses an invalid day or number. */
-export const filtersGiven = (
-  { query }: Pick<Visit, 'query'>,
-  names: readonly string[],
-): Readonly<Record<string, string>> => {
-  const given: [string, string][] = []
-  const add = (parameter: string, text: string | null): void => {
-    if (text !== null && text !== '') given.push([parameter, text])
-  }
-  for (const name of names) add(name, query.get(name))
-  for (const { name, parameter } of RANGE_FIELDS) add(parameter, query.get(name))
-  return Object.fromEntries(given)
 }

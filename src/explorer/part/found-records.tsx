@@ -45,7 +45,7 @@ const Steps = ({ visit, listed: { transactions, next }, isLater }: StepsProps): 
         {next === undefined
           ? say({ en: 'No older rows pass these filters.', zh: '没有更早的记录符合这些条件。' })
           : transactions.length === 0
-            ? say({ en: 'Nothing found so far; older rows are left.', zh: '暂未找到，更早的记录尚未查找。' })
+            ? say({ en: 'Older rows are not searched yet.', zh: '更早的记录尚未查找。' })
             : say({ en: 'Older rows are left.', zh: '还有更早的记录。' })}
       </span>
       <span class="steps">

@@ -7,7 +7,7 @@ import type { Frame } from './frame.ts'
 
 type OpenGraphProps = {
   readonly frame: Frame
-  /** Of the page. */
+  /** The canonical one of the page. */
   readonly path: string
   readonly title: string
   readonly description: string
@@ -27,7 +27,7 @@ export const OpenGraph = ({ frame, path, title, description }: OpenGraphProps): 
       {isOriginKnown ? (
         <>
           <meta property="og:url" content={lastingHref(frame, path)} />
-          <Picture frame={frame} title={title} />
+          <Picture frame={frame} path={path} title={title} />
         </>
       ) : (
         ''
@@ -38,14 +38,11 @@ export const OpenGraph = ({ frame, path, title, description }: OpenGraphProps): 
 }
 
 /** A page that is not found, or not known yet, has the picture of the home page. */
-const Picture = ({ frame, title }: Pick<OpenGraphProps, 'frame' | 'title'>): Html => (
+const Picture = ({ frame, path, title }: Omit<OpenGraphProps, 'description'>): Html => (
   <>
     <meta
       property="og:image"
-      content={lastingHref(
-        { ...frame, lang: 'en' },
-        pictureOf(frame.height === undefined ? '/' : frame.path),
-      )}
+      content={lastingHref({ ...frame, lang: 'en' }, pictureOf(frame.height === undefined ? '/' : path))}
     />
     <meta property="og:image:width" content={String(SIZE.width)} />
     <meta property="og:image:height" content={String(SIZE.height)} />

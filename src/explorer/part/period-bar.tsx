@@ -2,6 +2,7 @@
 import { besides, lately, type Period } from '../format/period.ts'
 import { hrefTo } from '../links.ts'
 import type { Html, Visit } from '../page.ts'
+import { PERIOD_FIELDS } from './form-fields.ts'
 
 type PeriodBarProps = {
   readonly visit: Visit
@@ -13,25 +14,20 @@ type PeriodBarProps = {
 /** Lengths of the linked periods, in days. */
 const LENGTHS = [30, 90, 366] as const
 
-/** The fields of a period, which have the names of the API's parameters. */
-export const PERIOD_FIELDS = [
-  { name: 'start_date', parameter: 'start_date', label: { en: 'From', zh: '起' } },
-  { name: 'end_date', parameter: 'end_date', label: { en: 'To', zh: '止' } },
-] as const
-
 /** The controls for a page's period. */
 export const PeriodBar = ({ visit, period, days }: PeriodBarProps): Html => {
   const { say } = visit
   const to = (other: Partial<Period>): string =>
     hrefTo(visit, `${visit.path}?${new URLSearchParams({ ...other })}`)
+  const daysOf = new Map(Object.entries(period))
   const { before, after } = besides(visit, period, days)
   return (
     <div class="period">
       <form class="filters" method="get" action={hrefTo(visit, visit.path)}>
-        {PERIOD_FIELDS.map(({ name, label }) => (
+        {PERIOD_FIELDS.map(({ name, type, label }) => (
           <label>
             <span safe>{say(label)}</span>
-            <input type="date" name={name} value={period[name]} />
+            <input type={type} name={name} value={daysOf.get(name) ?? ''} />
           </label>
         ))}
         <button type="submit" safe>

@@ -17,13 +17,15 @@ type RecordRowsProps = {
   /** The owner of these rows: amounts that it sent have a minus. */
   readonly owner?: string
   readonly live?: string
+  /** Whether older rows may be found that have not been searched yet. */
+  readonly isSearching?: boolean
 }
 
 /** Maximum length of a memo in a row. The transaction's page shows all of it. */
 const MEMO = 60
 
 /** A table of records. */
-export const RecordRows = ({ visit, rows, owner, live }: RecordRowsProps): Html => {
+export const RecordRows = ({ visit, rows, owner, live, isSearching = false }: RecordRowsProps): Html => {
   const columns: readonly Column<Recorded>[] = [
     ['Transaction', '交易', row => <Name visit={visit} kind="tx" id={row.tx_hash} />, { place: 'base' }],
     ['Time', '时间', row => <Ago visit={visit} iso={row.created_at} />, { place: 'base' }],
@@ -42,7 +44,11 @@ export const RecordRows = ({ visit, rows, owner, live }: RecordRowsProps): Html 
     <Rows
       visit={visit}
       rows={rows}
-      none={{ en: 'No records.', zh: '没有记录。' }}
+      none={
+        isSearching
+          ? { en: 'Nothing found so far.', zh: '暂未找到。' }
+          : { en: 'No records.', zh: '没有记录。' }
+      }
       columns={columns}
       {...(live === undefined ? {} : { live })}
     />

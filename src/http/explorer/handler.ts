@@ -52,7 +52,7 @@ export const explorerHandler = (deps: AnswerDeps, options: ExplorerGate & { read
     const asked = askedBy(exchange, site)
     const { headers } = failureReply(failure, exchange.manner, exchange.id)
     const { message } = failureFields(failure, { lang: asked.lang, secrets: [] })
-    const told = new Failure(failure.kind, message)
+    const told = new Failure(failure.kind, message, { details: failure.details })
     const text = await showFailure(asked, told, nearTo.get(failure))
     const reply = pageReply(codes[failure.kind].status, { text }, asked)
     return { ...reply, headers: { ...headers, ...reply.headers, 'Cache-Control': 'no-store' } }

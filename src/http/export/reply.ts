@@ -86,15 +86,10 @@ const formOf =
     opened.book === undefined
       ? {
           written: writtenAs[format](opened, options),
-          fileName: `${opened.action.action}-${heightsOf(opened).join('-')}.${format}`,
+          // A file of the past must not seem to be of now.
+          fileName: `${[opened.action.action, ...(opened.heights ?? [opened.at.height])].join('-')}.${format}`,
         }
       : bookForm(opened.book)
-
-/** The blocks that its rows are of: those that were asked for, else the height. A file of the past must not seem to be of now. */
-const heightsOf = ({ at, beside = {} }: Export): readonly unknown[] => {
-  const named = Object.entries(beside).filter(([name]) => name.endsWith('_block'))
-  return named.length === 0 ? [at.height] : named.map(([, height]) => height)
-}
 
 const headersOf = (
   { at, total }: Export,

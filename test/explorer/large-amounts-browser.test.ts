@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { serveGenerated } from '../generator/serve.ts'
+import { small } from '../generator/small.ts'
+import { type Browser, startBrowser } from '../support/browser/browser.ts'
+import { type Served, servedBehind } from '../support/browser/served.ts'
+import { serviceOn } from '../support/processes/service.ts'
+import { loadFrom, temporarySqlite } from '../support/stores/loading.ts'
+
+// The first run may download the browser. A test that hangs still ends.
+setDefaultTimeout(600_000)
+
+let browser: Browser
+let opened: Awaited<ReturnType<typeof temporarySqlite>>
+let served: Served
+beforeAll(async () => {
+  browser = await startBrowser()
+  opened = await temporarySqlite()
+  const node = serveGenerated({ ...small('busy'), blocks: 200 })
+  await loadFrom(node.url, opened.store)
+  await node.stop()
+  served = servedBehind('/', serviceOn(opened.store, { explorer: true }))
+})
+afterAll(async () => {
+  await browser.close()
+  await served[Symbol.asyncDispose]()
+  await opened.destroy()
+})
+
+/** Widths of a phone and of tablets, on both sides of those at which the layout changes. */
+const WIDTHS = [360, 480, 759, 761, 768, 820, 959, 961, 1_151] as const
+
+/** Tables and figures that are wider than the card around them. */
+const BEYOND = `[...document.querySelectorAll('.card :is(table, .figures > div)')]
+  .filter(each => each.getBoundingClientRect().right > each.closest('.card').getBoundingClientRect().right)
+  .map(each => each.className)`
+
+/** Times in lists that are on more than two lines: one for the date, one for the time. */
+const BROKEN = `[...document.querySelectorAll('td .ago.day')]
+  .filter(each => each.checkVisibility() && each.getBoundingClientRect().height > 2.5 * parseFloat(getComputedStyle(each).lineHeight))
+  .length`
+
+test('large amounts: pages with amounts of most of all IOST fit at every width', async () => {
+  const page = await browser.open()
+  for (const address of ['wealth', 'account/busy_hub', 'account/busy_hub/coin', 'token/coin?holders=1'])
+    for (const prefix of ['', 'zh/']) {
+      await page.go(`${served.url}${prefix}${address}`)
+      for (const width of WIDTHS) {
+        await page.resize(width)
+        const shown = await page.run(`[document.documentElement.scrollWidth, ${BEYOND}, ${BROKEN}]`)
+        expect([prefix, address, shown]).toEqual([prefix, address, [width, [], 0]])
+      }
+    }
+  await page.close()
+})
