@@ -24,7 +24,7 @@ const guides: readonly Guide[] = [
     title: { en: 'Get a key', zh: '获取 API key' },
     texts: [
       {
-        en: 'Keys are issued by the operator of the service. Send yours in the header X-API-Key; a key in the query string works, too, but ends up in logs and histories. A first call:',
+        en: 'The operator of the service issues keys. Send yours in the header X-API-Key. A key in the query string works, too, but ends up in logs and browser histories. A first call:',
         zh: 'API key 由服务的运营者发放。请放在请求头 X-API-Key 中发送；放在查询字符串中也可以，但会留在日志和历史记录里。第一次调用：',
       },
     ],
@@ -37,12 +37,12 @@ const guides: readonly Guide[] = [
     title: { en: 'Follow an account', zh: '跟踪账户' },
     texts: [
       {
-        en: 'To receive new rows without polling, open a feed: the same query with format=sse is a text/event-stream, which EventSource and the client in /client.ts read. It first gives the rows from start_seq on (without it: none), then each new row as soon as its block is irreversible. The id of an event is the seq of its row, so EventSource goes on by itself where it was (Last-Event-ID). After rows comes an id without data: the seq and a mark of the chain that has these rows. A reader who goes on with it gets a reset if a repair has taken rows back meanwhile. An event named cut (read too slowly), reset (blocks were taken back: discard the rows after its seq) or end is the last one of its connection. With head=1, an event named packed has a row of a block that may still be replaced; dropped says from which block on (from_block) such rows are gone. Rows then have an id: an irreversible row has that of the packed row that it confirms. A feed counts as one request for each 1,000 rows or part of them.',
-        zh: '若要在新记录产生时立即得知而不必反复查询，请打开事件流：在同一查询中使用 format=sse，返回 text/event-stream，可用 EventSource 或 /client.ts 中的客户端读取。它先返回 start_seq 起的记录（未提供则不返回已有记录），之后每当区块变为不可逆，就推送其中的新记录。事件的 id 即该记录的 seq，因此 EventSource 断线后会自动从原处继续（Last-Event-ID）。记录之后会有一个不带数据的 id，由 seq 和所在链的标识组成：以它重连时，若期间有记录因修复被撤回，会收到 reset。名为 cut（读取过慢）、reset（区块被撤回：请丢弃其 seq 之后的记录）或 end 的事件是该连接的最后一个事件。使用 head=1 时，packed 事件是所在区块仍可能被替换的记录；dropped 事件表示自 from_block 起的此类记录已失效。此时每行都有 id：不可逆记录的 id 与它所确认的 packed 记录相同。事件流每 1000 行（不足按 1000 行计）计为一次请求。',
+        en: 'To receive new rows without polling, open a feed: the same query with format=sse is a text/event-stream, which EventSource and the client in /client.ts read. It first sends the rows from start_seq on (without it: none), then each new row as soon as its block is irreversible. The id of an event is the seq of its row, so EventSource resumes by itself after a disconnection (Last-Event-ID). An id without data follows the rows: the seq, and a mark of the chain that contains these rows. A client that resumes with it gets a reset if a repair has removed rows meanwhile. An event named cut (the client read too slowly), reset (blocks were removed: discard the rows after its seq) or end is the last one of its connection. With head=1, an event named packed is a row of a block that may still be replaced; the event dropped invalidates such rows from the block from_block on. Rows then have an id, and an irreversible row has the id of the packed row that it confirms. A feed counts as one request for each 1,000 rows or part of them.',
+        zh: '若要无需轮询即时收到新记录，请打开事件流：在同一查询中使用 format=sse，返回 text/event-stream，可用 EventSource 或 /client.ts 中的客户端读取。它先返回从 start_seq 开始的记录（未提供则不返回已有记录），之后每当区块变为不可逆，就推送其中的新记录。事件的 id 即该记录的 seq，因此 EventSource 断线后会自动从原处继续（Last-Event-ID）。记录之后会有一个不带数据的 id，由 seq 和所在链的标识组成：以它重连时，若期间有记录因修复被撤回，会收到 reset。名为 cut（客户端读取过慢）、reset（区块被撤回：请丢弃其 seq 之后的记录）或 end 的事件是该连接的最后一个事件。使用 head=1 时，packed 事件是所在区块仍可能被替换的记录；dropped 事件表示从 from_block 开始的此类记录已失效。此时每行都有 id：不可逆记录的 id 与它所确认的 packed 记录相同。事件流每 1000 行（不足 1000 行按 1000 行计）计为一次请求。',
       },
       {
-        en: 'Each row has seq, its number in the list from 1 in chain order, which never changes. Keep the greatest seq that you have processed and request the rows after it: sort=asc and start_seq=LAST+1. No row is missed or returned twice; an empty page means that no new row is irreversible yet. Begin with start_seq=1:',
-        zh: '每条记录都有 seq，即按链上顺序从 1 开始的序号，永不改变。请保存已处理的最大 seq，并用 sort=asc 与 start_seq=上次的 seq+1 查询其后的记录。这样既不会遗漏，也不会重复；返回空列表表示还没有新的不可逆记录。从 start_seq=1 开始：',
+        en: 'To poll instead, use seq: the number of a row in the list, from 1 in chain order, which never changes. Store the greatest seq that you have processed and request the rows after it: sort=asc and start_seq=LAST+1. No row is missed or returned twice; an empty page means that no new row is irreversible yet. Begin with start_seq=1:',
+        zh: '如果采用轮询，请使用 seq，即记录按链上顺序从 1 开始的序号，永不改变。请保存已处理的最大 seq，并用 sort=asc 与 start_seq=上次的 seq+1 查询其后的记录。这样既不会遗漏，也不会重复；返回空列表表示还没有新的不可逆记录。从 start_seq=1 开始：',
       },
     ],
     call: 'get-account-tx',
@@ -54,12 +54,12 @@ const guides: readonly Guide[] = [
     title: { en: 'Credit each deposit exactly once', zh: '每笔充值恰好入账一次' },
     texts: [
       {
-        en: 'With direction=in, get-account-tx returns only rows that moved tokens to the account, however they came: by a transfer, from a contract, or issued. Each row has token, amount and memo; a row of transferFreeze also has locked_until, before which the amount cannot be spent. Only irreversible rows are returned, and a transaction that failed has none. Credit by these fields alone: data of a call says what was asked for, not what moved.',
+        en: 'With direction=in, get-account-tx returns only rows that moved tokens to the account: by a transfer, from a contract, or by issuing. Each row has token, amount and memo; a row of transferFreeze also has locked_until, before which the amount cannot be spent. Only irreversible rows are returned, and failed transactions have none. Credit by these fields alone: data of a call contains the requested amount, not the amount that moved.',
         zh: '使用 direction=in 时，get-account-tx 只返回转入该账户代币的记录，无论是直接转账、由合约转入还是增发所得。每条记录含 token、amount 与 memo；transferFreeze 的记录另有 locked_until，在此时间之前该笔金额不可使用。只返回不可逆的记录，失败的交易没有这类记录。请只按这些字段入账：调用的 data 表示请求的内容，而不是实际转入的金额。',
       },
       {
-        en: 'Each row has seq, from 1 in chain order without gaps. Write the credit and the seq of its row in one transaction of your own database, and go on with start_seq=LAST+1, or with the same query as a feed (format=sse). After a crash you are where your database says, so nothing is credited twice or left out. Use direction=in alone or with one token: with further filters rows are searched for and have an id in place of seq, and next, given as after, goes on.',
-        zh: '每条记录都有 seq，按链上顺序从 1 开始且不间断。请在自己数据库的同一个事务中写入该笔入账及其 seq，然后以 start_seq=上次的 seq+1 继续，或用同一查询打开事件流（format=sse）。即使程序崩溃，也能从数据库记录的位置继续，因此不会重复或遗漏入账。请只使用 direction=in，或再加一个 token：若使用更多筛选条件，记录需要逐条查找，以 id 代替 seq，此时请将 next 作为 after 传入以继续。',
+        en: 'Each row has seq, from 1 in chain order without gaps. Write the credit and the seq of its row in one transaction of your own database, and continue with start_seq=LAST+1, or with the same query as a feed (format=sse). After a crash, resume from the seq in your database; nothing is then credited twice or left out. Use direction=in alone or with one token. With further filters the query is a search: its rows have an id instead of seq, and you continue by passing next as after.',
+        zh: '每条记录都有 seq，按链上顺序从 1 开始且不间断。请在自己数据库的同一个事务中写入该笔入账及其 seq，然后以 start_seq=上次的 seq+1 继续，或用同一查询打开事件流（format=sse）。即使程序崩溃，也能从数据库记录的位置继续，因此不会重复或遗漏入账。请只使用 direction=in，或再加一个 token：若使用更多筛选条件，则为搜索，记录以 id 代替 seq，此时请将 next 作为 after 传入以继续。',
       },
     ],
     call: 'get-account-tx',
@@ -71,12 +71,12 @@ const guides: readonly Guide[] = [
     title: { en: "A year's statement", zh: '年度对账单' },
     texts: [
       {
-        en: 'get-account-assets with at_time at the end of the year before and at the end of the year gives the opening and the closing balances: all IOST by state, and every other token. Each answer names its block.',
-        zh: '以上一年年末与本年年末为 at_time 调用 get-account-assets，即得期初与期末余额：按状态分列的全部 IOST，以及其他代币。响应会注明所属区块。',
+        en: 'get-account-assets with at_time at the end of the previous year and at the end of the year returns the opening and the closing balances: all IOST by state, and every other token. Each answer names its block.',
+        zh: '以上一年年末与本年年末作为 at_time 调用 get-account-assets，即可得到期初与期末余额：按状态分列的全部 IOST，以及其他代币。响应会注明所属区块。',
       },
       {
-        en: 'The changes in between come as a file: with format=csv, csv=koinly has the columns of Koinly, and csv=ledger on get-balance-history those of a general ledger, in which each balance is the previous one plus the change. Days are UTC, and the name of the file says account, token and period. get-account-tx has all tokens in one file.',
-        zh: '其间的变动以文件取得：使用 format=csv 时，csv=koinly 采用 Koinly 的列；get-balance-history 的 csv=ledger 采用总账的列，每个余额等于上一个余额加上变动。日期为 UTC，文件名包含账户、代币与期间。get-account-tx 把所有代币放在同一文件中。',
+        en: 'Download the changes in between as a file: with format=csv, csv=koinly uses the columns of Koinly, and csv=ledger on get-balance-history those of a general ledger, in which each balance is the previous one plus the change. Days are UTC, and the name of the file contains account, token and period. get-account-tx returns all tokens in one file.',
+        zh: '其间的变动可下载为文件：使用 format=csv 时，csv=koinly 采用 Koinly 的列；get-balance-history 的 csv=ledger 采用总账的列，每个余额等于上一个余额加上变动。日期为 UTC，文件名包含账户、代币与期间。get-account-tx 将全部代币放在同一文件中。',
       },
     ],
     call: 'get-balance-history',
@@ -91,8 +91,8 @@ const guides: readonly Guide[] = [
     title: { en: "A wallet's first screen", zh: '钱包首页' },
     texts: [
       {
-        en: 'One call returns everything that belongs to an account, as of one block: IOST that is available, frozen, in votes, pledged for gas or waiting as a reward, with the total, and every other token. Only what is available can be spent at once. Beside it, get-account-tx with head=1 has the newest movements; rows with status PACKED are pending. The same query with format=sse says when there is a new one.',
-        zh: '一次调用取得账户在同一区块的全部资产：可用、冻结、投票、质押 gas 与待领取奖励的 IOST 及其总额，以及其他代币。只有可用部分可以立即使用。此外，get-account-tx 配合 head=1 返回最新的变动，状态为 PACKED 的记录待确认；同一查询使用 format=sse 即可得知新的记录。',
+        en: 'One call returns all assets of an account, as of one block: IOST that is available, frozen, in votes, pledged for gas or withdrawable as a reward, with the total, and every other token. Only available amounts can be spent at once. get-account-tx with head=1 returns the latest transfers; rows with status PACKED are pending. The same query with format=sse reports new ones.',
+        zh: '一次调用取得账户在同一区块的全部资产：可用、冻结、投票、质押 gas 与待领取奖励的 IOST 及其总额，以及其他代币。只有可用部分可以立即使用。get-account-tx 配合 head=1 返回最新的转账，状态为 PACKED 的记录待确认；同一查询使用 format=sse 可即时收到新记录。',
       },
     ],
     call: 'get-account-assets',
@@ -104,7 +104,7 @@ const guides: readonly Guide[] = [
     title: { en: 'Pay out voters', zh: '向投票者发放奖励' },
     texts: [
       {
-        en: 'Take the complete list at one height with format=ndjson: one row per line, and a last line with complete, rows and block_height. Use the list only if that last line is there. Ranked pages move with the chain: two pages may be of two heights, so a list that is put together from pages can miss names or have them twice.',
+        en: 'Download the complete list at one height with format=ndjson: one row per line, and a last line with complete, rows and block_height. Use the list only if it has that last line. Pages of a ranking change with the chain: two pages may be of two heights, so a list combined from pages can miss names or contain them twice.',
         zh: '请用 format=ndjson 一次取得同一高度的完整列表：每行一条记录，最后一行含 complete、rows 与 block_height。只有收到这最后一行，列表才完整。排名列表的分页随链变化，两页可能属于不同高度，因此逐页拼成的列表可能遗漏或重复。',
       },
     ],
@@ -117,8 +117,8 @@ const guides: readonly Guide[] = [
     title: { en: 'Export the holders of a token', zh: '导出代币持有者' },
     texts: [
       {
-        en: 'format=csv gives all holders at one height as a table; X-Block-Height and X-Total-Count say which height and how many. An export counts as one request for each 1,000 rows or part of them. If the connection breaks off, your client gets an error: start again. Open the file with the amounts as text, since spreadsheets keep 15 digits only.',
-        zh: 'format=csv 以表格形式返回同一高度的全部持有者；X-Block-Height 与 X-Total-Count 给出高度与总数。导出时每 1000 行（不足按 1000 行计）计为一次请求。连接中断时客户端会收到错误，请重新导出。打开文件时请将数量列设为文本，因为电子表格只保留 15 位数字。',
+        en: 'format=csv returns all holders at one height as a table; X-Block-Height and X-Total-Count give the height and the number of rows. An export counts as one request for each 1,000 rows or part of them. If the connection is interrupted, your client gets an error: start again. Import the amounts as text, because spreadsheets keep only 15 digits.',
+        zh: 'format=csv 以表格形式返回同一高度的全部持有者；X-Block-Height 与 X-Total-Count 给出高度与总数。导出时每 1000 行（不足 1000 行按 1000 行计）计为一次请求。连接中断时客户端会收到错误，请重新导出。导入文件时请将数量列设为文本，因为电子表格只保留 15 位数字。',
       },
     ],
     call: 'get-token-holder',
@@ -130,8 +130,8 @@ const guides: readonly Guide[] = [
     title: { en: 'Move from iostabc', zh: '从 iostabc 迁移' },
     texts: [
       {
-        en: 'Add compat=iostabc to your calls and keep your program as it is: answers have the form of the old interface. Unknown parameters are then ignored, and a thing that does not exist gives a success without data; leave the option out as soon as your program can do without it.',
-        zh: '在调用中加上 compat=iostabc，程序无需改动：响应采用旧接口的格式。此时会忽略未知参数，查询对象不存在时也返回成功而没有数据；因此程序不再依赖旧格式后，请去掉该选项。',
+        en: 'Add compat=iostabc to your calls and leave your program unchanged: answers have the format of the old interface. Unknown parameters are then ignored, and a query for something that does not exist succeeds without data. Remove the option as soon as your program no longer needs it.',
+        zh: '在调用中加上 compat=iostabc，程序无需改动：响应采用旧接口的格式。此时会忽略未知参数，查询对象不存在时也返回成功而没有数据；程序不再依赖旧格式后，请去掉该选项。',
       },
     ],
     call: 'get-account-tx',
@@ -143,7 +143,7 @@ const guides: readonly Guide[] = [
     title: { en: 'Keep every digit', zh: '保留全部数字位' },
     texts: [
       {
-        en: 'JavaScript, jq and spreadsheets read numbers as doubles and cut balances and votes after about 15 digits, without an error. With numbers=string, such numbers are strings; calculate with a decimal or big integer type.',
+        en: 'JavaScript, jq and spreadsheets read numbers as doubles and truncate balances and votes after about 15 digits, without an error. With numbers=string, such numbers are strings; calculate with a decimal or big integer type.',
         zh: 'JavaScript、jq 与电子表格把数字读成双精度浮点数，余额与票数在约 15 位之后会被截断，而且不报错。使用 numbers=string 时，这类数字为字符串；请用十进制小数或大整数类型计算。',
       },
     ],
@@ -156,8 +156,8 @@ const guides: readonly Guide[] = [
     title: { en: 'Stay within the limits', zh: '遵守调用限制' },
     texts: [
       {
-        en: 'A key has a number of requests per second and per UTC day. RateLimit-Remaining and RateLimit-Reset say how many are left and when the window ends; /usage reports the same for the second and the day, and is not counted as a request. After 429 or 503, wait as many seconds as Retry-After says, then send the same request again. Send If-None-Match: an unchanged answer is a short 304. Take 500 rows per page, or a complete list, instead of many small pages:',
-        zh: '每个 API key 都有每秒与每日（UTC）的请求次数上限。RateLimit-Remaining 与 RateLimit-Reset 给出剩余次数与窗口重置时间；/usage 可查询每秒与当日的剩余次数，且不消耗请求次数。收到 429 或 503 后，请等待 Retry-After 指定的秒数再重发。请使用 If-None-Match：内容未变时只返回简短的 304。与其逐页少量读取，不如每页取 500 行，或一次取完整列表：',
+        en: 'A key has a limit of requests per second and per UTC day. RateLimit-Remaining and RateLimit-Reset give the remaining requests and the seconds until the limit is reset. /usage reports the remaining requests of the second and the day, and does not count as a request. After 429 or 503, wait for the seconds in Retry-After, then send the same request again. Send If-None-Match: an unchanged answer is a short 304. Request 500 rows per page, or a complete list, instead of many small pages:',
+        zh: '每个 API key 都有每秒与每日（UTC）的请求次数上限。RateLimit-Remaining 与 RateLimit-Reset 给出剩余次数与距重置的秒数；/usage 可查询每秒与当日的剩余次数，且不消耗请求次数。收到 429 或 503 后，请等待 Retry-After 指定的秒数再重发。请使用 If-None-Match：内容未变时只返回简短的 304。请每页读取 500 行或一次读取完整列表，而不是读取许多小页：',
       },
     ],
     call: 'get-account-tx',
