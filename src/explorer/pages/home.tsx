@@ -121,9 +121,7 @@ const factsOf = (visit: Visit, overview: Overview, tps: string | undefined): rea
       say({ en: 'Circulating supply', zh: '流通量' }),
       <span class="stack">
         <Amount visit={visit} value={overview.circulating_supply} token="iost" />
-        {usd_price === null ? (
-          ''
-        ) : (
+        {usd_price !== null && (
           <small>
             <span safe>{say({ en: 'at USD', zh: '单价（美元）' })}</span> <Count value={usd_price} />
           </small>

@@ -68,6 +68,6 @@ const Done = ({ row: { actions } }: { readonly row: Transaction }): Html =>
           {`${shortened(visible(contract))} ${actionText(action_name)}`}
         </bdi>
       ))}
-      {actions.length > NAMED ? <small safe>{`+${actions.length - NAMED}`}</small> : ''}
+      {actions.length > NAMED && <small safe>{`+${actions.length - NAMED}`}</small>}
     </span>
   )

@@ -99,9 +99,7 @@ const What = ({ visit, row }: { readonly visit: Visit; readonly row: Recorded })
   return (
     <span class="what">
       <bdi safe>{actionText(row.action_name)}</bdi> <Failed visit={visit} code={row.status_code} />
-      {memo === '' ? (
-        ''
-      ) : (
+      {memo !== '' && (
         <small class="memo">
           <bdi safe>{memo}</bdi>
         </small>
