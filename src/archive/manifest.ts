@@ -77,9 +77,7 @@ export const readManifest = (text: string, where: string): Manifest => {
     throw new Failure(
       'usage',
       `${where} has format ${manifest.format}; this version reads format ${FORMAT}.`,
-      {
-        help: 'Use a version of iostlens that reads this format.',
-      },
+      { help: 'Use a version of iostlens that reads this format.' },
     )
   const wrong = faultOf(manifest)
   if (wrong !== undefined) throw damaged(wrong)

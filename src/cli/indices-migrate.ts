@@ -38,9 +38,7 @@ export const indicesMigrate: Command = {
           throw new Failure(
             'deadline',
             `Stopped before the migration was complete; ${store.name} still serves the old data.`,
-            {
-              help: 'Run it again to continue.',
-            },
+            { help: 'Run it again to continue.' },
           )
         throw error
       } finally {

@@ -68,10 +68,7 @@ export const up: Command = {
         })
         await loadChain(
           { node: countedBlocks(node, metrics.own), store },
-          {
-            ...{ once: false, retry: 'always', signal, onProgress, log },
-            ...loadCounts(metrics.own),
-          },
+          { ...{ once: false, retry: 'always', signal, onProgress, log }, ...loadCounts(metrics.own) },
         )
         await started
         view.end()

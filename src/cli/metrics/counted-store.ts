@@ -126,7 +126,5 @@ const countedWriter = (writer: Writer, counts: Counts, onBatch: (batch: CountedB
       onBatch({ ...committed, height: end.end.height, ms: Math.round(performance.now() - since) })
     },
   }
-  return new Proxy(writer, {
-    get: (target, name: keyof Writer) => counted[name] ?? target[name],
-  })
+  return new Proxy(writer, { get: (target, name: keyof Writer) => counted[name] ?? target[name] })
 }

@@ -97,10 +97,7 @@ const factsOf = (visit: Visit, overview: Overview, tps: string | undefined): rea
         <span class="stack">
           <Count value={overview.head_block} />
           <small safe>
-            {say({
-              en: `${counted(String(ahead), 'block')} ahead`,
-              zh: `领先 ${blocks} 个区块`,
-            })}
+            {say({ en: `${counted(String(ahead), 'block')} ahead`, zh: `领先 ${blocks} 个区块` })}
           </small>
         </span>
       ),

@@ -39,9 +39,7 @@ export const BlockTransactions = async ({ visit, hashes }: BlockTransactionsProp
           'Moved',
           '代币变动',
           ({ hash }) => <Moved visit={visit} movements={moved.get(hash)} />,
-          {
-            place: 'bare',
-          },
+          { place: 'bare' },
         ],
         [
           'Status',

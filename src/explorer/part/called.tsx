@@ -60,9 +60,7 @@ export const Called = (props: CalledProps): Html => {
               'Value',
               '值',
               argument => <Value visit={visit} argument={argument} owners={owners} />,
-              {
-                place: 'bare',
-              },
+              { place: 'bare' },
             ],
           ]}
         />

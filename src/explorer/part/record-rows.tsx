@@ -65,10 +65,7 @@ const directionColumn = (visit: Visit, owner: string): Column<Recorded> => [
   'Direction',
   '方向',
   row => <Direction visit={visit} row={row} owner={owner} />,
-  {
-    place: 'bare',
-    isSpare: true,
-  },
+  { place: 'bare', isSpare: true },
 ]
 
 /** The direction of a movement, in a word. */

@@ -52,10 +52,7 @@ export const WhyFailed = ({ visit, transaction }: WhyFailedProps): Html => {
       </pre>
       {!reason.isWhole && <AllOfIt visit={visit} href={rawHref(visit)} />}
       <p safe>
-        {say({
-          en: 'Nothing moved: only the gas was charged.',
-          zh: '没有代币变动：仅扣除了 gas。',
-        })}
+        {say({ en: 'Nothing moved: only the gas was charged.', zh: '没有代币变动：仅扣除了 gas。' })}
       </p>
     </div>
   )
