@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { jsonIn } from '#chain/json.ts'
 import { PROOF_LEVELS, type ProofLevel } from '#chain/proof.ts'
 import { Failure } from '#failure/failure.ts'
 
@@ -82,15 +83,6 @@ export const readManifest = (text: string, where: string): Manifest => {
   const wrong = faultOf(manifest)
   if (wrong !== undefined) throw damaged(wrong)
   return manifest
-}
-
-/** The value of a JSON text; undefined: the text is not JSON. */
-export const jsonIn = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** The inconsistency in a manifest whose hash is correct; undefined: none. */
