@@ -20,7 +20,6 @@ import { withChain } from './with-chain.ts'
 
 export const up: Command = {
   name: 'up',
-  words: [],
   summary: 'load, follow and serve in one process',
   about: [
     'Loads blocks from a node into the store, follows the chain and serves the API, all in one process.',
