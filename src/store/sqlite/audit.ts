@@ -112,9 +112,7 @@ const placed = (
   name: string,
   { after, until, limit }: Parameters<Audit['placed']>[0],
 ): readonly Placed[] =>
-  connection
-    .rows(placedSql, after, until, BigInt(limit) + 1n)
-    .map(([place, ...key]: readonly Cell[]) => ({
-      place: place as bigint,
-      id: key[0] === null ? '' : idIn(name, recordsTable, key),
-    }))
+  connection.rows(placedSql, after, until, BigInt(limit) + 1n).map(([place, ...key]: readonly Cell[]) => ({
+    place: place as bigint,
+    id: key[0] === null ? '' : idIn(name, recordsTable, key),
+  }))
