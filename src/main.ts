@@ -12,9 +12,7 @@ const { stderr, stdout } = process
 
 /** Time in milliseconds for which a stalled reader of the log may delay the exit of the process. */
 const LAST_LINES_MS = 1_000
-const log = lineWriter((text, done) => stderr.write(text, done), {
-  dropped: droppedLines,
-})
+const log = lineWriter((text, done) => stderr.write(text, done), { dropped: droppedLines })
 
 // Writes the remaining log lines when the process exits before the event loop can.
 process.on('exit', () => {

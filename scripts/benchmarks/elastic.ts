@@ -20,9 +20,7 @@ export const elasticAt = (url: string): Elastic => {
         ? {}
         : {
             body,
-            headers: {
-              'content-type': path.includes('_bulk') ? 'application/x-ndjson' : 'application/json',
-            },
+            headers: { 'content-type': path.includes('_bulk') ? 'application/x-ndjson' : 'application/json' },
           }),
     })
   const send = async (method: string, path: string, body?: string): Promise<string> => {

@@ -23,9 +23,7 @@ export type Load = {
 }
 
 /** Sends requests to a target for some time, with as many in flight as there are clients. */
-export type Client = {
-  readonly load: (target: Target, options: LoadOptions) => Promise<Load>
-}
+export type Client = { readonly load: (target: Target, options: LoadOptions) => Promise<Load> }
 
 export type LoadOptions = {
   readonly clients: number

@@ -39,10 +39,8 @@ export const getAccountNfts = defineList({
         docs: (view, offset, limit) => view.page(holdings, 'ofOwner', { group, offset, limit }),
         parts: inRunsOfNfts<DocOf<typeof holdings>>,
         rows: async (view, docs) => {
-          const nfts = await nftsOf(
-            view,
-            docs.map(({ item }) => item),
-          )
+          const ids = docs.map(({ item }) => item)
+          const nfts = await nftsOf(view, ids)
           return {
             rows: nfts.map((doc, at) => ({ ...nftShown(doc), since_block: (docs[at]?.since ?? 1) - 1 })),
           }

@@ -49,10 +49,7 @@ const recordFilters = {
   ...textFilters,
 }
 
-type Asked = {
-  readonly account?: string | undefined
-  readonly accounts?: readonly string[] | undefined
-}
+type Asked = { readonly account?: string | undefined; readonly accounts?: readonly string[] | undefined }
 
 /** Throws 'bad_request' unless exactly one of `account` and `accounts` is given. */
 const checkAccounts = ({ account, accounts }: Asked): void => {

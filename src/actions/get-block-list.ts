@@ -103,10 +103,8 @@ const bySeq = <R extends Range>({ start_block = 0n, end_block, start_seq = 0n, e
 
 /** The blocks with these numbers in the list. Throws 'damaged' if one is missing. */
 const blocksAt = async (view: View, seqs: readonly number[]) => {
-  const docs = await view.getMany(
-    blocks,
-    seqs.map(seq => blockId(seq - 1)),
-  )
+  const ids = seqs.map(seq => blockId(seq - 1))
+  const docs = await view.getMany(blocks, ids)
   return docs.map((doc, at) => {
     if (doc === undefined)
       throw missingData(`Block ${(seqs[at] ?? 0) - 1} of ${view.at.height} is not stored.`)

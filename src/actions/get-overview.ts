@@ -111,10 +111,8 @@ const headOf = ({ view, node, branch }: Pick<Context, 'view' | 'node' | 'branch'
   branch.height ?? Math.max(view.at.height, node?.heard()?.headBlock ?? 0)
 
 const notCirculating = async (view: View): Promise<bigint> => {
-  const docs = await view.getMany(
-    balances,
-    NOT_CIRCULATING.map(owner => balanceId('iost', owner)),
-  )
+  const ids = NOT_CIRCULATING.map(owner => balanceId('iost', owner))
+  const docs = await view.getMany(balances, ids)
   return docs.reduce((sum, doc) => sum + (doc?.amount ?? 0n) + (doc?.frozen ?? 0n), 0n)
 }
 

@@ -1,7 +1,8 @@
 import { promisify } from 'node:util'
 import { zstdDecompress } from 'node:zlib'
+import { jsonIn } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
-import { isWholeNumber, jsonIn, sha256 } from './manifest.ts'
+import { isWholeNumber, sha256 } from './manifest.ts'
 
 /**
  * Start of every archive file. The chunks follow, then the table of chunks as JSON, then the length of that

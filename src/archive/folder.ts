@@ -59,9 +59,7 @@ const unreadable = (where: string, cause: unknown): Failure =>
   new Failure(
     'unavailable',
     `${where} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}.`,
-    {
-      cause,
-    },
+    { cause },
   )
 
 /** Some servers answer 401 or 403 for a file that they do not have. */

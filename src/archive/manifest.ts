@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { jsonIn } from '#chain/json.ts'
 import { PROOF_LEVELS, type ProofLevel } from '#chain/proof.ts'
 import { Failure } from '#failure/failure.ts'
 
@@ -77,22 +78,11 @@ export const readManifest = (text: string, where: string): Manifest => {
     throw new Failure(
       'usage',
       `${where} has format ${manifest.format}; this version reads format ${FORMAT}.`,
-      {
-        help: 'Use a version of iostlens that reads this format.',
-      },
+      { help: 'Use a version of iostlens that reads this format.' },
     )
   const wrong = faultOf(manifest)
   if (wrong !== undefined) throw damaged(wrong)
   return manifest
-}
-
-/** The value of a JSON text; undefined: the text is not JSON. */
-export const jsonIn = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** The inconsistency in a manifest whose hash is correct; undefined: none. */

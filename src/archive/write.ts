@@ -128,11 +128,7 @@ const chunksOf = async function* (
     for (const { body } of block.transactions) characters += body.length
     const endsFile = block.height === to || (block.height + 1) % each === 0
     if (!endsFile && (block.height + 1) % CHUNK_BLOCKS !== 0 && characters < CHUNK_CHARACTERS) continue
-    yield {
-      lines: withNeededSignatures(run, proof).map(linesOf),
-      last: block,
-      endsFile,
-    }
+    yield { lines: withNeededSignatures(run, proof).map(linesOf), last: block, endsFile }
     run = []
     characters = 0
   }

@@ -72,10 +72,8 @@ const findMissing = async (
   index: AnyIndex,
 ): Promise<void> => {
   for await (const page of expected.scan(index)) {
-    const there = await stored.existing(
-      index,
-      page.map(({ id }) => id),
-    )
+    const ids = page.map(({ id }) => id)
+    const there = await stored.existing(index, ids)
     for (const { id, doc } of page) {
       if (there.has(id) || doc === undefined) continue
       found({ index: index.name, id, field: 'document', stored: ABSENT, expected: PRESENT, by: 'replay' })

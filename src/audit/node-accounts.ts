@@ -1,8 +1,7 @@
 import { parseExact, writeJson } from '#chain/json.ts'
 import { accounts } from '#indices/account.ts'
-import { ABSENT } from './finding.ts'
 import { compareCount } from './node-count.ts'
-import { type NodeSides, storageRows } from './storage-rows.ts'
+import { type NodeSides, storageRows, tellDifference } from './storage-rows.ts'
 
 const AUTH = 'auth.iost'
 
@@ -27,25 +26,16 @@ type Account = {
 export const compareAccounts = async (sides: NodeSides): Promise<void> => {
   let there = 0
   for await (const page of storageRows(sides, AUTH, 'auth-')) {
-    const docs = await sides.stored.getMany(
-      accounts,
-      page.map(([name]) => name),
-    )
+    const ids = page.map(([name]) => name)
+    const docs = await sides.stored.getMany(accounts, ids)
     for (const [at, [name, value]] of page.entries()) {
       there += 1
       const expected = fieldsOf(parseExact(value) as unknown as Account)
       for (const field of ['permissions', 'groups'] as const) {
         const doc = docs[at]
-        const stored = doc === undefined ? ABSENT : writeJson(doc[field])
+        const stored = doc && writeJson(doc[field])
         if (stored !== expected[field])
-          sides.found({
-            index: accounts.name,
-            id: name,
-            field,
-            stored,
-            expected: expected[field],
-            by: 'node',
-          })
+          tellDifference(sides, accounts, { id: name, field, stored, expected: expected[field] })
       }
     }
     sides.onProgress(page.length)

@@ -2,9 +2,8 @@ import { parseExact, writeJson } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
 import { balanceId, balances, type Frozen } from '#indices/balance.ts'
 import type { Found } from '#store/port.ts'
-import { ABSENT } from './finding.ts'
 import { compareCount } from './node-count.ts'
-import { type NodeSides, type Row, storageRows } from './storage-rows.ts'
+import { type NodeSides, type Row, storageRows, tellDifference } from './storage-rows.ts'
 
 const TOKEN = 'token.iost'
 
@@ -17,15 +16,18 @@ export const compareBalances = async (sides: NodeSides): Promise<void> => {
   for await (const page of storageRows(sides, TOKEN, 'TF')) await compareFrozen(sides, page, due)
   let positive = 0
   const compare = async (amounts: readonly (readonly [id: string, amount: bigint])[]): Promise<void> => {
-    const docs = await sides.stored.getMany(
-      balances,
-      amounts.map(([id]) => id),
-    )
+    const ids = amounts.map(([id]) => id)
+    const docs = await sides.stored.getMany(balances, ids)
     for (const [at, [id, amount]] of amounts.entries()) {
       if (amount > 0n) positive += 1
       const stored = docs[at]?.amount
       if ((stored ?? 0n) !== amount)
-        different(sides, { id, field: 'amount', stored, expected: String(amount) })
+        tellDifference(sides, balances, {
+          id,
+          field: 'amount',
+          stored: stored?.toString(),
+          expected: String(amount),
+        })
     }
     sides.onProgress(amounts.length)
   }
@@ -56,10 +58,8 @@ const compareFrozen = async (
   due: Map<string, bigint>,
 ): Promise<void> => {
   const rows = balanceRows(page)
-  const docs = await sides.stored.getMany(
-    balances,
-    rows.map(([id]) => id),
-  )
+  const ids = rows.map(([id]) => id)
+  const docs = await sides.stored.getMany(balances, ids)
   for (const [at, [id, value]] of rows.entries()) {
     const entries = frozenIn(value)
     const now = sides.stored.at.time
@@ -68,7 +68,12 @@ const compareFrozen = async (
     const locked = writeJson(entries.filter(([, time]) => BigInt(time) > now))
     const stored = docs[at]?.frozen_list
     if (writeJson(stored ?? []) !== locked)
-      different(sides, { id, field: 'frozen_list', stored, expected: locked })
+      tellDifference(sides, balances, {
+        id,
+        field: 'frozen_list',
+        stored: stored && writeJson(stored),
+        expected: locked,
+      })
   }
 }
 
@@ -86,21 +91,3 @@ const integer = (value: unknown): string => {
     throw new Failure('bad_block', `The node stores an invalid frozen amount: ${text}.`)
   return text
 }
-
-/** A field of a balance that differs from the node's value. */
-type Difference = {
-  readonly id: string
-  readonly field: string
-  readonly stored: unknown
-  readonly expected: string
-}
-
-const different = ({ found }: NodeSides, { id, field, stored, expected }: Difference): void =>
-  found({
-    index: balances.name,
-    id,
-    field,
-    stored: stored === undefined ? ABSENT : writeJson(stored),
-    expected,
-    by: 'node',
-  })

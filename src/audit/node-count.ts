@@ -1,6 +1,6 @@
 import type { StateIndex } from '#indices/registry.ts'
 import type { Found } from '#store/port.ts'
-import type { NodeSides } from './storage-rows.ts'
+import { type NodeSides, tellDifference } from './storage-rows.ts'
 
 /** Stored documents that have a row in the node's storage. */
 export type Counted<I extends StateIndex> = {
@@ -18,13 +18,11 @@ export const compareCount = async <I extends StateIndex>(
 ): Promise<void> => {
   let stored = 0
   for await (const page of sides.stored.scan(index)) stored += page.filter(counts).length
-  if (stored === expected) return
-  sides.found({
-    index: index.name,
-    id,
-    field: 'documents',
-    stored: String(stored),
-    expected: String(expected),
-    by: 'node',
-  })
+  if (stored !== expected)
+    tellDifference(sides, index, {
+      id,
+      field: 'documents',
+      stored: String(stored),
+      expected: String(expected),
+    })
 }

@@ -3,9 +3,8 @@ import { memberSpans } from '#chain/json-text.ts'
 import { Failure } from '#failure/failure.ts'
 import { voteId, votes } from '#indices/vote.ts'
 import type { Found } from '#store/port.ts'
-import { ABSENT } from './finding.ts'
 import { compareCount } from './node-count.ts'
-import { type NodeSides, storageRows } from './storage-rows.ts'
+import { type NodeSides, storageRows, tellDifference } from './storage-rows.ts'
 
 const VOTE = 'vote.iost'
 /**
@@ -22,21 +21,17 @@ export const compareVotes = async (sides: NodeSides): Promise<void> => {
     const rows = page.flatMap(([voter, value]) =>
       votesIn(value).map(([producer, units]) => [voteId(producer, voter), units] as const),
     )
-    const docs = await sides.stored.getMany(
-      votes,
-      rows.map(([id]) => id),
-    )
+    const ids = rows.map(([id]) => id)
+    const docs = await sides.stored.getMany(votes, ids)
     for (const [at, [id, units]] of rows.entries()) {
       if (units > 0n) positive += 1
       const stored = docs[at]?.votes
       if ((stored ?? 0n) !== units)
-        sides.found({
-          index: votes.name,
+        tellDifference(sides, votes, {
           id,
           field: 'votes',
-          stored: String(stored ?? ABSENT),
+          stored: stored?.toString(),
           expected: String(units),
-          by: 'node',
         })
     }
     sides.onProgress(rows.length)

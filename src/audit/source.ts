@@ -4,6 +4,7 @@ import { contractsToAskIn } from '#chain/effects.ts'
 import { isSystemContract } from '#chain/names.ts'
 import { LINKED, type ProofLevel } from '#chain/proof.ts'
 import { Failure } from '#failure/failure.ts'
+import { unless } from '#failure/unless.ts'
 import { blocks, transactionIdsOf } from '#indices/block.ts'
 import { contracts } from '#indices/contract.ts'
 import { blockId } from '#indices/position.ts'
@@ -183,17 +184,15 @@ const codeOf = async (source: Source, block: Block): Promise<readonly ContractCo
 /** Reads the contract without the checks of a serving reader, which would wait for data of another version. */
 const storedContract = async ({ store, signal }: Source, id: string) => {
   if (store.audit === undefined)
-    return await store.read(view => view.get(contracts, id), { signal, damaged: true }).catch(unreadable)
+    // A document that cannot be read counts as missing.
+    return await unless(
+      ['damaged'],
+      store.read(view => view.get(contracts, id), { signal, damaged: true }),
+    )
   const stored = await store.audit()
   try {
     return (await stored.getMany(contracts, [id]))[0]
   } finally {
     await stored.close()
   }
-}
-
-/** A document that cannot be read counts as missing. */
-const unreadable = (error: unknown): undefined => {
-  if (error instanceof Failure && error.kind === 'damaged') return undefined
-  throw error
 }

@@ -1,7 +1,8 @@
+import type { AnyIndex } from '#indices/registry.ts'
 import { type Node, STORAGE_PAGE } from '#node/port.ts'
 import type { Audit, Published } from '#store/port.ts'
 import { distinct } from './distinct.ts'
-import type { Finding } from './finding.ts'
+import { ABSENT, type Finding } from './finding.ts'
 
 /** The node's storage and the stored data, at one height. */
 export type NodeSides = {
@@ -11,6 +12,18 @@ export type NodeSides = {
   readonly onProgress: (rows: number) => void
   readonly signal: AbortSignal
 }
+
+/** A field that differs from the node's value. */
+type Difference = Pick<Finding, 'id' | 'field' | 'expected'> & {
+  /** undefined: no document is stored. */
+  readonly stored: string | undefined
+}
+
+export const tellDifference = (
+  { found }: Pick<NodeSides, 'found'>,
+  { name }: AnyIndex,
+  { id, field, stored = ABSENT, expected }: Difference,
+): void => found({ index: name, id, field, stored, expected, by: 'node' })
 
 /** Thrown when the node's last irreversible block is not, or is no longer, the published one. */
 export class OtherHeight extends Error {

@@ -3,6 +3,7 @@ import { encodeBase58 } from './base58.ts'
 import type { Block, Transaction, TxReceipt } from './block.ts'
 import { hashBytes, merklePath, merkleRoot, rootOnPath } from './hash.ts'
 import { headHash, infoForms, type RawHead } from './head.ts'
+import { jsonIn } from './json.ts'
 import type { RawBlock } from './raw-block.ts'
 import { isShownOf, mayHaveLost, receiptHash, uncut } from './receipt-hash.ts'
 import { differingField, hashedPartOf, transactionHash } from './transaction-hash.ts'
@@ -169,14 +170,9 @@ export const lossyReceipts = ({ transactions }: Block): readonly number[] =>
 
 /** The parent block as described by the base transaction: its witness and Σ gas usage × 100. */
 const parentOf = (block: Block): readonly unknown[] | undefined => {
-  try {
-    const [first] = JSON.parse(block.transactions[0]?.actions[0]?.data ?? '') as readonly {
-      parent?: unknown
-    }[]
-    return Array.isArray(first?.parent) ? first.parent : undefined
-  } catch {
-    return undefined
-  }
+  const data = jsonIn(block.transactions[0]?.actions[0]?.data ?? '')
+  const parent = Array.isArray(data) ? (data[0] as { readonly parent?: unknown } | null)?.parent : undefined
+  return Array.isArray(parent) ? parent : undefined
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Action, Block, Transaction } from './block.ts'
+import { jsonIn } from './json.ts'
 import { contractIdOf, isSystemContract } from './names.ts'
 
 /** Whether a transaction failed. A delayed one did not fail, though it has not been executed yet. */
@@ -36,13 +37,9 @@ export const partsOfFuncName = (funcName: string): { readonly contract: string; 
 
 /** First argument of an action, if its data is a JSON list that begins with a text. */
 const firstArgument = (action: Action): string | undefined => {
-  try {
-    const data = JSON.parse(action.data) as unknown
-    const first: unknown = Array.isArray(data) ? data[0] : undefined
-    return typeof first === 'string' ? first : undefined
-  } catch {
-    return undefined
-  }
+  const data = jsonIn(action.data)
+  const first: unknown = Array.isArray(data) ? data[0] : undefined
+  return typeof first === 'string' ? first : undefined
 }
 
 /** Actions of system.iost that install a contract of the chain itself; the code is not in the chain. */

@@ -3,6 +3,7 @@ import { base58Bytes, encodeBase58 } from './base58.ts'
 import type { Block } from './block.ts'
 import { HASH, INFO, PUBLIC_KEY, SIGNATURE } from './bounds.ts'
 import { hashSimple } from './hash.ts'
+import { jsonIn } from './json.ts'
 import {
   asObject,
   base64Of,
@@ -91,14 +92,10 @@ type OldInfo = { readonly mode: number; readonly thread: number; readonly batch_
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value)
 
 const oldInfo = (info: string): OldInfo | undefined => {
-  try {
-    const { mode, thread, batch_index: batch } = JSON.parse(info) as Record<keyof OldInfo, unknown>
-    return isCount(mode) && isCount(thread) && Array.isArray(batch) && batch.every(isCount)
-      ? { mode, thread, batch_index: batch }
-      : undefined
-  } catch {
-    return undefined
-  }
+  const { mode, thread, batch_index: batch } = (jsonIn(info) ?? {}) as Partial<Record<keyof OldInfo, unknown>>
+  return isCount(mode) && isCount(thread) && Array.isArray(batch) && batch.every(isCount)
+    ? { mode, thread, batch_index: batch }
+    : undefined
 }
 
 /**

@@ -39,6 +39,15 @@ const RECURSIVE_DEPTH = 200
 const LOSSY = /\d{16}|[\d.][eE]|\.\d|-0/
 const TEXTS = /"(?:[^"\\]|\\.)*"/gs
 
+/** The value of a JSON text that has no number beyond a double; undefined: the text is not JSON. */
+export const jsonIn = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
 /**
  * Parses JSON of any depth. A number whose shortest double does not print as written becomes `Exact` (with
  * its text as written, so possibly with an exponent). Throws SyntaxError.

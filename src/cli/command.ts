@@ -37,8 +37,8 @@ export type Call = Resolved &
 export type Command = {
   /** One or two words: `load`, `keys add`. */
   readonly name: string
-  /** Names of the required arguments, such as NAME. */
-  readonly words: readonly string[]
+  /** Names of the required arguments, such as NAME; absent: it has none. */
+  readonly words?: readonly string[]
   /** One line for lists of commands. */
   readonly summary: string
   /** The text of its `--help`: short paragraphs. */

@@ -190,10 +190,7 @@ const tellOfBlock = (log: Log, event: BlockEvent): void => {
       log(
         'warn',
         'The node does not return a raw block; the text of transactions near the head is not proved.',
-        {
-          height: event.height,
-          reason: event.reason,
-        },
+        { height: event.height, reason: event.reason },
       )
       break
     case 'thread_died':

@@ -6,7 +6,6 @@ import { environmentName, settingNames, type Values } from './settings.ts'
 
 export const config: Command = {
   name: 'config',
-  words: [],
   summary: 'print every setting, its value and its source; secrets are masked',
   about: [
     'Prints every setting with its flag, its environment variable, its value and the source of the value. Secrets are printed as ***.',

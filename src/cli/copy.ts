@@ -7,7 +7,6 @@ import { withProgress } from './transferring.ts'
 
 export const copy: Command = {
   name: 'copy',
-  words: [],
   summary: 'copy a store into another one, such as from SQLite to Elasticsearch',
   about: [
     'Copies --store with its API keys into the store --to, which must not exist yet, at one height: nothing is derived again, and no node is needed. The source may be loaded and served meanwhile.',

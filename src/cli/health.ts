@@ -8,7 +8,6 @@ const TIMEOUT_MS = 4_000
 
 export const health: Command = {
   name: 'health',
-  words: [],
   summary: 'ask the service on --listen whether it is alive; for health checks',
   about: [
     'Asks the service that listens on --listen for /health, and prints its answer. Exit code 0: it is alive; 75: it does not answer within four seconds.',

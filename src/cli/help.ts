@@ -49,7 +49,7 @@ export const commandHelp = (command: Command): string =>
     ...command.examples.map(example => `  ${example}`),
   ].join('\n')
 
-const synopsis = ({ name, words }: Command): string => [name, ...words].join(' ')
+const synopsis = ({ name, words = [] }: Command): string => [name, ...words].join(' ')
 
 const settingHelp = (name: SettingName): readonly string[] => {
   const { value, about, fallback, secret } = settingOf(name)

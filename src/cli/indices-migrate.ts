@@ -12,7 +12,6 @@ import { LOADING, LOGGING, NODE, STORE } from './setting-groups.ts'
 
 export const indicesMigrate: Command = {
   name: 'indices migrate',
-  words: [],
   summary: 'bring a store of another version up to this one while it is served',
   about: [
     'Brings a store that another version made up to this version. It builds new indices beside the old ones, verifies them, and then swaps all aliases at once. Until then the old data is served, even if the command is stopped or killed; run it again to continue. There must be disk space for both.',
@@ -38,9 +37,7 @@ export const indicesMigrate: Command = {
           throw new Failure(
             'deadline',
             `Stopped before the migration was complete; ${store.name} still serves the old data.`,
-            {
-              help: 'Run it again to continue.',
-            },
+            { help: 'Run it again to continue.' },
           )
         throw error
       } finally {

@@ -8,7 +8,6 @@ import { LOGGING, STORE } from './setting-groups.ts'
 
 export const indicesCreate: Command = {
   name: 'indices create',
-  words: [],
   summary: 'create the indices or tables that are missing; safe to repeat',
   about: [
     'Creates the indices (Elasticsearch) or tables (embedded store) that are missing. Existing ones are never changed: if one has a different mapping, the command ends with exit code 3.',
@@ -26,7 +25,6 @@ export const indicesCreate: Command = {
 
 export const indicesCheck: Command = {
   name: 'indices check',
-  words: [],
   summary: 'compare the store with this version; exit code 3 if anything differs',
   about: [
     'Compares the indices (or tables) of the store with those of this version and prints one line for each that is missing or different. Changes nothing.',
@@ -45,7 +43,6 @@ export const indicesCheck: Command = {
 
 export const indicesPrint: Command = {
   name: 'indices print',
-  words: [],
   summary: 'print the mappings or tables of this version',
   about: [
     "Prints what 'iostlens indices create' would create: for Elasticsearch, JSON of index names with settings and mappings; for the embedded store, SQL. Does not connect to the store.",
@@ -61,7 +58,6 @@ export const indicesPrint: Command = {
 
 export const indicesMerge: Command = {
   name: 'indices merge',
-  words: [],
   summary: 'merge finished partitions of history and make them read-only; safe to repeat',
   about: [
     'History in Elasticsearch is split into partitions; all but the last are finished. This command merges each index of a finished partition into one segment, so that it takes less space and reads faster, and makes it read-only. Indices that are merged already are skipped.',

@@ -17,10 +17,7 @@ export const planIn = (
   otherwise: Plan = PLANS[DEFAULT_PLAN],
 ): Plan => {
   const named = values.plan === undefined ? otherwise : PLANS[values.plan]
-  return {
-    perSecond: values['per-second'] ?? named.perSecond,
-    perDay: values['per-day'] ?? named.perDay,
-  }
+  return { perSecond: values['per-second'] ?? named.perSecond, perDay: values['per-day'] ?? named.perDay }
 }
 
 /** Changes the terms of the given keys, some or all of a holder. */

@@ -57,7 +57,6 @@ export const keysAdd: Command = {
 
 export const keysList: Command = {
   name: 'keys list',
-  words: [],
   summary: 'list all API keys with their limits; never the keys themselves',
   about: [
     'Prints every key, including revoked and expired ones: id, name, limits, times and state.',

@@ -15,7 +15,6 @@ import { withChain } from './with-chain.ts'
 
 export const load: Command = {
   name: 'load',
-  words: [],
   summary: 'load blocks from a node and follow the chain',
   about: [
     'Loads irreversible blocks from a node into the store, starting after the last loaded block, and then follows the chain until it is stopped. --once ends at the last irreversible block, --to HEIGHT at that block.',

@@ -7,7 +7,7 @@ import { parsePriceHistory } from './price-history.ts'
 import { parsePrices } from './prices.ts'
 import { parseProfiles } from './profiles.ts'
 import type { Values } from './settings.ts'
-import { readOnce, watch } from './watched.ts'
+import { readOnce, type Source, watch } from './watched.ts'
 
 /** The contents of the operator's files; undefined when no such file is set, or its URL has not answered yet. */
 export type OperatorFiles = {
@@ -28,23 +28,14 @@ export const watchOperatorFiles = async (
   around: { readonly log: Log; readonly clock: Pick<Clock, 'sleep'>; readonly onChange?: () => void },
 ): Promise<{ get(): OperatorFiles; close(): void }> => {
   const { prices: pricesAt, 'prices-history': historyAt, profiles: profilesAt, labels: labelsAt } = values
+  const watched = async <T>(source: Source | undefined, what: string, parse: (text: string) => T) =>
+    source && (await watch({ source, what, parse, ...around }))
+  const fileAt = (path: string | undefined): Source | undefined => (path === undefined ? undefined : { path })
   const labels =
     labelsAt === undefined ? undefined : await readOnce(labelsAt, { what: 'Labels', parse: parseLabels })
-  const prices =
-    pricesAt === undefined
-      ? undefined
-      : await watch({ source: pricesAt, what: 'Prices', parse: parsePrices, ...around })
-  const history =
-    historyAt === undefined
-      ? undefined
-      : await watch({
-          ...{ source: { path: historyAt }, what: 'Price history', parse: parsePriceHistory },
-          ...around,
-        })
-  const profiles =
-    profilesAt === undefined
-      ? undefined
-      : await watch({ source: { path: profilesAt }, what: 'Profiles', parse: parseProfiles, ...around })
+  const prices = await watched(pricesAt, 'Prices', parsePrices)
+  const history = await watched(fileAt(historyAt), 'Price history', parsePriceHistory)
+  const profiles = await watched(fileAt(profilesAt), 'Profiles', parseProfiles)
   return {
     get: () => ({
       prices: prices?.get(),

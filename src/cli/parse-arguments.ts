@@ -94,16 +94,9 @@ const unknownFlag = (command: string, written: string, own: readonly string[]): 
       'usage',
       `A secret cannot be given as --${bare}, since process lists would contain it; use --${bare}-file PATH.`,
     )
-  return new Failure(
-    'usage',
-    `Unknown flag ${shown(`--${bare}`)}${
-      nearestText(
-        nearest(
-          `--${bare}`,
-          [...own, 'help'].map(name => `--${name}`),
-        ),
-      ).en
-    }`,
-    { help: `'iostlens ${command} --help' lists the flags.` },
-  )
+  const flag = `--${bare}`
+  const known = [...own, 'help'].map(name => `--${name}`)
+  return new Failure('usage', `Unknown flag ${shown(flag)}${nearestText(nearest(flag, known)).en}`, {
+    help: `'iostlens ${command} --help' lists the flags.`,
+  })
 }

@@ -39,19 +39,8 @@ const profileOf = (row: Row): Profile => {
     else if (name !== 'producer' && !name.startsWith(SOCIAL) && !TEXTS.some(known => known === name))
       throw new TypeError(`'${name}' is not a field of a profile`)
   }
-  const get = (name: (typeof TEXTS)[number]): string => row.get(name) ?? ''
-  return {
-    alias: get('alias'),
-    alias_en: get('alias_en'),
-    description: get('description'),
-    description_en: get('description_en'),
-    logo: get('logo'),
-    statement: get('statement'),
-    statement_en: get('statement_en'),
-    type: get('type'),
-    type_en: get('type_en'),
-    social_media: social,
-  }
+  const texts = Object.fromEntries(TEXTS.map(name => [name, row.get(name) ?? '']))
+  return { ...(texts as Record<(typeof TEXTS)[number], string>), social_media: social }
 }
 
 const jsonRows = (text: string): readonly Row[] => {

@@ -13,7 +13,6 @@ import { LOGGING, NODE, STORE } from './setting-groups.ts'
 
 export const repair: Command = {
   name: 'repair',
-  words: [],
   summary: 'audit like verify and rewrite only what differs; --dry-run writes nothing',
   about: [
     'The record of the last block and of the chain is checked first. If it is lost or unreadable, it is written again from the stored data; if that data does not show where the store ends, everything is derived again.',

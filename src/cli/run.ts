@@ -43,19 +43,12 @@ const dispatch = async (args: readonly string[], around: Process): Promise<ExitC
 /** Handles a command line that stops after the first word of a two-word command: prints its help, or throws 'usage'. */
 const family = (first: string, rest: readonly string[], around: Process): ExitCode => {
   const members = commands.filter(({ name }) => name.startsWith(`${first} `))
-  if (members.length === 0)
-    throw new Failure(
-      'usage',
-      `Unknown command ${shown(first)}${
-        nearestText(
-          nearest(
-            first,
-            commands.map(({ name }) => name.split(' ')[0] ?? name),
-          ),
-        ).en
-      }`,
-      { help: "'iostlens --help' lists the commands." },
-    )
+  if (members.length === 0) {
+    const known = commands.map(({ name }) => name.split(' ')[0] ?? name)
+    throw new Failure('usage', `Unknown command ${shown(first)}${nearestText(nearest(first, known)).en}`, {
+      help: "'iostlens --help' lists the commands.",
+    })
+  }
   if (rest.includes('--help') || rest.includes('-h')) {
     around.out(familyHelp(first, members))
     return 0
@@ -81,14 +74,15 @@ const runCommand = async (
     around.out(commandHelp(command))
     return 0
   }
-  const missing = command.words[words.length]
-  const extra = words[command.words.length]
+  const wanted = command.words ?? []
+  const missing = wanted[words.length]
+  const extra = words[wanted.length]
   if (missing !== undefined || extra !== undefined)
     throw new Failure(
       'usage',
       extra === undefined
         ? `Command '${command.name}' needs the argument ${missing}.`
-        : `Command '${command.name}' takes ${command.words.length === 0 ? 'no argument' : `only ${command.words.join(' ')}`}; ${shown(extra)} is one too many.`,
+        : `Command '${command.name}' takes ${wanted.length === 0 ? 'no argument' : `only ${wanted.join(' ')}`}; ${shown(extra)} is one too many.`,
       { help: `'iostlens ${command.name} --help' explains the command.` },
     )
   const resolved = readSettings(flags, environment)

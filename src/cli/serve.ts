@@ -13,7 +13,6 @@ import { stopped } from './stop.ts'
 
 export const serve: Command = {
   name: 'serve',
-  words: [],
   summary: 'serve the API from the store; needs read access only',
   about: [
     'Serves the API from the store. Another process may load the store at the same time.',

@@ -15,7 +15,6 @@ import { LOGGING, NODE, STORE } from './setting-groups.ts'
 
 export const status: Command = {
   name: 'status',
-  words: [],
   summary: 'report the loaded height, the distance to the node, and any damage',
   about: [
     'Prints the last loaded block, how far it is behind the node, and whether the store is consistent: blocks follow each other by number and parent hash and have all their transactions. Also prints how far each range of blocks was proved when it was loaded (see --prove).',

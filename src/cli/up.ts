@@ -20,7 +20,6 @@ import { withChain } from './with-chain.ts'
 
 export const up: Command = {
   name: 'up',
-  words: [],
   summary: 'load, follow and serve in one process',
   about: [
     'Loads blocks from a node into the store, follows the chain and serves the API, all in one process.',
@@ -68,10 +67,7 @@ export const up: Command = {
         })
         await loadChain(
           { node: countedBlocks(node, metrics.own), store },
-          {
-            ...{ once: false, retry: 'always', signal, onProgress, log },
-            ...loadCounts(metrics.own),
-          },
+          { ...{ once: false, retry: 'always', signal, onProgress, log }, ...loadCounts(metrics.own) },
         )
         await started
         view.end()

@@ -5,7 +5,6 @@ import { LOGGING, NODE, STORE } from './setting-groups.ts'
 
 export const verify: Command = {
   name: 'verify',
-  words: [],
   summary: 'audit the store against a replay and a node; exit code 3 if anything differs',
   about: [
     'Derives everything again from the stored blocks and transactions, into a temporary file in the data folder, and compares the result with every stored document and with every row of every list. Each block is checked first: its parent hash, its merkle roots and its own hash.',

@@ -58,10 +58,7 @@ const changed = (account: AccountDoc, { name, args }: Said, subject: string): Ac
   const { permissions, groups } = account
   switch (name) {
     case 'addPermission':
-      return {
-        ...account,
-        permissions: withOne(permissions, permission(subject, weightText(args, 2), [])),
-      }
+      return { ...account, permissions: withOne(permissions, permission(subject, weightText(args, 2), [])) }
     case 'dropPermission':
       return { ...account, permissions: permissions.filter(one => one.name !== subject) }
     case 'addGroup':

@@ -277,9 +277,7 @@ export const awardByTransfers = (
 }
 
 const award = (scope: Scope, account: string, amount: bigint): void =>
-  changeProducer(scope, account, {
-    received_award: producerOf(scope.state, account).received_award + amount,
-  })
+  changeProducer(scope, account, { received_award: producerOf(scope.state, account).received_award + amount })
 
 const payVoters = (scope: Scope, producer: string, amount: bigint): void => {
   const { state, block } = scope

@@ -192,10 +192,7 @@ export const dissolveTree = (state: State, ranking: Ranking): void => {
   putTree(state, ranking, { root: [], leaves })
 }
 
-type Tree = {
-  readonly root: Leaf
-  readonly leaves: ReadonlyMap<number, Leaf>
-}
+type Tree = { readonly root: Leaf; readonly leaves: ReadonlyMap<number, Leaf> }
 
 const putTree = (state: State, ranking: Ranking, { root, leaves }: Tree): void => {
   for (const [number, list] of [...leaves, [0, root] as const])

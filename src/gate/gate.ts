@@ -9,10 +9,7 @@ import { Busy, type FairQueue, type Place } from './queue.ts'
 import { type Queues, streamPlace } from './queues.ts'
 import type { RateAnswer, Rates } from './rate.ts'
 
-export type Identifying = {
-  readonly keyring: Keyring
-  readonly addresses: AddressLimits
-}
+export type Identifying = { readonly keyring: Keyring; readonly addresses: AddressLimits }
 
 export type Gate = Identifying & {
   readonly rates: Rates
@@ -218,10 +215,7 @@ const tooManyTests = (ms: number): Failure =>
   new Failure(
     'rate_limited',
     'This network address has used its share of the shared test key; ask the operator for an API key of your own.',
-    {
-      zh: '此网络地址已用完共享测试 key 的配额；请向运营者申请自己的 API key。',
-      details: secondsOf(ms),
-    },
+    { zh: '此网络地址已用完共享测试 key 的配额；请向运营者申请自己的 API key。', details: secondsOf(ms) },
   )
 
 /** The key of a request, from `apikey` or `X-API-Key`; both only if they agree. */

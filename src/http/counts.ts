@@ -1,7 +1,7 @@
 import { ANSWER_SOURCES } from '#actions/kept-answers.ts'
 import { actions } from '#actions/registry.ts'
 import { type Counting, countingIn } from '#metrics/counting.ts'
-import { type Definition, label } from '#metrics/definition.ts'
+import { counter, type Definition, histogram, label } from '#metrics/definition.ts'
 import { metricsMemory } from '#metrics/memory.ts'
 import { codes } from './codes.ts'
 import { SOURCES } from './gateway/gateway.ts'
@@ -55,43 +55,37 @@ const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 
 /** The metrics of requests. */
 export const httpMetrics = {
-  requests: {
-    name: 'iostlens_http_requests_total',
-    help: 'Requests answered. Status 499: the client left before the answer.',
-    type: 'counter',
-    dimensions: [target, status],
-  },
-  durations: {
-    name: 'iostlens_http_request_duration_seconds',
-    help: 'Time from the request to its answer; of exports to the end of the body.',
-    type: 'histogram',
-    dimensions: [target],
-    buckets: SECONDS,
-  },
-  sentBytes: {
-    name: 'iostlens_http_response_bytes_total',
-    help: 'Bytes of the bodies of answers, before compression.',
-    type: 'counter',
-    dimensions: [target],
-  },
-  refusals: {
-    name: 'iostlens_http_refusals_total',
-    help: 'Requests that were refused or failed, by reason.',
-    type: 'counter',
-    dimensions: [reason],
-  },
-  answers: {
-    name: 'iostlens_answers_total',
-    help: 'Answers of actions that equal calls share, by where they come from: the store; an equal call under way; memory.',
-    type: 'counter',
-    dimensions: [label('source', ANSWER_SOURCES)],
-  },
-  gatewayAnswers: {
-    name: 'iostlens_gateway_answers_total',
-    help: 'Answers of /rpc/, by where they come from: the best node; another node, because the best was slow or failing; a call that an equal request had begun; memory.',
-    type: 'counter',
-    dimensions: [label('source', SOURCES)],
-  },
+  requests: counter(
+    'iostlens_http_requests_total',
+    'Requests answered. Status 499: the client left before the answer.',
+    target,
+    status,
+  ),
+  durations: histogram(
+    'iostlens_http_request_duration_seconds',
+    'Time from the request to its answer; of exports to the end of the body.',
+    { buckets: SECONDS, dimensions: [target] },
+  ),
+  sentBytes: counter(
+    'iostlens_http_response_bytes_total',
+    'Bytes of the bodies of answers, before compression.',
+    target,
+  ),
+  refusals: counter(
+    'iostlens_http_refusals_total',
+    'Requests that were refused or failed, by reason.',
+    reason,
+  ),
+  answers: counter(
+    'iostlens_answers_total',
+    'Answers of actions that equal calls share, by where they come from: the store; an equal call under way; memory.',
+    label('source', ANSWER_SOURCES),
+  ),
+  gatewayAnswers: counter(
+    'iostlens_gateway_answers_total',
+    'Answers of /rpc/, by where they come from: the best node; another node, because the best was slow or failing; a call that an equal request had begun; memory.',
+    label('source', SOURCES),
+  ),
   gatewayBytes: {
     name: 'iostlens_gateway_kept_bytes',
     help: 'Bytes of cached answers of nodes.',

@@ -84,7 +84,5 @@ const notReady = (state: Readonly<Record<string, unknown>>) =>
   textReply(
     503,
     { type: JSON_TYPE, text: writeJson({ ready: false, ...state }) },
-    {
-      headers: { ...NOT_CACHED, 'Retry-After': '5' },
-    },
+    { headers: { ...NOT_CACHED, 'Retry-After': '5' } },
   )

@@ -3,15 +3,9 @@ const FROM = 200_000_000
 /** Default growth between two collections, in bytes. */
 const GROWTH = 40_000_000
 
-export type Memory = {
-  readonly resident: () => number
-  readonly collect: () => void
-}
+export type Memory = { readonly resident: () => number; readonly collect: () => void }
 
-const processMemory: Memory = {
-  resident: () => process.memoryUsage.rss(),
-  collect: () => Bun.gc(true),
-}
+const processMemory: Memory = { resident: () => process.memoryUsage.rss(), collect: () => Bun.gc(true) }
 
 /** Number of documents between two checks of the memory. */
 const EVERY = 1_000

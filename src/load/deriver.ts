@@ -122,10 +122,7 @@ const fetchMissing = async (
 }
 
 /** The prefetch of a run; `losses`: the value of the known state when the prefetch began. */
-type Ahead = {
-  readonly fetched: Promise<void>
-  readonly losses: number
-}
+type Ahead = { readonly fetched: Promise<void>; readonly losses: number }
 
 /** Keys of state that a run needs and that are not known. */
 const keysOf = (run: Run, { get }: Pick<KnownState, 'get'>): readonly Key[] => {

@@ -27,6 +27,29 @@ export const label = (name: string, values: readonly string[]): Dimension => ({
   values: values.map(value => [value]),
 })
 
+/** A count that only grows. */
+export const counter = (name: string, help: string, ...dimensions: readonly Dimension[]): Definition => ({
+  name,
+  help,
+  type: 'counter',
+  dimensions,
+})
+
+type Spread = Pick<Definition, 'buckets' | 'perThread'> & Partial<Pick<Definition, 'dimensions'>>
+
+/** A count of values by their size. */
+export const histogram = (
+  name: string,
+  help: string,
+  { dimensions = [], ...spread }: Spread,
+): Definition => ({
+  name,
+  help,
+  type: 'histogram',
+  dimensions,
+  ...spread,
+})
+
 /** Numbers stored per series. For a histogram: the counts of the buckets, of the one without a bound, and the sum. */
 export const widthOf = ({ type, buckets = [] }: Definition): number =>
   type === 'histogram' ? buckets.length + 2 : 1

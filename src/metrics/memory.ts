@@ -1,10 +1,7 @@
 import { type Definition, seriesIn, widthOf } from './definition.ts'
 
 /** Memory in which the threads of a process count. Each thread has a part of its own, so none waits for another. */
-export type MetricsMemory = {
-  readonly threads: number
-  readonly numbers: SharedArrayBuffer
-}
+export type MetricsMemory = { readonly threads: number; readonly numbers: SharedArrayBuffer }
 
 /** The offset of each metric in a thread's part, and the length of a part, in numbers. */
 export type Layout<Name extends string> = {
@@ -29,10 +26,7 @@ export const layoutOf = <Name extends string>(
 export const metricsMemory = (
   definitions: Readonly<Record<string, Definition>>,
   threads: number,
-): MetricsMemory => ({
-  threads,
-  numbers: new SharedArrayBuffer(threads * layoutOf(definitions).length * 8),
-})
+): MetricsMemory => ({ threads, numbers: new SharedArrayBuffer(threads * layoutOf(definitions).length * 8) })
 
 /** A thread's part. Another thread may read it at any time: a number of 64 bits is never read half written. */
 export const partOf = ({ threads, numbers }: MetricsMemory, thread: number): Float64Array => {

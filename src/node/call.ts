@@ -1,3 +1,4 @@
+import { jsonIn } from '#chain/json.ts'
 import { textOfBytes } from '#chain/receipt-hash.ts'
 import { escaped } from '#failure/escaped.ts'
 import { Failure } from '#failure/failure.ts'
@@ -186,13 +187,7 @@ const utf8 = (bytes: Uint8Array): string | undefined => {
 /** A node's own refusal: status 400 with code and message; undefined for any other answer. */
 export const refusalIn = (answer: NodeAnswer): Refusal | undefined => {
   if (answer.status !== 400) return undefined
-  try {
-    const { code, message } = JSON.parse(Buffer.from(answer.body).toString()) as Record<
-      'code' | 'message',
-      unknown
-    >
-    return typeof code === 'number' && typeof message === 'string' ? { code, message } : undefined
-  } catch {
-    return undefined
-  }
+  const body = jsonIn(Buffer.from(answer.body).toString())
+  const { code, message } = (body ?? {}) as Partial<Record<'code' | 'message', unknown>>
+  return typeof code === 'number' && typeof message === 'string' ? { code, message } : undefined
 }

@@ -29,9 +29,7 @@ export const endpointOf = (text: string): Endpoint => {
     throw new Failure(
       'usage',
       `Node URL ${url.origin}${url.pathname} has a query or fragment, which is not allowed.`,
-      {
-        help: HELP,
-      },
+      { help: HELP },
     )
   const base = `${url.origin}${url.pathname.replace(/\/+$/, '')}`
   return { name: base, base, headers: authorizationIn(url) }

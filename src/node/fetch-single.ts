@@ -86,9 +86,7 @@ const checkedBlock =
       throw new Failure(
         'bad_block',
         `Block ${height}: hash is ${block.hash}, its head has ${headHash(head)}.`,
-        {
-          details: { height },
-        },
+        { details: { height } },
       )
     const known = head === undefined ? {} : { info: head.info }
     try {

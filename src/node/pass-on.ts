@@ -135,9 +135,7 @@ const noRoom = (what: string): Failure =>
   new Failure(
     'unavailable',
     `There is no memory for the response to ${what}: responses to other requests use all of it.`,
-    {
-      zh: '服务繁忙，请稍后重试。',
-    },
+    { zh: '服务繁忙，请稍后重试。' },
   )
 
 const noneFit = ({ pool }: Asking, what: string): Failure => {

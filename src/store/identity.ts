@@ -14,9 +14,7 @@ export const checkIdentity = (store: string, stored: Identity | undefined, given
       throw new Failure(
         'conflict',
         `${store} has ${what} ${stored[of]}, but the loader needs ${given[of]}.`,
-        {
-          help,
-        },
+        { help },
       )
 }
 
@@ -48,10 +46,7 @@ const ELSEWHERE = 'Load this chain into another store, or set --node to a node o
 const PARTS: { readonly [P in keyof Identity]: Part } = {
   chainId: { what: 'chain id', help: ELSEWHERE },
   genesis: { what: 'genesis block', help: ELSEWHERE },
-  derivation: {
-    what: 'documents of derivation version',
-    help: OTHER_DERIVATION,
-  },
+  derivation: { what: 'documents of derivation version', help: OTHER_DERIVATION },
 }
 
 /**

@@ -1,3 +1,4 @@
+import { jsonIn } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
 import type { Identity } from '#store/port.ts'
 import { isCount, isHeight, membersOf } from '#store/published.ts'
@@ -52,7 +53,7 @@ export const readManifest = (
   text: string,
   from: string,
 ): { readonly manifest: Manifest; readonly isSealed: boolean } => {
-  const members = membersOf(parsed(text)) ?? {}
+  const members = membersOf(jsonIn(text)) ?? {}
   const { format, chain_id: chainId, seal } = members
   if (isCount(format) && format > FORMAT)
     throw new Failure('conflict', `${from} is a manifest of form ${format}; this version reads ${FORMAT}.`, {
@@ -74,14 +75,6 @@ export const readManifest = (
   // Each member was checked above.
   const manifest = { chainId, genesis, derivation, height, hash, digests, file } as unknown as Manifest
   return { manifest, isSealed: seal === sealOf(manifest) }
-}
-
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 const SHA256 = /^[0-9a-f]{64}$/

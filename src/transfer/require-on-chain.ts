@@ -16,9 +16,7 @@ export const requireOnChain = async (
     throw new Failure(
       'conflict',
       `The copy is of chain ${chainId}, but ${node.name} serves ${info.chainId}.`,
-      {
-        help: 'Set --node to a node of the chain that the copy is of.',
-      },
+      { help: 'Set --node to a node of the chain that the copy is of.' },
     )
   if (info.libBlock < height)
     throw new Failure(

@@ -11,9 +11,7 @@ export const requireSame = (name: string, found: Manifest, manifest: Manifest): 
       throw new Failure(
         'conflict',
         `${name}: its ${of} is ${found[of]}, but the manifest says ${manifest[of]}.`,
-        {
-          help: 'The manifest belongs to another copy.',
-        },
+        { help: 'The manifest belongs to another copy.' },
       )
   requireSameDigests(name, ofDocuments(found.digests), ofDocuments(manifest.digests))
   requireSameKeys(name, found.digests, manifest.digests)

@@ -22,10 +22,7 @@ const LISTS = {
 } as const
 
 type Answer = {
-  readonly data: {
-    readonly total: number
-    readonly transactions?: readonly { readonly tx_hash: string }[]
-  }
+  readonly data: { readonly total: number; readonly transactions?: readonly { readonly tx_hash: string }[] }
 }
 
 /**

@@ -1,5 +1,5 @@
 import { writeJson } from '#chain/json.ts'
-import { Failure } from '#failure/failure.ts'
+import { unless } from '#failure/unless.ts'
 import type { Published } from '#store/port.ts'
 import { type AnswerDeps, answer } from '../answer.ts'
 import type { Action } from '../define.ts'
@@ -52,14 +52,8 @@ const answered = async (
   { options, signal }: ChooseOptions,
 ): Promise<Example | undefined> => {
   const query = Object.entries({ module: action.module, action: action.action, ...params })
-  try {
-    const { data, at } = await answer(deps, { query, options }, { signal })
-    return { params, data: writeJson(data, options), at }
-  } catch (error) {
-    if (error instanceof Failure && (error.kind === 'not_found' || error.kind === 'bad_request'))
-      return undefined
-    throw error
-  }
+  const found = await unless(['not_found', 'bad_request'], answer(deps, { query, options }, { signal }))
+  return found && { params, data: writeJson(found.data, options), at: found.at }
 }
 
 /**

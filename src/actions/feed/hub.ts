@@ -23,9 +23,7 @@ export type Follower = {
 }
 
 /** All followers of one list in one format. */
-export type Group = Progress & {
-  readonly followers: Set<Follower>
-}
+export type Group = Progress & { readonly followers: Set<Follower> }
 
 /**
  * Sends new rows to the readers of a thread. Each new height is read once for all lists, and each row is

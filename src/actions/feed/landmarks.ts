@@ -13,10 +13,8 @@ export type Trail = { readonly at: End; readonly landmarks: readonly End[] }
 /** The highest of these blocks that still belongs to the stored chain; −1: none. */
 export const highestOn = async (view: View, ends: readonly End[]): Promise<number> => {
   const below = ends.filter(({ height }) => height <= view.at.height)
-  const docs = await view.getMany(
-    blocks,
-    below.map(({ height }) => blockId(height)),
-  )
+  const ids = below.map(({ height }) => blockId(height))
+  const docs = await view.getMany(blocks, ids)
   const on = below.filter(({ hash }, at) => docs[at]?.hash.endsWith(hash) === true)
   return Math.max(-1, ...on.map(({ height }) => height))
 }

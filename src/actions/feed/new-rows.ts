@@ -143,10 +143,8 @@ const recordsByList = async (
   const asked = groups.flatMap(({ list: { followed }, next }) =>
     followed.kind === 'records' ? [{ ...followed, next }] : [],
   )
-  const begun = await view.getMany(
-    lists,
-    asked.filter(({ number }) => number === undefined).map(({ key }) => key),
-  )
+  const ids = asked.filter(({ number }) => number === undefined).map(({ key }) => key)
+  const begun = await view.getMany(lists, ids)
   const numbers = new Map(begun.flatMap(doc => (doc === undefined ? [] : [[doc.id, doc.number]])))
   const keys = new Map<number, string>()
   const after = new Map<number, number>()

@@ -83,10 +83,8 @@ const dayOfBlock = async (view: View, height: number): Promise<DayDoc> => {
 /** The last block before `day`, by a search over all blocks: a chain may have paused for years. */
 const lastBlockBefore = async (view: View, day: number, genesis: number): Promise<number | undefined> => {
   const look = async (ordinals: readonly number[]): Promise<readonly number[]> => {
-    const made = await blocksAt(
-      view,
-      ordinals.map(ordinal => ordinal - 1),
-    )
+    const heights = ordinals.map(ordinal => ordinal - 1)
+    const made = await blocksAt(view, heights)
     return made.map(({ time }) => dayOf(time))
   }
   const rows = { count: view.at.height + 1, floor: genesis, ceiling: dayOf(view.at.time), look }

@@ -1,4 +1,5 @@
 import { Failure } from '#failure/failure.ts'
+import { unless } from '#failure/unless.ts'
 import type { Node } from '#node/port.ts'
 import type { Clock } from '#time/clock.ts'
 import { within } from '#time/deadline.ts'
@@ -53,12 +54,5 @@ const soon = <T>(work: Promise<T>, signal: AbortSignal, timeoutMs: number): Prom
   })
 
 /** The result of `ask`, or undefined while no node answers: the answer then comes from the store alone. */
-const whenReachable = async <T>(ask: Promise<T>): Promise<T | undefined> => {
-  try {
-    return await ask
-  } catch (error) {
-    if (error instanceof Failure && (error.kind === 'unavailable' || error.kind === 'bad_block'))
-      return undefined
-    throw error
-  }
-}
+const whenReachable = <T>(ask: Promise<T>): Promise<T | undefined> =>
+  unless(['unavailable', 'bad_block'], ask)

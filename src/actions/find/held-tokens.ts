@@ -29,11 +29,8 @@ const tokensNow = async (view: View, owner: string): Promise<readonly HeldToken[
 /** Checks every token of which the owner ever had an amount. */
 const tokensThen = async (view: View, owner: string, { height }: Moment): Promise<readonly HeldToken[]> => {
   const docs = await wholeOrder(view, { index: balances, order: 'rowsOfOwner', group: owner })
-  const held = await heldThenAll(
-    view,
-    docs.map(({ token }) => balanceId(token, owner)),
-    height,
-  )
+  const ids = docs.map(({ token }) => balanceId(token, owner))
+  const held = await heldThenAll(view, ids, height)
   return docs
     .map(({ token }, at) => ({ ...(held[at] ?? heldAt([])), token }))
     .filter(({ available, frozen }) => available > 0n || frozen > 0n)

@@ -48,10 +48,7 @@ const read = async (view: View, since: Since): Promise<readonly Ranked[]> => {
   throw new PublicFailure(
     'unavailable',
     `The holders of token '${token}' at block ${height} are not known.`,
-    {
-      zh: `代币 '${token}' 在区块 ${height} 的持有者无法得知。`,
-      retryable: false,
-    },
+    { zh: `代币 '${token}' 在区块 ${height} 的持有者无法得知。`, retryable: false },
   )
 }
 

@@ -1,5 +1,5 @@
 import { contractIdOf, isHash, isPublicKey } from '#chain/names.ts'
-import { Failure } from '#failure/failure.ts'
+import { unless } from '#failure/unless.ts'
 import { accounts } from '#indices/account.ts'
 import { balances } from '#indices/balance.ts'
 import { contracts } from '#indices/contract.ts'
@@ -173,11 +173,4 @@ const match = (type: Match['type'], id: string, exact: boolean): Match => ({
 })
 
 /** The result of a look-up; undefined: there is no such thing, as far as the chain is loaded. */
-const ifKnown = async <T>(work: Promise<T>): Promise<T | undefined> => {
-  try {
-    return await work
-  } catch (error) {
-    if (error instanceof Failure && (error.kind === 'not_found' || error.kind === 'loading')) return undefined
-    throw error
-  }
-}
+const ifKnown = <T>(work: Promise<T>): Promise<T | undefined> => unless(['not_found', 'loading'], work)

@@ -78,8 +78,6 @@ const textIn = (answer: PassedOn): string | undefined => {
   throw new Failure(
     'unavailable',
     `The node returned status ${status} to a query for a block or transaction.`,
-    {
-      zh: `查询区块或交易时，全节点返回了状态码 ${status}。`,
-    },
+    { zh: `查询区块或交易时，全节点返回了状态码 ${status}。` },
   )
 }

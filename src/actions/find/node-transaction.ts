@@ -114,9 +114,7 @@ const proved = async (
     throw new Failure(
       'bad_block',
       `The node names block ${height} for ${hash}, which is not in that block.`,
-      {
-        details: { height },
-      },
+      { details: { height } },
     )
   await proveText(context, node, { block: answer.block, transaction })
   const { status } = answer

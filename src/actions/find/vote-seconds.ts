@@ -87,10 +87,8 @@ const changesWithin = async function* (
     const entries = parts
       .flatMap(each => entriesIn(each.entries, each.height))
       .filter(({ height }) => height > start.height && height <= end.height)
-    const times = await timesOf(
-      view,
-      entries.map(({ height }) => height),
-    )
+    const heights = entries.map(({ height }) => height)
+    const times = await timesOf(view, heights)
     for (const { more, change, height } of entries)
       yield { voter: more[0] ?? '', change, time: times.get(height) ?? end.time }
     await part()

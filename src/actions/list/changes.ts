@@ -72,10 +72,8 @@ const momentsOf = async (
 ): Promise<readonly Moment[]> => {
   const series = await seriesIn(view, key)
   const changes = series === undefined ? [] : await changesAt(series, ordinals)
-  const times = await timesOf(
-    view,
-    changes.map(({ entry }) => entry.height),
-  )
+  const heights = changes.map(({ entry }) => entry.height)
+  const times = await timesOf(view, heights)
   return changes.map(({ entry: { height } }) => ({ height, time: times.get(height) ?? 0n }))
 }
 

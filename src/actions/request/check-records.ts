@@ -6,11 +6,7 @@ import { badRequest } from './refusals.ts'
 
 /** Parameters of a list of records that are checked together. */
 type Asked = RecordFilters &
-  Range & {
-    readonly head: number
-    readonly after?: RowId | undefined
-    readonly page: bigint
-  }
+  Range & { readonly head: number; readonly after?: RowId | undefined; readonly page: bigint }
 
 /** Filters that only rows of token movements pass. */
 const MOVING = ['direction', 'token', 'memo', 'memo_prefix'] as const

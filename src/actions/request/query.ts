@@ -123,10 +123,7 @@ export const takes = (params: TObject, name: string): boolean =>
 const readOne = ({ name, word, names, pattern }: Reader, query: Query): unknown => {
   const [first, second] = givenIn(query, names)
   if (first === undefined)
-    throw against(name, word, {
-      en: `Parameter '${name}' is missing`,
-      zh: `缺少参数 '${name}'`,
-    })
+    throw against(name, word, { en: `Parameter '${name}' is missing`, zh: `缺少参数 '${name}'` })
   if (second !== undefined && second.text !== first.text)
     throw badRequest(
       {

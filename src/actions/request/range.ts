@@ -180,10 +180,7 @@ const afterOption = (): TUnsafe<RowId> =>
       en: 'Only with head=1: the id of the last row received. The page begins with the row behind it in the order of sort, whatever blocks came since, and total counts from there on. 409 when the block of that row was replaced: rows that were received are gone then.',
       zh: '仅用于 head=1：已收到的最后一行的 id。本页从按 sort 顺序排在它之后的一行开始，不受其间新增区块的影响，total 也从该处起计。若该行所在区块已被取代则返回 409：此时已收到的部分记录已失效。',
     },
-    rule: {
-      en: 'the id of a row as head=1 returns it',
-      zh: 'head=1 时返回的记录 id',
-    },
+    rule: { en: 'the id of a row as head=1 returns it', zh: 'head=1 时返回的记录 id' },
     pattern: ROW_ID_PATTERN,
     example: '000000004851-00001-00000-8psW23ozxC4SjoXeD2DSPWBNzR3Re9a3ei9Vu1C49sQg',
     read: readRowId,

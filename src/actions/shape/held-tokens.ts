@@ -29,10 +29,8 @@ export const heldTokenFields = {
 
 /** Rows about the tokens that an owner has. */
 export const heldTokenRows = async (view: View, held: readonly HeldToken[]) => {
-  const known = await view.getMany(
-    tokens,
-    held.map(({ token }) => token),
-  )
+  const ids = held.map(({ token }) => token)
+  const known = await view.getMany(tokens, ids)
   return held.map(({ token, available, frozen, list }, at) => {
     const { decimal = 0, full_name = '' } = known[at] ?? {}
     return {

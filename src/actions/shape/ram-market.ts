@@ -8,8 +8,5 @@ const BUY_FACTOR = 1.02
 export const ramPricesOf = (ram: Pick<StatisticsDoc['ram'], 'left' | 'balance'>) => {
   const left = Number(ram.left)
   const balance = Number(ram.balance)
-  return {
-    ram_buy_price: doubleOf((BUY_FACTOR * balance) / left),
-    ram_sell_price: doubleOf(balance / left),
-  }
+  return { ram_buy_price: doubleOf((BUY_FACTOR * balance) / left), ram_sell_price: doubleOf(balance / left) }
 }

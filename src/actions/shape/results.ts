@@ -57,10 +57,7 @@ const pageFields = {
 
 /** A list: its rows under the list's name, with page, size and total. */
 export const listOfRows = <const N extends string, R extends TSchema>(name: N, row: R, { en, zh }: Text) =>
-  shape({
-    ...({ [name]: rowsOf(row, en, zh) } as Record<N, TArray<R>>),
-    ...pageFields,
-  })
+  shape({ ...({ [name]: rowsOf(row, en, zh) } as Record<N, TArray<R>>), ...pageFields })
 
 const searchFields = {
   total: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {

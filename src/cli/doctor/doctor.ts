@@ -12,7 +12,6 @@ import { type Finding, findingsAbout } from './finding.ts'
 
 export const doctor: Command = {
   name: 'doctor',
-  words: [],
   summary: 'check node, store and machine, and suggest remedies',
   about: [
     'Checks each node of --node (chain, height, clock, the calls it knows), the store (version, parts, rights, disk) and the machine (open files, memory). Changes nothing.',

@@ -79,20 +79,14 @@ const nothing = (): Pending => ({ blocks: 0, transactions: 0, records: 0 })
 const countedWriter = (writer: Writer, counts: Counts, onBatch: (batch: CountedBatch) => void): Writer => {
   const { loadSeconds, loadedBlocks, loadedRows, loadedBatches } = counts
   let pending = nothing()
-  /** Starts a measurement; the returned function ends it when the given promise settles. */
-  const begin = (stage: string) => {
+  const timed = timedBy(counts)
+  /** Counts a call, and adds its time to that of the stage. */
+  const staged: Timed = async (stage, work) => {
     const since = performance.now()
-    return async <T>(work: Promise<T>): Promise<T> => {
-      let outcome = 'ok'
-      try {
-        return await work
-      } catch (error) {
-        outcome = outcomeOf(error)
-        throw error
-      } finally {
-        noteCall(counts, { call: stage, since, outcome })
-        loadSeconds.add((performance.now() - since) / 1_000, stage)
-      }
+    try {
+      return await timed(stage, work)
+    } finally {
+      loadSeconds.add((performance.now() - since) / 1_000, stage)
     }
   }
   const note = ({
@@ -105,20 +99,20 @@ const countedWriter = (writer: Writer, counts: Counts, onBatch: (batch: CountedB
     pending.records += records.length
   }
   const counted: Partial<Writer> = {
-    getMany: keys => begin('state')(writer.getMany(keys)),
-    transactionsOf: hashes => begin('state')(writer.transactionsOf(hashes)),
-    due: range => begin('state')(writer.due(range)),
-    members: range => begin('state')(writer.members(range)),
+    getMany: keys => staged('state', () => writer.getMany(keys)),
+    transactionsOf: hashes => staged('state', () => writer.transactionsOf(hashes)),
+    due: range => staged('state', () => writer.due(range)),
+    members: range => staged('state', () => writer.members(range)),
     append: history => {
       note(history)
-      return begin('append')(writer.append(history))
+      return staged('append', () => writer.append(history))
     },
     commit: async end => {
       // Rows appended from here on belong to the next batch.
       const committed = pending
       pending = nothing()
       const since = performance.now()
-      await begin('commit')(writer.commit(end))
+      await staged('commit', () => writer.commit(end))
       loadedBlocks.add(committed.blocks)
       loadedRows.add(committed.transactions, 'transaction')
       loadedRows.add(committed.records, 'record')
@@ -126,7 +120,5 @@ const countedWriter = (writer: Writer, counts: Counts, onBatch: (batch: CountedB
       onBatch({ ...committed, height: end.end.height, ms: Math.round(performance.now() - since) })
     },
   }
-  return new Proxy(writer, {
-    get: (target, name: keyof Writer) => counted[name] ?? target[name],
-  })
+  return new Proxy(writer, { get: (target, name: keyof Writer) => counted[name] ?? target[name] })
 }

@@ -95,14 +95,12 @@ export const accountPage: Page = {
           <AccountRecords visit={visit} asked={records} tokens={tokens.map(({ symbol }) => symbol)}>
             <Activity visit={visit} days={days} />
           </AccountRecords>
-          {detail === undefined ? '' : <Resources visit={visit} detail={detail} />}
-          {votes.length === 0 ? '' : <Votes visit={visit} votes={votes} />}
-          {created === undefined || created.total === 0 ? (
-            ''
-          ) : (
+          {detail !== undefined && <Resources visit={visit} detail={detail} />}
+          {votes.length !== 0 && <Votes visit={visit} votes={votes} />}
+          {created !== undefined && created.total !== 0 && (
             <SubAccounts visit={visit} account={account} rows={created.accounts} total={created.total} />
           )}
-          {detail === undefined ? '' : <Permissions visit={visit} detail={detail} />}
+          {detail !== undefined && <Permissions visit={visit} detail={detail} />}
         </>
       ),
     }

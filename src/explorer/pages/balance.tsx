@@ -55,11 +55,7 @@ export const balancePage: Page = {
           <section class="card">
             <Now visit={visit} account={account} first={first} newest={newest.find(isChange)} />
           </section>
-          {history === undefined ? (
-            ''
-          ) : (
-            <BalanceOverTime visit={visit} history={history} token={visit.part} />
-          )}
+          {history !== undefined && <BalanceOverTime visit={visit} history={history} token={visit.part} />}
           <Card
             visit={visit}
             id="changes"

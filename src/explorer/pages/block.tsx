@@ -52,9 +52,7 @@ export const blockPage: Page = {
                   say({ en: 'Transactions', zh: '交易数' }),
                   <span>
                     <Place value={count} />
-                    {count === Number(block.tx_count) ? (
-                      ''
-                    ) : (
+                    {count !== Number(block.tx_count) && (
                       <small safe>
                         {say({ en: ', and the base transaction of the block', zh: '，另有区块的 base 交易' })}
                       </small>
@@ -95,19 +93,15 @@ const Status = ({ visit: { say }, status }: { readonly visit: Visit; readonly st
 
 const Neighbours = ({ visit, number }: { readonly visit: Visit; readonly number: number }): Html => (
   <p class="neighbours">
-    {number > 0 ? (
+    {number > 0 && (
       <a href={hrefTo(visit, pathOf('block', number - 1))} rel="prev" safe>
         {visit.say({ en: `← Block ${number - 1}`, zh: `← 区块 ${number - 1}` })}
       </a>
-    ) : (
-      ''
     )}{' '}
-    {number < visit.at.height ? (
+    {number < visit.at.height && (
       <a href={hrefTo(visit, pathOf('block', number + 1))} rel="next" safe>
         {visit.say({ en: `Block ${number + 1} →`, zh: `区块 ${number + 1} →` })}
       </a>
-    ) : (
-      ''
     )}
   </p>
 )

@@ -55,8 +55,8 @@ export const contractStoragePage: Page = {
             <Filters visit={visit} button={say({ en: 'Read', zh: '读取' })} fields={STORAGE_FIELDS} />
             <Outcome visit={visit} found={found} />
           </section>
-          {given === undefined ? '' : <Value visit={visit} found={given} />}
-          {given === undefined || given.fields.length === 0 ? '' : <MapFields visit={visit} found={given} />}
+          {given !== undefined && <Value visit={visit} found={given} />}
+          {given !== undefined && given.fields.length !== 0 && <MapFields visit={visit} found={given} />}
         </>
       ),
     }
@@ -151,7 +151,7 @@ const Value = ({ visit, found }: { readonly visit: Visit; readonly found: Read }
           ],
         ]}
       />
-      {value === ABSENT ? (
+      {value === ABSENT && (
         <p class="none" safe>
           {fields.length > 0
             ? say({
@@ -163,8 +163,6 @@ const Value = ({ visit, found }: { readonly visit: Visit; readonly found: Read }
                 zh: '键不存在时，全节点返回 null。',
               })}
         </p>
-      ) : (
-        ''
       )}
     </Card>
   )
@@ -200,9 +198,7 @@ const MapFields = ({ visit, found }: { readonly visit: Visit; readonly found: Re
           </li>
         ))}
       </ul>
-      {fields.length < MOST ? (
-        ''
-      ) : (
+      {fields.length >= MOST && (
         <p class="none" safe>
           {say({
             en: `Nodes list the first ${MOST} fields of a map. The others can be read by their names.`,

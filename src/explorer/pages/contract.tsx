@@ -83,14 +83,10 @@ export const contractPage: Page = {
           <Records visit={visit} records={records} names={abis.map(each => each.name)} contract={contract}>
             <Activity visit={visit} days={days} />
           </Records>
-          {held === undefined || held.tokens.length === 0 ? (
-            ''
-          ) : (
+          {held !== undefined && held.tokens.length !== 0 && (
             <OwnTokens visit={visit} account={contract} tokens={held.tokens} />
           )}
-          {code.code === '' ? (
-            ''
-          ) : (
+          {code.code !== '' && (
             <Folded
               visit={visit}
               id="code"

@@ -31,14 +31,7 @@ export const contractsPage: Page = {
           none={{ en: 'No contracts.', zh: '没有合约。' }}
           columns={[
             ['Contract', '合约', row => <Name visit={visit} kind="contract" id={row.contract_id} />],
-            [
-              'Deployed',
-              '部署时间',
-              row => <Ago visit={visit} iso={row.created_at} />,
-              {
-                place: 'end',
-              },
-            ],
+            ['Deployed', '部署时间', row => <Ago visit={visit} iso={row.created_at} />, { place: 'end' }],
             ['Publisher', '部署者', row => <Owner visit={visit} id={row.publisher} />],
             ['Records', '记录数', row => <Count value={row.records} />, { isNumber: true }],
           ]}

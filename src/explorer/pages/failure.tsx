@@ -40,7 +40,7 @@ export const failurePage = (frame: Frame, { failure, fields, near }: FailurePage
         <section class="card failure">
           <h1 safe>{title}</h1>
           <p safe>{inWordsOfPage(frame, failure, fields)}</p>
-          {near === undefined ? '' : <Loaded frame={frame} near={near} />}
+          {near !== undefined && <Loaded frame={frame} near={near} />}
           <p safe>
             {say({
               en: 'The search above finds accounts, tokens, contracts, producers, blocks and transactions by the beginning of their name, their number or hash.',
@@ -48,9 +48,7 @@ export const failurePage = (frame: Frame, { failure, fields, near }: FailurePage
             })}
           </p>
         </section>
-        {near === undefined || near.matches.length === 0 ? (
-          ''
-        ) : (
+        {near !== undefined && near.matches.length !== 0 && (
           <Card visit={frame} id="meant" title={say({ en: 'Did you mean', zh: '您是不是要找' })}>
             <p>
               <span safe>{say({ en: 'Looked for: ', zh: '查找内容：' })}</span>

@@ -97,10 +97,7 @@ const factsOf = (visit: Visit, overview: Overview, tps: string | undefined): rea
         <span class="stack">
           <Count value={overview.head_block} />
           <small safe>
-            {say({
-              en: `${counted(String(ahead), 'block')} ahead`,
-              zh: `领先 ${blocks} 个区块`,
-            })}
+            {say({ en: `${counted(String(ahead), 'block')} ahead`, zh: `领先 ${blocks} 个区块` })}
           </small>
         </span>
       ),
@@ -121,9 +118,7 @@ const factsOf = (visit: Visit, overview: Overview, tps: string | undefined): rea
       say({ en: 'Circulating supply', zh: '流通量' }),
       <span class="stack">
         <Amount visit={visit} value={overview.circulating_supply} token="iost" />
-        {usd_price === null ? (
-          ''
-        ) : (
+        {usd_price !== null && (
           <small>
             <span safe>{say({ en: 'at USD', zh: '单价（美元）' })}</span> <Count value={usd_price} />
           </small>

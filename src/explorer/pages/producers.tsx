@@ -159,7 +159,7 @@ const Known = ({ visit, row }: CellProps): Html => {
   return (
     <span class="stack">
       <Name visit={visit} kind="producer" id={row.account} />
-      {alias === '' ? '' : <small safe>{visible(alias)}</small>}
+      {alias !== '' && <small safe>{visible(alias)}</small>}
     </span>
   )
 }
@@ -173,9 +173,7 @@ const Where = ({ row: { loc, url } }: { readonly row: Row }): Html =>
   ) : (
     <span class="stack where">
       <bdi safe>{cut(loc, MOST_PLACE)}</bdi>
-      {url === '' ? (
-        ''
-      ) : (
+      {url !== '' && (
         <small>
           <ExternalLink url={url} />
         </small>

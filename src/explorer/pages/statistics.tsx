@@ -77,7 +77,7 @@ const Plots = ({ visit, days }: { readonly visit: Visit; readonly days: readonly
             </div>
           </header>
           <p class="last">
-            <Count value={last?.[name] ?? 0} /> {unit === '' ? '' : <small safe>{unit}</small>}
+            <Count value={last?.[name] ?? 0} /> {unit !== '' && <small safe>{unit}</small>}
           </p>
           <Plot visit={visit} title={visit.say(title)} series={seriesOf(days, name)} />
         </section>

@@ -68,7 +68,7 @@ export const tokenPage: Page = {
             <Distribution visit={visit} detail={detail} largest={largest} total={holderCount} />
           </div>
           {/* Later pages of its lists, and filtered ones, do not show the token over time. */}
-          {isOfList ? '' : <TokenOverTime visit={visit} created={detail.created_at} />}
+          {!isOfList && <TokenOverTime visit={visit} created={detail.created_at} />}
           <Tabs
             visit={visit}
             label={say({ en: 'Lists of this token', zh: '此代币的列表' })}

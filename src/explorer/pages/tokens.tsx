@@ -40,9 +40,7 @@ export const tokensPage: Page = {
               'Full name',
               '全名',
               row => <ChainText visit={visit} text={row.full_name} isProse />,
-              {
-                place: 'end',
-              },
+              { place: 'end' },
             ],
             ['Issuer', '发行者', row => <Owner visit={visit} id={row.issuer} />],
             ['Created', '创建时间', row => <Ago visit={visit} iso={row.created_at} />],

@@ -114,7 +114,7 @@ const Summary = ({ visit, status, transaction, movements }: SummaryProps): Html 
       )}
       aside={
         <span class="badges">
-          {code === undefined ? '' : <Outcome visit={visit} code={code} />}{' '}
+          {code !== undefined && <Outcome visit={visit} code={code} />}{' '}
           <Finality visit={visit} status={status} />
         </span>
       }
@@ -204,7 +204,7 @@ const Actions = ({ visit, transaction, blockNumber, known, owners }: ActionsProp
           ))}
         </div>
       )}
-      {isNamed ? <NamesOfCode visit={visit} /> : ''}
+      {isNamed && <NamesOfCode visit={visit} />}
       <More visit={visit} shown={MOST} total={actions.length} whole={rawHref(visit)} />
     </Card>
   )

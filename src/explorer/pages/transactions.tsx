@@ -14,10 +14,8 @@ export const transactionsPage: Page = {
   path: '/transactions',
   show: async visit => {
     const { transactions, total } = await visit.ask(getTransactionList, pageGiven(visit))
-    const moved = await publishedMovements(
-      visit,
-      transactions.map(({ tx_hash }) => tx_hash),
-    )
+    const hashes = transactions.map(({ tx_hash }) => tx_hash)
+    const moved = await publishedMovements(visit, hashes)
     return listPage(visit, {
       title: { en: 'Transactions', zh: '交易' },
       lead: {

@@ -47,14 +47,12 @@ const Digits = ({ text, shown, decimals }: DigitsProps): Html => {
   return (
     <data value={text} title={title}>
       <span safe>{visible(isMinor ? whole : shown)}</span>
-      {isMinor ? (
+      {isMinor && (
         <span class="minor" safe>
           {visible(fraction)}
         </span>
-      ) : (
-        ''
       )}
-      {pad === '' ? '' : <span class="pad" data-pad={pad}></span>}
+      {pad !== '' && <span class="pad" data-pad={pad}></span>}
     </data>
   )
 }

@@ -39,9 +39,7 @@ export const BlockTransactions = async ({ visit, hashes }: BlockTransactionsProp
           'Moved',
           '代币变动',
           ({ hash }) => <Moved visit={visit} movements={moved.get(hash)} />,
-          {
-            place: 'bare',
-          },
+          { place: 'bare' },
         ],
         [
           'Status',
@@ -68,6 +66,6 @@ const Done = ({ row: { actions } }: { readonly row: Transaction }): Html =>
           {`${shortened(visible(contract))} ${actionText(action_name)}`}
         </bdi>
       ))}
-      {actions.length > NAMED ? <small safe>{`+${actions.length - NAMED}`}</small> : ''}
+      {actions.length > NAMED && <small safe>{`+${actions.length - NAMED}`}</small>}
     </span>
   )

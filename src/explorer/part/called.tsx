@@ -60,14 +60,12 @@ export const Called = (props: CalledProps): Html => {
               'Value',
               '值',
               argument => <Value visit={visit} argument={argument} owners={owners} />,
-              {
-                place: 'bare',
-              },
+              { place: 'bare' },
             ],
           ]}
         />
       )}
-      {changedIn !== undefined && isNamedByCode(action, signature) ? (
+      {changedIn !== undefined && isNamedByCode(action, signature) && (
         <p class="none">
           <span safe>
             {say({
@@ -77,8 +75,6 @@ export const Called = (props: CalledProps): Html => {
           </span>{' '}
           <Name visit={visit} kind="block" id={changedIn} isWhole />
         </p>
-      ) : (
-        ''
       )}
     </section>
   )
@@ -97,15 +93,13 @@ const Heading = ({ visit, action, signature, owners, isFailed }: CalledProps): H
         <Name visit={visit} kind="contract" id={action.contract} />
       )}{' '}
       <bdi safe>{visible(action.action_name)}</bdi>
-      {isFailed ? (
+      {isFailed && (
         <>
           {' '}
           <span class="badge bad" safe>
             {say({ en: 'Failed here', zh: '在此失败' })}
           </span>
         </>
-      ) : (
-        ''
       )}
     </h3>
   )

@@ -37,9 +37,7 @@ export const CallLinks = ({ frame, calls }: CallLinksProps): Html =>
               </a>{' '}
             </>
           ))}
-          {group.action.source === undefined ? (
-            ''
-          ) : (
+          {group.action.source !== undefined && (
             <a href={callTo(frame, group.action, { ...group.given, format: 'csv' })}>CSV</a>
           )}
         </span>

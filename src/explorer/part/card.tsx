@@ -1,11 +1,12 @@
 /** @jsxImportSource @kitajs/html */
+import type { Children } from '@kitajs/html'
 import type { Html } from '../page.ts'
 import { type SectionProps, SectionTitle } from './section-title.tsx'
 
 type CardProps = SectionProps & {
   /** The content at the other end of the title's line. */
   readonly aside?: Html
-  readonly children: Html | readonly Html[]
+  readonly children: Children
 }
 
 /** A section of a page with its title. */

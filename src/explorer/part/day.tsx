@@ -12,9 +12,7 @@ export const Day = ({ visit: { say }, day: { date, complete } }: DayProps): Html
     <span class="date" safe>
       {date}
     </span>
-    {complete ? (
-      ''
-    ) : (
+    {!complete && (
       <>
         {' '}
         <small safe>{say({ en: 'so far', zh: '截至目前' })}</small>

@@ -21,7 +21,7 @@ export const FactText = ({ visit: { say }, fact, before = '' }: FactTextProps): 
         <time datetime={fact.iso} safe>
           {`${absolute(fact.iso)} UTC`}
         </time>
-        {fact.isFailed === true ? <span safe>{say({ en: ' · failed', zh: ' · 失败' })}</span> : ''}
+        {fact.isFailed === true && <span safe>{say({ en: ' · failed', zh: ' · 失败' })}</span>}
       </>
     )
   return (

@@ -34,14 +34,12 @@ export const Filters = ({ visit, fields, choices = {}, button }: FiltersProps): 
       <button type="submit" safe>
         {button ?? say({ en: 'Apply', zh: '应用' })}
       </button>
-      {isUsed ? (
+      {isUsed && (
         <a href={hrefTo(visit, visit.path)} safe>
           {say({ en: 'Clear', zh: '清除' })}
         </a>
-      ) : (
-        ''
       )}
-      {fields.some(({ name }) => name === 'from') ? <Lately visit={visit} /> : ''}
+      {fields.some(({ name }) => name === 'from') && <Lately visit={visit} />}
     </form>
   )
 }
@@ -90,9 +88,7 @@ const FilterField = ({ visit, field, choices = [], words }: FilterFieldProps): H
         {...(type === 'number' ? { min: '0', step: '1' } : {})}
         {...(choices.length === 0 ? {} : { list: `${name}-choices` })}
       />
-      {choices.length === 0 ? (
-        ''
-      ) : (
+      {choices.length !== 0 && (
         <datalist id={`${name}-choices`}>
           {choices.map(choice => (
             <option safe>{visible(choice)}</option>

@@ -1,11 +1,12 @@
 /** @jsxImportSource @kitajs/html */
+import type { Children } from '@kitajs/html'
 import type { Html } from '../page.ts'
 import { Anchor, type SectionProps } from './section-title.tsx'
 
 type FoldProps = SectionProps & {
   /** Whether the section is initially open. */
   readonly isOpen?: boolean
-  readonly children: Html | readonly Html[]
+  readonly children: Children
 }
 
 /** A collapsible section of a page. Its link is outside the summary, which must not contain another control. */

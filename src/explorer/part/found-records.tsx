@@ -49,16 +49,12 @@ const Steps = ({ visit, listed: { transactions, next }, isLater }: StepsProps): 
             : say({ en: 'Older rows are left.', zh: '还有更早的记录。' })}
       </span>
       <span class="steps">
-        {isLater ? (
+        {isLater && (
           <a href={to(undefined)} safe>
             {say({ en: 'Newest', zh: '最新' })}
           </a>
-        ) : (
-          ''
         )}
-        {next === undefined ? (
-          ''
-        ) : (
+        {next !== undefined && (
           <a href={to(next)} rel="next" safe>
             {say({ en: 'Next', zh: '下一页' })}
           </a>

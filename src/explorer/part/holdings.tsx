@@ -57,8 +57,8 @@ export const Holdings = ({ visit, balance, pledges }: HoldingsProps): Html => {
           ],
         ]}
       />
-      {frozen.list.length === 0 ? '' : <Frozen visit={visit} list={frozen.list} />}
-      {pledges.length === 0 ? '' : <Pledges visit={visit} pledges={pledges} />}
+      {frozen.list.length !== 0 && <Frozen visit={visit} list={frozen.list} />}
+      {pledges.length !== 0 && <Pledges visit={visit} pledges={pledges} />}
     </section>
   )
 }

@@ -31,7 +31,7 @@ export const Layout = ({ frame, shown }: { readonly frame: Frame; readonly shown
       links={
         <>
           <OpenGraph frame={frame} path={path} title={title} description={description} />
-          {isMinor ? <meta name="robots" content="noindex" /> : ''}
+          {isMinor && <meta name="robots" content="noindex" />}
           <link rel="canonical" href={lastingHref(frame, path)} />
           {(['en', 'zh'] as const).map(lang => (
             <link
@@ -68,9 +68,7 @@ const Foot = ({ frame, asOf }: { readonly frame: Frame; readonly asOf: Text | un
   const { site, say, height, time, calls } = frame
   return (
     <footer class="foot">
-      {height === undefined || time === undefined ? (
-        ''
-      ) : (
+      {height !== undefined && time !== undefined && (
         <p safe>
           {say(
             asOf ?? {

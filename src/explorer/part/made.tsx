@@ -14,6 +14,6 @@ type MadeProps = {
 /** The time of a thing's creation, and the transaction. */
 export const Made = ({ visit, iso, tx }: MadeProps): Html => (
   <>
-    <When visit={visit} iso={iso} /> {tx === '' ? '' : <Name visit={visit} kind="tx" id={tx} />}
+    <When visit={visit} iso={iso} /> {tx !== '' && <Name visit={visit} kind="tx" id={tx} />}
   </>
 )

@@ -38,24 +38,14 @@ export const MatchRows = ({ visit, matches, facts = [] }: MatchRowsProps): Html 
     <Rows
       visit={visit}
       rows={rows}
-      none={{
-        en: 'Nothing has this name, number or hash.',
-        zh: '没有对应此名称、高度或哈希的对象。',
-      }}
+      none={{ en: 'Nothing has this name, number or hash.', zh: '没有对应此名称、高度或哈希的对象。' }}
       columns={[
         [
           'Name',
           '名称',
           ({ type, id }) => <Name visit={visit} kind={kindOf(type).kind} id={id} isWhole isExplained />,
         ],
-        [
-          'Kind',
-          '类型',
-          ({ type }) => <span safe>{visible(say(kindOf(type)))}</span>,
-          {
-            place: 'end',
-          },
-        ],
+        ['Kind', '类型', ({ type }) => <span safe>{visible(say(kindOf(type)))}</span>, { place: 'end' }],
         ...(rows.some(({ fact }) => fact !== undefined) ? [factColumn(visit)] : []),
       ]}
     />

@@ -25,11 +25,11 @@ export const Moved = ({ visit, movements }: MovedProps): Html =>
       {movements.slice(0, NAMED).map(({ from, to, amount, token }) => (
         <span class="line">
           <Amount visit={visit} value={amount} token={token} />{' '}
-          {from === '' ? '' : <Owner visit={visit} id={from} />}
+          {from !== '' && <Owner visit={visit} id={from} />}
           {' → '}
-          {to === '' ? '' : <Owner visit={visit} id={to} />}
+          {to !== '' && <Owner visit={visit} id={to} />}
         </span>
       ))}
-      {movements.length > NAMED ? <small safe>{`+${movements.length - NAMED}`}</small> : ''}
+      {movements.length > NAMED && <small safe>{`+${movements.length - NAMED}`}</small>}
     </span>
   )

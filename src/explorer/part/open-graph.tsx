@@ -24,13 +24,11 @@ export const OpenGraph = ({ frame, path, title, description }: OpenGraphProps): 
       <meta property="og:description" content={description} />
       <meta property="og:locale" content={lang === 'zh' ? 'zh_CN' : 'en_US'} />
       {/* The address must be absolute. Without a height, since the page is the same at every height. */}
-      {isOriginKnown ? (
+      {isOriginKnown && (
         <>
           <meta property="og:url" content={lastingHref(frame, path)} />
           <Picture frame={frame} path={path} title={title} />
         </>
-      ) : (
-        ''
       )}
       <meta name="twitter:card" content={isOriginKnown ? 'summary_large_image' : 'summary'} />
     </>

@@ -92,7 +92,7 @@ export const Pager = ({ visit, total }: { readonly visit: Visit; readonly total:
         <Step number={page + 1} text={visit.say({ en: 'Next', zh: '下一页' })} rel="next" />
         <Step number={last} text={visit.say({ en: 'Last', zh: '末页' })} />
       </span>
-      {last > SHORT ? <AnyPage visit={visit} page={page} last={last} /> : ''}
+      {last > SHORT && <AnyPage visit={visit} page={page} last={last} />}
     </nav>
   )
 }

@@ -35,9 +35,7 @@ export const PeriodBar = ({ visit, period, days }: PeriodBarProps): Html => {
         </button>
       </form>
       <nav class="steps" aria-label={say({ en: 'Period', zh: '区间' })}>
-        {before === undefined ? (
-          ''
-        ) : (
+        {before !== undefined && (
           <a href={to(before)} rel="prev" safe>
             {say({ en: '← Earlier', zh: '← 更早' })}
           </a>
@@ -47,9 +45,7 @@ export const PeriodBar = ({ visit, period, days }: PeriodBarProps): Html => {
             {say({ en: `${length} days`, zh: `${length} 天` })}
           </a>
         ))}
-        {after === undefined ? (
-          ''
-        ) : (
+        {after !== undefined && (
           <a href={to(after)} rel="next" safe>
             {say({ en: 'Later →', zh: '更晚 →' })}
           </a>

@@ -41,9 +41,7 @@ export const Permissions = ({ visit, detail }: PermissionsProps): Html => {
         ]}
       />
       <More visit={visit} shown={MOST} total={permissions.length} />
-      {groups.length === 0 ? (
-        ''
-      ) : (
+      {groups.length !== 0 && (
         <Rows
           visit={visit}
           rows={groups.slice(0, MOST)}

@@ -51,7 +51,7 @@ export const Levels = ({ values, axis }: ShapeProps): Html => {
     .join('')
   return (
     <>
-      {axis.ticks[0] === 0 ? <path class="under" d={`${stairs}V${HEIGHT}H0Z`} /> : ''}
+      {axis.ticks[0] === 0 && <path class="under" d={`${stairs}V${HEIGHT}H0Z`} />}
       <path class="level" d={stairs} />
     </>
   )

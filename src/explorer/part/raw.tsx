@@ -48,9 +48,7 @@ export const Folded = ({ visit, id, title, text, most = MOST, show = Plain }: Fo
   return (
     <Fold visit={visit} id={id} title={title}>
       {show(`${visible(shown)}${isWhole ? '' : '…'}`) as 'safe'}
-      {isWhole ? (
-        ''
-      ) : (
+      {!isWhole && (
         <p class="none">
           <span safe>
             {visit.say({

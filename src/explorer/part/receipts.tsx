@@ -52,15 +52,13 @@ export const Receipts = ({ visit, actions, receipts, most }: ReceiptsProps): Htm
           )}
         </div>
       )}
-      {roots.length > 0 && actions.length > 1 && divided === undefined ? (
+      {roots.length > 0 && actions.length > 1 && divided === undefined && (
         <p class="none" safe>
           {say({
             en: 'In the order of the chain, which does not say which action each belongs to.',
             zh: '按链上顺序排列；链上未记录各收据所属的方法。',
           })}
         </p>
-      ) : (
-        ''
       )}
       <More visit={visit} shown={most} total={receipts.length} whole={rawHref(visit)} />
     </Card>
@@ -75,7 +73,7 @@ const Tree = ({ visit, calls }: TreeProps): Html => (
       <li>
         <Writer visit={visit} func={func_name} />{' '}
         <ChainText visit={visit} text={content} whole={rawHref(visit)} />
-        {inner.length === 0 ? '' : <Tree visit={visit} calls={inner} />}
+        {inner.length !== 0 && <Tree visit={visit} calls={inner} />}
       </li>
     ))}
   </ul>

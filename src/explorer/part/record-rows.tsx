@@ -71,10 +71,7 @@ const directionColumn = (visit: Visit, owner: string): Column<Recorded> => [
   'Direction',
   '方向',
   row => <Direction visit={visit} row={row} owner={owner} />,
-  {
-    place: 'bare',
-    isSpare: true,
-  },
+  { place: 'bare', isSpare: true },
 ]
 
 /** The direction of a movement, in a word. */
@@ -105,9 +102,7 @@ const What = ({ visit, row }: { readonly visit: Visit; readonly row: Recorded })
   return (
     <span class="what">
       <bdi safe>{actionText(row.action_name)}</bdi> <Failed visit={visit} code={row.status_code} />
-      {memo === '' ? (
-        ''
-      ) : (
+      {memo !== '' && (
         <small class="memo">
           <bdi safe>{memo}</bdi>
         </small>

@@ -35,9 +35,7 @@ export const SubAccounts = ({ visit, account, rows, total }: SubAccountsProps): 
             'Created',
             '创建时间',
             ({ created_at }) => <Ago visit={visit} iso={created_at} />,
-            {
-              place: 'end',
-            },
+            { place: 'end' },
           ],
           ['Transaction', '交易', ({ tx_hash }) => <Name visit={visit} kind="tx" id={tx_hash} />],
         ]}

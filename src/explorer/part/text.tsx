@@ -38,7 +38,7 @@ export const ChainText = ({ visit, text, isProse = false, whole }: ChainTextProp
       <pre class="chain" safe>
         {long.isWhole ? visible(text) : `${visible(long.text)}…`}
       </pre>
-      {long.isWhole || whole === undefined ? '' : <AllOfIt visit={visit} href={whole} />}
+      {!long.isWhole && whole !== undefined && <AllOfIt visit={visit} href={whole} />}
     </details>
   )
 }

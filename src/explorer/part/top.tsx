@@ -15,10 +15,10 @@ export const Top = ({ shell, other, sign, isTimed = false }: TopProps): Html => 
         <a class="brand" href={site.isExplored ? hrefTo(shell, '/') : docsHref(shell)}>
           IOST <span safe>{say(site.isExplored ? { en: 'explorer', zh: '浏览器' } : API)}</span>
         </a>
-        {site.isExplored ? <SearchBox frame={shell} /> : ''}
+        {site.isExplored && <SearchBox frame={shell} />}
         {sign as 'safe'}
         <span class="switches">
-          {isTimed ? <ZoneSwitch shell={shell} /> : ''}
+          {isTimed && <ZoneSwitch shell={shell} />}
           <ThemeSwitch shell={shell} />
           <LanguageSwitch lang={shell.lang} href={other} />
         </span>

@@ -88,6 +88,6 @@ const First = ({ visit, row }: { readonly visit: Visit; readonly row: Transactio
   ) : (
     <span class="what">
       <Contract visit={visit} id={row.contract} /> <bdi safe>{actionText(row.action_name)}</bdi>
-      {row.actions > 1 ? <small safe>{` +${row.actions - 1}`}</small> : ''}
+      {row.actions > 1 && <small safe>{` +${row.actions - 1}`}</small>}
     </span>
   )

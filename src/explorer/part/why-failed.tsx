@@ -22,16 +22,12 @@ export const WhyFailed = ({ visit, transaction }: WhyFailedProps): Html => {
   const words = failureWords(reason.text, action)
   return (
     <div class="reason">
-      {words === undefined ? (
-        ''
-      ) : (
+      {words !== undefined && (
         <p class="words">
           <bdi safe>{say(words)}</bdi>
         </p>
       )}
-      {action === undefined || at === undefined ? (
-        ''
-      ) : (
+      {action !== undefined && at !== undefined && (
         <p>
           <span safe>
             {say({
@@ -54,12 +50,9 @@ export const WhyFailed = ({ visit, transaction }: WhyFailedProps): Html => {
       <pre class="bad chain" safe>
         {`${visible(reason.text)}${reason.isWhole ? '' : '…'}`}
       </pre>
-      {reason.isWhole ? '' : <AllOfIt visit={visit} href={rawHref(visit)} />}
+      {!reason.isWhole && <AllOfIt visit={visit} href={rawHref(visit)} />}
       <p safe>
-        {say({
-          en: 'Nothing moved: only the gas was charged.',
-          zh: '没有代币变动：仅扣除了 gas。',
-        })}
+        {say({ en: 'Nothing moved: only the gas was charged.', zh: '没有代币变动：仅扣除了 gas。' })}
       </p>
     </div>
   )

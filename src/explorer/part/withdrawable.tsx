@@ -51,7 +51,7 @@ export const Withdrawable = ({ visit, frozen, assets }: WithdrawableProps): Html
   return (
     <Card visit={visit} id="withdraw" title={visit.say(titleOf(rewards.length > 0, next.length > 0))}>
       <Facts facts={facts} />
-      {byProducer.length === 0 ? '' : <ByProducer visit={visit} rows={byProducer} />}
+      {byProducer.length !== 0 && <ByProducer visit={visit} rows={byProducer} />}
     </Card>
   )
 }

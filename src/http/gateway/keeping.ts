@@ -1,3 +1,4 @@
+import { jsonIn } from '#chain/json.ts'
 import type { NodeAnswer } from '#node/port.ts'
 
 /**
@@ -65,10 +66,6 @@ export const isFinal = (path: string, body: Uint8Array, lib: number): boolean =>
 const isHeight = (value: unknown): value is string => typeof value === 'string' && /^\d{1,15}$/.test(value)
 
 const objectIn = (body: Uint8Array): Json | undefined => {
-  try {
-    const value: unknown = JSON.parse(new TextDecoder().decode(body))
-    return isObject(value) ? value : undefined
-  } catch {
-    return undefined
-  }
+  const value = jsonIn(new TextDecoder().decode(body))
+  return isObject(value) ? value : undefined
 }

@@ -6,9 +6,7 @@ export type Taken = NodeAnswer & { readonly release: () => void }
 /**
  * One answer of a node for several readers. Its bytes are stored once, and count until the last reader releases them.
  */
-export type SharedAnswer = Pick<PassedOn, 'status' | 'contentType' | 'body' | 'isUsable'> & {
-  take(): Taken
-}
+export type SharedAnswer = Pick<PassedOn, 'status' | 'contentType' | 'body' | 'isUsable'> & { take(): Taken }
 
 export const shareAnswer = (passed: PassedOn): SharedAnswer => {
   const { status, contentType, body, isUsable } = passed

@@ -1,3 +1,4 @@
+import { jsonIn } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
 import { blocks } from '#indices/block.ts'
 import type { Identity, Published } from '#store/port.ts'
@@ -37,16 +38,7 @@ export const putPublished = (connection: Connection, published: Published): void
 export const toText = ({ height, hash, time, lib, proved }: Published): string =>
   JSON.stringify({ height, hash, time: String(time), lib, proved })
 /** undefined: the text is not a published record. */
-export const fromText = (text: string): Published | undefined => publishedFrom(parsed(text))
-
-/** undefined: the text is not JSON. */
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
+export const fromText = (text: string): Published | undefined => publishedFrom(jsonIn(text))
 
 const unreadable = (key: MetaKey): never => {
   throw new Failure('damaged', `The record '${key}' in the table meta of the store cannot be read.`, {
@@ -83,13 +75,13 @@ export const getIdentity = (connection: Connection, database?: Database): Identi
   const text = get(connection, 'identity', database)
   return text === undefined
     ? orLost(connection, 'identity', database)
-    : (identityOf(parsed(text)) ?? unreadable('identity'))
+    : (identityOf(jsonIn(text)) ?? unreadable('identity'))
 }
 
 /** Like `getIdentity`, but undefined also if the record is lost or damaged. */
 export const readableIdentity = (connection: Connection): Identity | undefined => {
   const text = get(connection, 'identity')
-  return text === undefined ? undefined : identityOf(parsed(text))
+  return text === undefined ? undefined : identityOf(jsonIn(text))
 }
 
 const identityOf = (value: unknown): Identity | undefined => {
@@ -104,7 +96,7 @@ export const putIdentity = (connection: Connection, { chainId, genesis, derivati
 
 export const getOwner = (connection: Connection): Owner | undefined => {
   const text = get(connection, 'writer')
-  const { token, pid, since } = membersOf(text === undefined ? undefined : parsed(text)) ?? {}
+  const { token, pid, since } = membersOf(text === undefined ? undefined : jsonIn(text)) ?? {}
   return typeof token === 'string' && typeof pid === 'number' && typeof since === 'string'
     ? { token, pid, since }
     : undefined

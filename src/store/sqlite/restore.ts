@@ -74,9 +74,7 @@ const writeAnew = (
     throw new Failure(
       'damaged',
       `${name} has a record of its last block that cannot be read, and no block.`,
-      {
-        help: 'Nothing in it can be restored. Remove the file and load it again.',
-      },
+      { help: 'Nothing in it can be restored. Remove the file and load it again.' },
     )
   const { height, hash, time } = last
   putPublished(connection, { height, hash, time, lib: height })

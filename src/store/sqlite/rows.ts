@@ -1,3 +1,4 @@
+import { jsonIn } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
 import type { FieldKind } from '#indices/fields.ts'
 import { idLength, idOf, partOfId, positionOf, TX_PLACES } from '#indices/position.ts'
@@ -93,11 +94,7 @@ const fromCell = (kind: FieldKind, cell: Exclude<Cell, null>): unknown => {
     case 'places':
       return fromBlob(cell as Uint8Array)
     case 'json':
-      try {
-        return JSON.parse(cell as string)
-      } catch {
-        return undefined
-      }
+      return jsonIn(cell as string)
     case 'word':
       if (typeof cell === 'bigint') return WORDS[Number(cell)]
       break

@@ -106,9 +106,7 @@ export const createMissing = (connection: Connection, name: string): void => {
     throw new Failure(
       'damaged',
       `${name}: table ${lost.name} is gone, with the data that was loaded into it.`,
-      {
-        help: 'Restore the file from a copy, or run iostlens load with another --store.',
-      },
+      { help: 'Restore the file from a copy, or run iostlens load with another --store.' },
     )
   for (const { name: object, sql } of schema) if (absent.has(object)) connection.db.run(sql)
   connection.db.run(`PRAGMA application_id = ${APPLICATION_ID}`)

@@ -80,10 +80,7 @@ const documentOf = (
     connection,
     docs,
     isDamaged,
-  }: Pick<ReadState, 'docs'> & {
-    readonly connection: Connection
-    readonly isDamaged: boolean
-  },
+  }: Pick<ReadState, 'docs'> & { readonly connection: Connection; readonly isDamaged: boolean },
   index: Index,
   id: string,
 ): object | undefined => {

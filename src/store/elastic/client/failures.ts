@@ -75,10 +75,7 @@ export const toFailure = (
     return new Failure(
       'unavailable',
       `A migration has replaced the indices at ${connection.url} (${what}).`,
-      {
-        details,
-        help: 'Restart the program; it then uses the new indices.',
-      },
+      { details, help: 'Restart the program; it then uses the new indices.' },
     )
   if (error.type === CLOSED_INDEX)
     return new Failure('unavailable', `An index at ${connection.url} is closed (${what}): ${reason}.`, {
@@ -104,9 +101,7 @@ export const toFailure = (
       help: 'Grant the role the privilege named in the message.',
     })
   if (isPassing(status) || status >= 500)
-    return new Failure('unavailable', `Elasticsearch cannot ${what} now (${status}): ${reason}.`, {
-      details,
-    })
+    return new Failure('unavailable', `Elasticsearch cannot ${what} now (${status}): ${reason}.`, { details })
   // Our reads are valid for our indices, so an index that refuses one is foreign or damaged.
   return new Failure(
     otherwise,

@@ -31,9 +31,7 @@ export const forceVersion = async (
         throw new Failure(
           'conflict',
           `Newer versions of ${left[0]?.item.index} '${left[0]?.item.id}' keep appearing.`,
-          {
-            help: 'Another program is writing to these indices. Stop it.',
-          },
+          { help: 'Another program is writing to these indices. Stop it.' },
         )
       await sendBulk(
         sender,

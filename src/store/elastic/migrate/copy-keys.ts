@@ -30,10 +30,8 @@ export const copyKeys = async (target: Cluster): Promise<void> => {
   await createIndex(target, made)
   const [keys, copies] = [new Map<string, object>(), new Map<string, object>()]
   await readAll(target, from, keys)
-  await sendBulk(
-    target,
-    [...keys].map(([id, source]) => indexItem(into, id, JSON.stringify(source))),
-  )
+  const items = [...keys].map(([id, source]) => indexItem(into, id, JSON.stringify(source)))
+  await sendBulk(target, items)
   await refresh(target, [to])
   await readAll(target, to, copies)
   if (!Bun.deepEquals(keys, copies))

@@ -90,10 +90,7 @@ const termsOf = async (
     throw new Failure(
       'unavailable',
       `Elasticsearch at ${connection.url} listed only part of the names of ${alias}.`,
-      {
-        help: 'Check the health of the cluster, then retry.',
-        retryable: true,
-      },
+      { help: 'Check the health of the cluster, then retry.', retryable: true },
     )
   return expected({ connection, what }, answer.terms, Array.isArray)
 }

@@ -35,9 +35,7 @@ const openWholePit = async (
   {
     connection,
     clock,
-  }: Pick<ReadCluster, 'connection'> & {
-    readonly clock: Pick<Cluster['clock'], 'sleep'>
-  },
+  }: Pick<ReadCluster, 'connection'> & { readonly clock: Pick<Cluster['clock'], 'sleep'> },
   { at, indices, alias, keep }: Wanted,
 ): Promise<Shown & { readonly pit: Pit }> => {
   for (let attempt = 0; ; attempt++) {

@@ -1,3 +1,4 @@
+import { jsonIn } from '#chain/json.ts'
 import type { Filling, Published } from '#store/port.ts'
 import { isCount, isHeight, type Members, membersOf, publishedFrom } from '#store/published.ts'
 import type { Generations } from './names.ts'
@@ -150,12 +151,7 @@ export const publishedOf = (source: unknown): PublishedMeta | undefined => {
 
 const bodyOf = (source: unknown): Members | undefined => {
   const text = membersOf(source)?.['body']
-  if (typeof text !== 'string') return undefined
-  try {
-    return membersOf(JSON.parse(text))
-  } catch {
-    return undefined
-  }
+  return typeof text === 'string' ? membersOf(jsonIn(text)) : undefined
 }
 
 const arePartitions = (value: unknown): boolean =>

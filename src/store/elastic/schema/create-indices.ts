@@ -59,9 +59,7 @@ export const refuseLost = async (cluster: ReadCluster): Promise<void> => {
   throw new Failure(
     'damaged',
     `Indices with loaded data are missing at ${connection.url}: ${list.join(', ')}.`,
-    {
-      help: 'Restore it from a snapshot, run iostlens repair, or run iostlens load with another --store.',
-    },
+    { help: 'Restore it from a snapshot, run iostlens repair, or run iostlens load with another --store.' },
   )
 }
 

@@ -29,10 +29,7 @@ export const shardCopies = async (
       what: `see the copies of ${part}`,
       method: 'GET',
       path: `/${part}/_search_shards`,
-      query: {
-        master_timeout: MASTER_TIMEOUT,
-        filter_path: 'shards.index,shards.node,shards.state',
-      },
+      query: { master_timeout: MASTER_TIMEOUT, filter_path: 'shards.index,shards.node,shards.state' },
       signal,
     })
     for (const { index = '', node, state } of shards.flat()) {

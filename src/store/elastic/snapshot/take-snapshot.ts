@@ -105,9 +105,7 @@ const begin = async (cluster: Cluster, snapshot: Named, mark: string): Promise<v
     throw new Failure(
       'usage',
       `Elasticsearch at ${connection.url} has no repository ${snapshot.repository}.`,
-      {
-        help: 'Register it (PUT /_snapshot/NAME), or set --repository to an existing one.',
-      },
+      { help: 'Register it (PUT /_snapshot/NAME), or set --repository to an existing one.' },
     )
   // The mark tells whose snapshot has the name.
   if (type !== 'invalid_snapshot_name_exception' && type !== 'snapshot_name_already_in_use_exception')

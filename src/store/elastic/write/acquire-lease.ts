@@ -47,9 +47,7 @@ export const acquireLease = async (
   }
   const held = await compareAndSet(cluster, next, seen)
   if (held === undefined)
-    throw new Failure('conflict', `Another loader has just locked ${names.prefix}.`, {
-      retryable: true,
-    })
+    throw new Failure('conflict', `Another loader has just locked ${names.prefix}.`, { retryable: true })
   return held
 }
 
@@ -76,10 +74,7 @@ const freeCheckpoint = async (
       throw new Failure(
         'conflict',
         `Another loader is writing ${names.prefix} at ${cluster.connection.url}.`,
-        {
-          help: 'Stop it first; a store can have only one loader.',
-          retryable: true,
-        },
+        { help: 'Stop it first; a store can have only one loader.', retryable: true },
       )
     await clock.sleep(signEveryMs(leaseMs) / 2)
     seen = await readCheckpoint(cluster)
@@ -129,8 +124,6 @@ const requireIdentity = (stored: Checkpoint, wanted: Identity, store: string): v
     throw new Failure(
       'conflict',
       `${store} has documents of schema ${stored.schema}, but the loader needs ${SCHEMA}.`,
-      {
-        help: 'Run: iostlens indices migrate. Or use the version that loaded the store.',
-      },
+      { help: 'Run: iostlens indices migrate. Or use the version that loaded the store.' },
     )
 }

@@ -1,4 +1,6 @@
+import { jsonIn } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
+import { membersOf } from '#store/published.ts'
 import type { Try } from '#time/retry.ts'
 import type { SeqNo } from '../client/bulk-item.ts'
 import type { Connection } from '../client/connection.ts'
@@ -66,13 +68,9 @@ const isWhere = (now: SeqNo | undefined, expected: SeqNo | undefined): boolean =
 
 /** undefined: the answer to the write cannot be read. */
 const writtenAs = ({ text }: Answer): SeqNo | undefined => {
-  try {
-    const { _seq_no, _primary_term } = JSON.parse(text)
-    const known = Number.isInteger(_seq_no) && Number.isInteger(_primary_term)
-    return known ? { seqNo: _seq_no, primaryTerm: _primary_term } : undefined
-  } catch {
-    return undefined
-  }
+  const { _seq_no: seqNo, _primary_term: primaryTerm } = membersOf(jsonIn(text)) ?? {}
+  const isKnown = Number.isInteger(seqNo) && Number.isInteger(primaryTerm)
+  return isKnown ? ({ seqNo, primaryTerm } as SeqNo) : undefined
 }
 
 /** The answer, or the reason why there is none. */

@@ -121,8 +121,6 @@ const withoutCheckpoint = async (cluster: Cluster): Promise<Failure | undefined>
     ? new Failure(
         'damaged',
         `The checkpoint in ${cluster.names.meta} at ${cluster.connection.url} is gone.`,
-        {
-          help: restoreHelp(cluster.names),
-        },
+        { help: restoreHelp(cluster.names) },
       )
     : undefined

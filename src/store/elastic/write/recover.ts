@@ -36,10 +36,7 @@ export const finish = async (
   {
     published,
     confirm = async () => {},
-  }: {
-    readonly published: Pick<PublishedMeta, 'batch'> | undefined
-    readonly confirm?: () => Promise<void>
-  },
+  }: { readonly published: Pick<PublishedMeta, 'batch'> | undefined; readonly confirm?: () => Promise<void> },
 ): Promise<void> => {
   const { names } = cluster
   // The end is unknown, so no history can be identified as above it.

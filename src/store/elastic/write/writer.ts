@@ -22,11 +22,7 @@ import { type RepairWriter, repairWriterOf } from './repair.ts'
 import { rewriteDocuments } from './rewrite-documents.ts'
 
 /** The larger a batch, the fewer writes of state documents. History is not buffered but written ahead. */
-const BOUNDS = {
-  documents: 200_000,
-  bytes: Number.POSITIVE_INFINITY,
-  changes: 25_000,
-}
+const BOUNDS = { documents: 200_000, bytes: Number.POSITIVE_INFINITY, changes: 25_000 }
 
 export type WriterOptions = {
   readonly cluster: Cluster
