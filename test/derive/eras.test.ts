@@ -5,6 +5,7 @@ import { balances } from '#indices/balance.ts'
 import { contracts } from '#indices/contract.ts'
 import { listOf, lists } from '#indices/list.ts'
 import { producers } from '#indices/producer.ts'
+import { resources } from '#indices/resource.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { tokens } from '#indices/token.ts'
 import { votes } from '#indices/vote.ts'
@@ -31,11 +32,10 @@ describe('before block 38,500,000', () => {
     const tx = transaction({
       actions: [action('token.iost/transfer', args)],
       receipts: [receipt('token.iost/transfer', args)],
-      receipt: { statusCode: 'BALANCE_NOT_ENOUGH', ramUsage: [['alice00', 40n]] },
+      receipt: { statusCode: 'BALANCE_NOT_ENOUGH' },
     })
     const { state, documents } = derive([tx])
     expect(state.get(balances, 'iost/alice00')?.amount).toBe(100_000_000_000n)
-    expect(state.get(balances, 'ram/alice00')?.amount).toBe(100_000n)
     expect(state.get(balances, 'iost/bob0000')).toBeUndefined()
     expect(
       documents[1]?.records.map(({ index, status_code, amount, receipt: at }) => [
@@ -133,7 +133,26 @@ describe('delayed transactions', () => {
     expect(after.state.get(votes, 'bob0000/alice00')?.votes).toBe(100_000_000n)
   })
 
-  test('deriveBlock: cancelDelaytx changes no document', () => {
+  test.each(['SUCCESS', 'RUNTIME_ERROR'])(
+    'deriveBlock: the sender pays the RAM in which the chain keeps one, and has it back when it was carried out: %s',
+    statusCode => {
+      const kept = BigInt(32 + 'alice00'.length + 32)
+      const sent = transaction({ delay: 5n * SECOND, receipt: { ramUsage: [['alice00', kept]] } })
+      const before = derive([sent])
+      expect(before.state.get(balances, 'ram/alice00')?.amount).toBe(100_000n - kept)
+      expect(before.state.get(resources, 'alice00')?.ram_used).toBe(kept)
+      const carried = transaction({
+        referredTx: sent.hash,
+        receipt: { statusCode, ramUsage: [['alice00', -kept]] },
+      })
+      const after = derive([sent], [carried])
+      expect(after.state.get(balances, 'ram/alice00')?.amount).toBe(100_000n)
+      expect(after.state.get(resources, 'alice00')?.ram_used).toBe(0n)
+      expect([before.retries, after.retries]).toEqual([0, 0])
+    },
+  )
+
+  test('deriveBlock: cancelDelaytx of itself changes no document', () => {
     const cancel = transaction({
       actions: [action('system.iost/cancelDelaytx', ['hash'])],
       receipts: [receipt('system.iost/cancelDelaytx', ['hash'])],
