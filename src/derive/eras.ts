@@ -15,7 +15,7 @@
  * | token.iost 1.0.0 | the signer's own amount text in receipts (`1.20294517598E7`) | parsed as by that contract |
  * | token.iost 1.0.0 … 1.0.2 | transfers from an account to itself emit no receipt | they change nothing |
  * | token.iost 1.0.4 | updateTotalSupply emits no receipt | applied from the action |
- * | token.iost 1.0.5 | symbols with a namespace, transferNamespace; recycle clears the issuer | symbols may contain a point; namespaces are not stored |
+ * | token.iost 1.0.5 | symbols with a namespace, transferNamespace; recycle clears the issuer, and the symbol may be created again | symbols may contain a point; namespaces are not stored; the next token of a symbol takes the place of the former one, with its holders |
  * | genesis | no receipts of initSetCode, initProducer, ram.iost/issue | applied from the actions |
  * | early system contracts | code as base64 of protobuf instead of JSON | `chain/contract-code.ts` reads both |
  *

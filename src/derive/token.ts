@@ -70,11 +70,15 @@ const partiesIn = (at: TxScope, said: Said): Pick<Movement, 'from' | 'to'> => {
   return { from: first, to: said.name === 'destroy' ? '' : textOf(at, said, 2) }
 }
 
+/**
+ * A symbol is free again after `recycle`, which deletes the issuer alone: the contract sets supply and settings anew,
+ * and leaves all balances as they are (token.iost 1.0.5 and 1.0.6).
+ */
 const create = ({ scope, tx }: TxScope, args: readonly ExactJson[]): void => {
   const symbol = textAt(args, 0) ?? ''
   const config = configOf(textAt(args, 3))
   const decimal = wholeOf(config.decimal) ?? DEFAULT_DECIMALS
-  scope.ledger.createToken({
+  const former = scope.ledger.createToken({
     id: symbol,
     symbol,
     full_name: typeof config.fullName === 'string' ? config.fullName : symbol,
@@ -89,7 +93,9 @@ const create = ({ scope, tx }: TxScope, args: readonly ExactJson[]): void => {
     time: scope.block.time,
     tx_hash: tx.hash,
   })
-  scope.statistics.token_count += 1
+  if (former === undefined) scope.statistics.token_count += 1
+  else if (former.current_supply !== 0n)
+    scope.series.note(scope.series.open(seriesOf.supply(symbol)), -former.current_supply, { kind: 'tx' })
 }
 
 type Config = {

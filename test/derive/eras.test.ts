@@ -6,6 +6,8 @@ import { contracts } from '#indices/contract.ts'
 import { listOf, lists } from '#indices/list.ts'
 import { producers } from '#indices/producer.ts'
 import { resources } from '#indices/resource.ts'
+import { series, seriesOf } from '#indices/series.ts'
+import { numberIn } from '#indices/series-number.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { tokens } from '#indices/token.ts'
 import { votes } from '#indices/vote.ts'
@@ -101,6 +103,53 @@ describe('token.iost of earlier years', () => {
     )
     const { issuer, total_supply } = state.get(tokens, 'bobns.tok') ?? {}
     expect({ issuer, total_supply }).toEqual({ issuer: '', total_supply: 700n })
+  })
+})
+
+describe('a symbol that is created again', () => {
+  const symbol = 'husd'
+  const issued = (owner: string, amount: string) => receipt('token.iost/issue', [symbol, owner, amount])
+  const first = transaction({
+    receipts: [createToken(symbol, 2), issued('alice00', '5'), issued('bob0000', '1')],
+  })
+  const recycle = receipt('token.iost/recycle', [symbol])
+  const again = receipt('token.iost/create', [symbol, 'carol00', 70, 'eyJkZWNpbWFsIjoxfQ=='])
+
+  test.each([
+    [
+      'in a later block',
+      [[first], [transaction({ receipts: [recycle] })], [transaction({ receipts: [again] })]],
+    ],
+    ['in the block of its recycling', [[first], [transaction({ receipts: [recycle, again] })]]],
+    [
+      'in its first block',
+      [[first, transaction({ receipts: [recycle] }), transaction({ receipts: [again] })]],
+    ],
+  ])('deriveBlock: it is one token, whose owners keep what they had: %s', (_, lists) => {
+    const after = transaction({
+      receipts: [
+        issued('carol00', '3'),
+        receipt('token.iost/transfer', [symbol, 'bob0000', 'carol00', '10', '']),
+      ],
+    })
+    const { state } = derive(...lists, [after])
+    // Numbers of units stay, so the amounts are ten times as many with one decimal instead of two.
+    expect(state.get(tokens, symbol)).toMatchObject({
+      issuer: 'carol00',
+      decimal: 1,
+      total_supply: 700n,
+      current_supply: 30n,
+      holder_count: 2,
+    })
+    expect(
+      ['alice00', 'bob0000', 'carol00'].map(owner => state.get(balances, `husd/${owner}`)?.amount),
+    ).toEqual([500n, 0n, 130n])
+    expect(state.get(statistics, STATISTICS)?.token_count).toBe(state.all(tokens).length)
+    const sums = [seriesOf.supply(symbol), seriesOf.holders(symbol)].map(key => {
+      const { gained = '', lost = '' } = state.get(series, key) ?? {}
+      return numberIn(gained) - numberIn(lost)
+    })
+    expect(sums).toEqual([30n, 2n])
   })
 })
 
