@@ -81,7 +81,8 @@ const create = ({ scope, tx }: TxScope, args: readonly ExactJson[]): void => {
   const former = scope.ledger.createToken({
     id: symbol,
     symbol,
-    full_name: typeof config.fullName === 'string' ? config.fullName : symbol,
+    // Go replaces lone surrogates when it reads the configuration.
+    full_name: typeof config.fullName === 'string' ? config.fullName.toWellFormed() : symbol,
     issuer: textAt(args, 1) ?? '',
     decimal,
     total_supply: wholeUnits(digitsAt(args, 2), decimal),
@@ -115,10 +116,10 @@ const configOf = (text: string | undefined): Config => {
   }
 }
 
-/** Truncates the number to an integer, like the node. */
+/** Truncates the number to an integer, like the node: −0.5 to 0, which is no −0 there. */
 const wholeOf = (value: ExactJson | undefined): number | undefined => {
-  if (value instanceof Exact) return Math.trunc(Number(value.text))
-  return typeof value === 'number' ? Math.trunc(value) : undefined
+  if (value instanceof Exact) return Math.trunc(Number(value.text)) + 0
+  return typeof value === 'number' ? Math.trunc(value) + 0 : undefined
 }
 
 /** Multiplies like Go's int64: the node refuses supplies that are too large; those far below zero wrap. */
