@@ -8,7 +8,7 @@ export const resources = defineIndex({
   fields: {
     /** IOST pledged for it × 10^8. */
     gas_pledge: long(),
-    /** Gas × 100. */
+    /** Gas × 1000. */
     gas_limit: long(),
     gas_stock: long(),
     /** Block time of the last refresh, nanoseconds; 0: no pledge was ever made for it. */

@@ -5,7 +5,7 @@ const SECOND = 1_000_000_000n
 const start = 1_795_247_000n * SECOND
 const state = (pledge: bigint, stock: bigint) => ({
   gas_pledge: pledge,
-  gas_limit: (pledge * 30_000_000n) / 10n ** 8n,
+  gas_limit: pledge * 3n,
   gas_stock: stock,
   gas_updated: start,
 })
@@ -29,14 +29,18 @@ describe('gasRateOf', () => {
 
 describe('gasAt', () => {
   test('gasAt: gas grows by 1.15 a second per IOST from the stored amount', () => {
-    expect(gasAt(state(10n ** 10n, 500n), start + 10n * SECOND)).toBe(500n + 115_000n)
+    expect(gasAt(state(10n ** 10n, 5000n), start + 10n * SECOND)).toBe(500n + 115_000n)
   })
   test('gasAt: growth is rounded to the scale of the rate, then cut to two decimals', () => {
     // 1.4 IOST: 1.610 gas/s; half a second and a bit is 0.8050…161 → 0.805 at scale 3 → 0.80
     expect(gasAt(state(140_000_000n, 0n), start + SECOND / 2n + 100_000n)).toBe(80n)
   })
+  test('gasAt: the third decimal of a stock counts until it is cut', () => {
+    // 0.008 + 0.805 gas
+    expect(gasAt(state(140_000_000n, 8n), start + SECOND / 2n)).toBe(81n)
+  })
   test('gasAt: gas never exceeds the limit', () => {
-    expect(gasAt(state(10n ** 9n, 299_999_900n), start + 1000n * SECOND)).toBe(300_000_000n)
+    expect(gasAt(state(10n ** 9n, 2_999_999_000n), start + 1000n * SECOND)).toBe(300_000_000n)
   })
   test('gasAt: growth stops after three days', () => {
     const three = gasAt(state(10n ** 9n, 0n), start + 3n * 86_400n * SECOND)

@@ -7,21 +7,24 @@
 export type GasState = {
   /** IOST pledged for it × 10^8. */
   readonly gas_pledge: bigint
-  /** Gas × 100. */
+  /** Gas × 1000: a pledge of 10^-8 IOST gives 0.001 gas, which the node keeps until the next refresh. */
   readonly gas_limit: bigint
   readonly gas_stock: bigint
   /** Block time of the last refresh, nanoseconds since 1970; 0: never pledged for. */
   readonly gas_updated: bigint
 }
 
-/** Maximum gas per pledged IOST, × 100. */
-export const GAS_LIMIT_PER_IOST = 30_000_000n
-/** Gas granted at once per pledged IOST, × 100. */
-export const GAS_REWARD_PER_IOST = 10_000_000n
+/** Maximum gas × 1000 for each 10^-8 IOST of a pledge: 300,000 gas per IOST. */
+export const GAS_LIMIT_PER_UNIT = 3n
+/** Gas × 1000 that is granted at once for each 10^-8 IOST of a pledge: 100,000 gas per IOST. */
+export const GAS_REWARD_PER_UNIT = 1n
+/** Decimals of the stored gas. */
+export const STORED_SCALE = 3
+/** Decimals of gas that is told, used and paid. */
+const GAS_SCALE = 2
 /** Growth per IOST and second × 100: (300,000.00 − 100,000.00) ÷ 172,800 s, cut to two decimals. */
 const RATE_PER_IOST = 115n
 const RATE_SCALE = 2
-const GAS_SCALE = 2
 const IOST_SCALE = 8
 /** Growth stops three days after the last refresh. */
 const MAX_SECONDS = 3 * 24 * 3600
@@ -48,13 +51,20 @@ export const gasAt = (state: GasState, time: bigint): bigint => {
   const rate = gasRateOf(state.gas_pledge)
   const seconds = state.gas_updated > 0n ? Math.min(Number(time - state.gas_updated) / 1e9, MAX_SECONDS) : 0
   const grown = grownBy(rate.value, seconds)
-  if (grown === undefined) return state.gas_stock
-  const scale = Math.max(rate.scale, GAS_SCALE)
-  const sum = grown * 10n ** BigInt(scale - rate.scale) + state.gas_stock * 10n ** BigInt(scale - GAS_SCALE)
-  if (sum > INT64_MAX) return state.gas_stock
-  const limit = state.gas_limit * 10n ** BigInt(scale - GAS_SCALE)
-  return (limit < sum ? limit : sum) / 10n ** BigInt(scale - GAS_SCALE)
+  if (grown === undefined) return toldOf(state.gas_stock)
+  const scale = Math.max(rate.scale, STORED_SCALE)
+  const ofStored = 10n ** BigInt(scale - STORED_SCALE)
+  const sum = grown * 10n ** BigInt(scale - rate.scale) + state.gas_stock * ofStored
+  if (sum > INT64_MAX) return toldOf(state.gas_stock)
+  const limit = state.gas_limit * ofStored
+  return toldOf((limit < sum ? limit : sum) / ofStored)
 }
+
+/** Stored gas as it is told: × 100, further decimals cut. */
+const toldOf = (stored: bigint): bigint => stored / 10n ** BigInt(STORED_SCALE - GAS_SCALE)
+
+/** Gas × 100 in the form in which it is stored. */
+export const storedGas = (gas: bigint): bigint => gas * 10n ** BigInt(STORED_SCALE - GAS_SCALE)
 
 /** The product as the node's double gives it, as an integer; undefined if the node detects an overflow. */
 const grownBy = (rate: bigint, seconds: number): bigint | undefined => {

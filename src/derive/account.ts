@@ -116,9 +116,11 @@ const addItem = <T extends Holder>(
 
 /** Removes the first item with that key, or with that account and permission. */
 const removeItem = <T extends Holder>(all: readonly T[], holder: string, item: string): readonly T[] => {
-  const { id, permission } = itemOf(item, '0')
+  const { id, is_key_pair, permission } = itemOf(item, '0')
   return replace(all, holder, one => {
-    const at = one.items.findIndex(other => other.id === id && other.permission === permission)
+    const at = one.items.findIndex(
+      other => other.id === id && other.is_key_pair === is_key_pair && other.permission === permission,
+    )
     return at < 0 ? one : { ...one, items: one.items.filter((_, other) => other !== at) }
   })
 }

@@ -5,9 +5,9 @@
  *
  * | When | Difference | Handling |
  * |---|---|---|
- * | before block 38,500,000 (3.3.0) | failed transactions may keep receipts and returns | a failed transaction is never applied, whatever it carries (`applies` in `chain/effects.ts`) |
- * | node until 3.9.2 | delayed transactions: SUCCESS, a delay above 0, not executed yet | actions and receipts of a transaction with a delay are not applied; those of the later one with `referred_tx` are |
- * | same | `system.iost/cancelDelaytx` | changes no document |
+ * | before block 38,500,000 (3.3.0) | failed transactions may keep receipts and returns | the receipts of a failed transaction are never applied (`applies` in `chain/effects.ts`) |
+ * | node until 3.9.2 | delayed transactions: SUCCESS, a delay above 0, not executed yet | actions and receipts of a transaction with a delay are not applied; those of the later one with `referred_tx` are; the RAM of both is paid, whatever their status |
+ * | same | `system.iost/cancelDelaytx` | changes no document but that of the RAM that it returns |
  * | vote_producer.iost 1.0.0 … 1.0.5 | registrations and votes emit no receipt | an action without its own receipt is applied from its arguments (`SILENT_ACTIONS`) |
  * | vote_producer.iost 1.0.0 | applyUnregister of a producer that was never approved removes it at once | detected by the version in the deployed code (`removesOnApply`) |
  * | vote_producer.iost 1.0.0 … 1.0.6 | `voteFor [payer, voter, producer, amount]` | counts as the voter's vote |
@@ -15,7 +15,7 @@
  * | token.iost 1.0.0 | the signer's own amount text in receipts (`1.20294517598E7`) | parsed as by that contract |
  * | token.iost 1.0.0 … 1.0.2 | transfers from an account to itself emit no receipt | they change nothing |
  * | token.iost 1.0.4 | updateTotalSupply emits no receipt | applied from the action |
- * | token.iost 1.0.5 | symbols with a namespace, transferNamespace; recycle clears the issuer | symbols may contain a point; namespaces are not stored |
+ * | token.iost 1.0.5 | symbols with a namespace, transferNamespace; recycle clears the issuer, and the symbol may be created again | symbols may contain a point; namespaces are not stored; the next token of a symbol takes the place of the former one, with its holders |
  * | genesis | no receipts of initSetCode, initProducer, ram.iost/issue | applied from the actions |
  * | early system contracts | code as base64 of protobuf instead of JSON | `chain/contract-code.ts` reads both |
  *

@@ -1,5 +1,5 @@
 import { unitsAsRead } from '#chain/amount.ts'
-import { GAS_LIMIT_PER_IOST, GAS_REWARD_PER_IOST, gasAt } from '#chain/gas.ts'
+import { GAS_LIMIT_PER_UNIT, GAS_REWARD_PER_UNIT, gasAt, storedGas } from '#chain/gas.ts'
 import { type PledgeDoc, pledgeId, pledges } from '#indices/pledge.ts'
 import { type ResourceDoc, resources } from '#indices/resource.ts'
 import { seriesOf } from '#indices/series.ts'
@@ -8,7 +8,6 @@ import type { TxScope } from './scope.ts'
 import type { State } from './state.ts'
 
 const IOST_DECIMALS = 8
-const IOST_UNITS = 10n ** BigInt(IOST_DECIMALS)
 
 /** Applies `gas.iost/pledge [pledger, to, amount]` and `unpledge [pledger, from, amount]`. */
 export const applyGas = (at: TxScope, said: Said): void => {
@@ -26,11 +25,11 @@ const changeGas = ({ scope }: TxScope, owner: string, pledged: bigint): void => 
   const { state, block } = scope
   const before = resourceOf(state, owner)
   const pledge = before.gas_pledge + pledged
-  // Computed from the whole pledge, so that truncation to two decimals never adds up.
-  const limit = (pledge * GAS_LIMIT_PER_IOST) / IOST_UNITS
-  const reward = pledged > 0n ? (pledged * GAS_REWARD_PER_IOST) / IOST_UNITS : 0n
+  const limit = pledge * GAS_LIMIT_PER_UNIT
+  const reward = pledged > 0n ? pledged * GAS_REWARD_PER_UNIT : 0n
   // The very first pledge takes the reward as it is; the limit does not apply (`gu` = 0).
-  const stock = before.gas_updated === 0n ? reward : least(limit, gasAt(before, block.time) + reward)
+  const stock =
+    before.gas_updated === 0n ? reward : least(limit, storedGas(gasAt(before, block.time)) + reward)
   changeResource(state, owner, {
     gas_pledge: pledge,
     gas_limit: limit,
@@ -74,7 +73,10 @@ export const payGas = ({ scope, tx }: TxScope): void => {
   const used = tx.receipt.gasUsage
   if (used === 0n) return
   const stock = gasAt(resourceOf(state, tx.publisher), block.time) - used
-  changeResource(state, tx.publisher, { gas_stock: stock > 0n ? stock : 0n, gas_updated: block.time })
+  changeResource(state, tx.publisher, {
+    gas_stock: stock > 0n ? storedGas(stock) : 0n,
+    gas_updated: block.time,
+  })
 }
 
 const least = (a: bigint, b: bigint): bigint => (a < b ? a : b)

@@ -122,6 +122,7 @@ const tokensOnly = (state: State, block: Block): Ledger => {
     createToken: doc => {
       drafts.set(doc.symbol, doc)
       state.put(tokens, doc)
+      return undefined
     },
     open: () => undefined,
     addVotes: () => undefined,

@@ -4,14 +4,13 @@ import { Failure } from '#failure/failure.ts'
 import { type BalanceDoc, balanceId, balances, type Frozen } from '#indices/balance.ts'
 import { series, seriesOf } from '#indices/series.ts'
 import type { StatisticsDoc } from '#indices/statistics.ts'
-import { type TokenDoc, tokens } from '#indices/token.ts'
+import type { TokenDoc } from '#indices/token.ts'
 import { type WealthDoc, wealth } from '#indices/wealth.ts'
 import type { By, OpenSeries, SeriesDrafts } from './series.ts'
 import { Missing, type State } from './state.ts'
+import { type TokenDraft, tokenDrafts } from './token-drafts.ts'
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
-type TokenDraft = Writable<TokenDoc>
-type TokenDrafts = Map<string, { readonly before: TokenDoc | undefined; readonly doc: TokenDraft }>
 
 /** A change of the available amount, and its cause. */
 type Changed = { readonly change: bigint; readonly by: By }
@@ -31,7 +30,11 @@ export type Ledger = {
   release(id: string): void
   /** The draft of a token, to be changed in place. Throws Failure 'defect' when there is no such token. */
   token(symbol: string): TokenDraft
-  createToken(doc: TokenDoc): void
+  /**
+   * Adds a new token, or the next one of the same symbol, whose owners keep the amounts that they had of the former
+   * one. Returns the former one.
+   */
+  createToken(doc: TokenDoc): TokenDoc | undefined
   /** Adds the wealth row of a new account or user contract. */
   open(owner: string): void
   /** Adds producer votes of a voter, in 10^-8 IOST. */
@@ -43,7 +46,7 @@ const IOST = 'iost'
 
 export const ledger = (state: State, block: Block, past: SeriesDrafts): Ledger => {
   const drafts = new Map<string, BalanceDraft>()
-  const tokenDrafts: TokenDrafts = new Map()
+  const drawn = tokenDrafts({ state, past, height: block.height })
   const wealth = wealthDrafts(state)
 
   const draft = (token: string, owner: string): BalanceDraft => {
@@ -55,16 +58,6 @@ export const ledger = (state: State, block: Block, past: SeriesDrafts): Ledger =
     drafts.set(id, fresh)
     if (token === IOST && !isSystemContract(owner)) wealth.touch(owner)
     return fresh
-  }
-  const token = (symbol: string): TokenDraft => {
-    const known = tokenDrafts.get(symbol)
-    if (known !== undefined) return known.doc
-    const before = state.get(tokens, symbol)
-    if (before === undefined)
-      throw new Failure('defect', `Block ${block.height} moves token "${symbol}", which was never created.`)
-    const doc = { ...before }
-    tokenDrafts.set(symbol, { before, doc })
-    return doc
   }
   return {
     add: (symbol, owner, { change, by }) => {
@@ -86,15 +79,13 @@ export const ledger = (state: State, block: Block, past: SeriesDrafts): Ledger =
       const balance = draft(id.slice(0, slash), id.slice(slash + 1))
       past.note(balance.past, release(balance, block.time), { kind: 'due' })
     },
-    token,
-    createToken: doc => {
-      tokenDrafts.set(doc.symbol, { before: undefined, doc: { ...doc } })
-    },
+    token: drawn.token,
+    createToken: drawn.create,
     open: owner => wealth.open(owner),
     addVotes: (voter, votes) => wealth.addVotes(voter, votes),
     settle: statistics => {
-      settleBalances(drafts.values(), { state, token })
-      settleTokens(tokenDrafts, { state, past })
+      settleBalances(drafts.values(), { state, token: drawn.token })
+      drawn.settle()
       statistics.wealth_count += wealth.settle()
     },
   }
@@ -105,18 +96,6 @@ const overdrawn = ({ height }: Block, { token, owner, amount }: BalanceDraft): F
     'defect',
     `Block ${height} takes more ${token} from "${owner}" than it has: ${amount} would be left.`,
   )
-
-/** Writes the tokens that changed, and records the change in their number of holders. */
-const settleTokens = (
-  drafts: TokenDrafts,
-  { state, past }: { readonly state: State; readonly past: SeriesDrafts },
-): void => {
-  for (const { before, doc } of drafts.values()) {
-    if (before === undefined || changed(before, doc)) state.put(tokens, doc)
-    const gained = doc.holder_count - (before?.holder_count ?? 0)
-    if (gained !== 0) past.note(past.open(seriesOf.holders(doc.symbol)), BigInt(gained), { kind: 'block' })
-  }
-}
 
 /** A balance. If it was not fetched, its series was not fetched either. */
 const balanceOf = (state: State, id: string): BalanceDoc | undefined => {
@@ -149,12 +128,6 @@ const holdersGained = (before: BalanceDoc | undefined, now: BalanceDoc): number 
   if (had === has) return 0
   return has ? 1 : -1
 }
-
-const changed = (before: TokenDoc, doc: TokenDoc): boolean =>
-  before.total_supply !== doc.total_supply ||
-  before.current_supply !== doc.current_supply ||
-  before.holder_count !== doc.holder_count ||
-  before.issuer !== doc.issuer
 
 /** A balance while a block is derived. It is changed in place, so thousands of changes cost linear time. */
 export type BalanceDraft = {

@@ -82,8 +82,7 @@ type Of = { readonly date: string; readonly base: boolean }
 
 const needTransaction = (add: Add, tx: Transaction, of: Of): void => {
   if (!of.base) needActions(add, tx)
-  if (!applies(tx)) return
-  needReceipts(add, tx, of)
+  if (applies(tx)) needReceipts(add, tx, of)
   needRam(add, tx)
 }
 

@@ -64,10 +64,8 @@ export const ramTrades = ({ scope }: TxScope): RamTrades => {
   let paid: { price: bigint; fee: bigint } | undefined
   let sold: bigint | undefined
   const iost = ({ from, to, amount }: Movement): void => {
-    if (to === MARKET) {
-      paid = { price: amount, fee: 0n }
-      sold = undefined
-    } else if (from === MARKET && sold !== undefined) {
+    // The receiver of a sale's price may be any name, even the market's own.
+    if (from === MARKET && sold !== undefined) {
       const bytes = Number(sold)
       sold = undefined
       change(scope, market => {
@@ -75,6 +73,9 @@ export const ramTrades = ({ scope }: TxScope): RamTrades => {
         market.balance -= hundredths(amount)
         market.used -= bytes
       })
+    } else if (to === MARKET) {
+      paid = { price: amount, fee: 0n }
+      sold = undefined
     } else if (from === MARKET && to === FEE_TAKER && paid !== undefined) paid.fee = amount
   }
   const ram = ({ from, to, amount }: Movement): void => {

@@ -70,14 +70,19 @@ const partiesIn = (at: TxScope, said: Said): Pick<Movement, 'from' | 'to'> => {
   return { from: first, to: said.name === 'destroy' ? '' : textOf(at, said, 2) }
 }
 
+/**
+ * A symbol is free again after `recycle`, which deletes the issuer alone: the contract sets supply and settings anew,
+ * and leaves all balances as they are (token.iost 1.0.5 and 1.0.6).
+ */
 const create = ({ scope, tx }: TxScope, args: readonly ExactJson[]): void => {
   const symbol = textAt(args, 0) ?? ''
   const config = configOf(textAt(args, 3))
   const decimal = wholeOf(config.decimal) ?? DEFAULT_DECIMALS
-  scope.ledger.createToken({
+  const former = scope.ledger.createToken({
     id: symbol,
     symbol,
-    full_name: typeof config.fullName === 'string' ? config.fullName : symbol,
+    // Go replaces lone surrogates when it reads the configuration.
+    full_name: typeof config.fullName === 'string' ? config.fullName.toWellFormed() : symbol,
     issuer: textAt(args, 1) ?? '',
     decimal,
     total_supply: wholeUnits(digitsAt(args, 2), decimal),
@@ -89,7 +94,9 @@ const create = ({ scope, tx }: TxScope, args: readonly ExactJson[]): void => {
     time: scope.block.time,
     tx_hash: tx.hash,
   })
-  scope.statistics.token_count += 1
+  if (former === undefined) scope.statistics.token_count += 1
+  else if (former.current_supply !== 0n)
+    scope.series.note(scope.series.open(seriesOf.supply(symbol)), -former.current_supply, { kind: 'tx' })
 }
 
 type Config = {
@@ -109,10 +116,10 @@ const configOf = (text: string | undefined): Config => {
   }
 }
 
-/** Truncates the number to an integer, like the node. */
+/** Truncates the number to an integer, like the node: −0.5 to 0, which is no −0 there. */
 const wholeOf = (value: ExactJson | undefined): number | undefined => {
-  if (value instanceof Exact) return Math.trunc(Number(value.text))
-  return typeof value === 'number' ? Math.trunc(value) : undefined
+  if (value instanceof Exact) return Math.trunc(Number(value.text)) + 0
+  return typeof value === 'number' ? Math.trunc(value) + 0 : undefined
 }
 
 /** Multiplies like Go's int64: the node refuses supplies that are too large; those far below zero wrap. */

@@ -30,7 +30,11 @@ export type Effects = {
   readonly deployed: ReadonlyMap<number, string>
 }
 
-/** Applies the changes of a transaction. Failed transactions change nothing but gas. */
+/**
+ * Applies the changes of a transaction. A failed or delayed one changes nothing but gas and RAM: the chain keeps a
+ * delayed transaction in its sender's RAM until it is executed, even if that fails (go-iost `vm/isolator.go`
+ * delDelaytx, until node 3.9.2). The RAM that a receipt names was paid or returned whatever the status.
+ */
 export const applyTransaction = (at: TxScope): Effects => {
   const movements = new Map<number, Movement>()
   const deployed = new Map<number, string>()
@@ -39,8 +43,8 @@ export const applyTransaction = (at: TxScope): Effects => {
     applyReceipts(at, movements)
     applySilentActions(at, movements)
     applySupplies(at)
-    payRam(at)
   }
+  payRam(at)
   payGas(at)
   return { movements, deployed }
 }

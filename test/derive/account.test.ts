@@ -91,6 +91,21 @@ test('applyAccount: revoking removes the first item with that key, or with that 
   ])
 })
 
+test('applyAccount: revoking a key leaves the item of an account with that name, whose permission has no name', () => {
+  const said = [
+    ['addGroup', 'grp'],
+    ['assignGroup', 'grp', 'bob0000@', 1],
+    ['assignGroup', 'grp', 'key1', 2],
+    ['assignGroup', 'grp', 'key1@', 3],
+  ] as const
+  expect(after(...said, ['revokeGroup', 'grp', 'bob0000']).groups).toEqual([
+    { name: 'grp', items: [other('bob0000', '', '1'), key('key1', '2'), other('key1', '', '3')] },
+  ])
+  expect(after(...said, ['revokeGroup', 'grp', 'key1@']).groups).toEqual([
+    { name: 'grp', items: [other('bob0000', '', '1'), key('key1', '2')] },
+  ])
+})
+
 test('applyAccount: permissions keep the name of a dropped group until it is revoked there', () => {
   const said = [
     ['addPermission', 'perm', 1],

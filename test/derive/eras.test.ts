@@ -5,6 +5,9 @@ import { balances } from '#indices/balance.ts'
 import { contracts } from '#indices/contract.ts'
 import { listOf, lists } from '#indices/list.ts'
 import { producers } from '#indices/producer.ts'
+import { resources } from '#indices/resource.ts'
+import { series, seriesOf } from '#indices/series.ts'
+import { numberIn } from '#indices/series-number.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { tokens } from '#indices/token.ts'
 import { votes } from '#indices/vote.ts'
@@ -31,11 +34,10 @@ describe('before block 38,500,000', () => {
     const tx = transaction({
       actions: [action('token.iost/transfer', args)],
       receipts: [receipt('token.iost/transfer', args)],
-      receipt: { statusCode: 'BALANCE_NOT_ENOUGH', ramUsage: [['alice00', 40n]] },
+      receipt: { statusCode: 'BALANCE_NOT_ENOUGH' },
     })
     const { state, documents } = derive([tx])
     expect(state.get(balances, 'iost/alice00')?.amount).toBe(100_000_000_000n)
-    expect(state.get(balances, 'ram/alice00')?.amount).toBe(100_000n)
     expect(state.get(balances, 'iost/bob0000')).toBeUndefined()
     expect(
       documents[1]?.records.map(({ index, status_code, amount, receipt: at }) => [
@@ -104,6 +106,53 @@ describe('token.iost of earlier years', () => {
   })
 })
 
+describe('a symbol that is created again', () => {
+  const symbol = 'husd'
+  const issued = (owner: string, amount: string) => receipt('token.iost/issue', [symbol, owner, amount])
+  const first = transaction({
+    receipts: [createToken(symbol, 2), issued('alice00', '5'), issued('bob0000', '1')],
+  })
+  const recycle = receipt('token.iost/recycle', [symbol])
+  const again = receipt('token.iost/create', [symbol, 'carol00', 70, 'eyJkZWNpbWFsIjoxfQ=='])
+
+  test.each([
+    [
+      'in a later block',
+      [[first], [transaction({ receipts: [recycle] })], [transaction({ receipts: [again] })]],
+    ],
+    ['in the block of its recycling', [[first], [transaction({ receipts: [recycle, again] })]]],
+    [
+      'in its first block',
+      [[first, transaction({ receipts: [recycle] }), transaction({ receipts: [again] })]],
+    ],
+  ])('deriveBlock: it is one token, whose owners keep what they had: %s', (_, lists) => {
+    const after = transaction({
+      receipts: [
+        issued('carol00', '3'),
+        receipt('token.iost/transfer', [symbol, 'bob0000', 'carol00', '10', '']),
+      ],
+    })
+    const { state } = derive(...lists, [after])
+    // Numbers of units stay, so the amounts are ten times as many with one decimal instead of two.
+    expect(state.get(tokens, symbol)).toMatchObject({
+      issuer: 'carol00',
+      decimal: 1,
+      total_supply: 700n,
+      current_supply: 30n,
+      holder_count: 2,
+    })
+    expect(
+      ['alice00', 'bob0000', 'carol00'].map(owner => state.get(balances, `husd/${owner}`)?.amount),
+    ).toEqual([500n, 0n, 130n])
+    expect(state.get(statistics, STATISTICS)?.token_count).toBe(state.all(tokens).length)
+    const sums = [seriesOf.supply(symbol), seriesOf.holders(symbol)].map(key => {
+      const { gained = '', lost = '' } = state.get(series, key) ?? {}
+      return numberIn(gained) - numberIn(lost)
+    })
+    expect(sums).toEqual([30n, 2n])
+  })
+})
+
 describe('delayed transactions', () => {
   test('deriveBlock: delayed transactions take effect when carried out, not when sent', () => {
     const code = JSON.stringify({
@@ -133,7 +182,26 @@ describe('delayed transactions', () => {
     expect(after.state.get(votes, 'bob0000/alice00')?.votes).toBe(100_000_000n)
   })
 
-  test('deriveBlock: cancelDelaytx changes no document', () => {
+  test.each(['SUCCESS', 'RUNTIME_ERROR'])(
+    'deriveBlock: the sender pays the RAM in which the chain keeps one, and has it back when it was carried out: %s',
+    statusCode => {
+      const kept = BigInt(32 + 'alice00'.length + 32)
+      const sent = transaction({ delay: 5n * SECOND, receipt: { ramUsage: [['alice00', kept]] } })
+      const before = derive([sent])
+      expect(before.state.get(balances, 'ram/alice00')?.amount).toBe(100_000n - kept)
+      expect(before.state.get(resources, 'alice00')?.ram_used).toBe(kept)
+      const carried = transaction({
+        referredTx: sent.hash,
+        receipt: { statusCode, ramUsage: [['alice00', -kept]] },
+      })
+      const after = derive([sent], [carried])
+      expect(after.state.get(balances, 'ram/alice00')?.amount).toBe(100_000n)
+      expect(after.state.get(resources, 'alice00')?.ram_used).toBe(0n)
+      expect([before.retries, after.retries]).toEqual([0, 0])
+    },
+  )
+
+  test('deriveBlock: cancelDelaytx of itself changes no document', () => {
     const cancel = transaction({
       actions: [action('system.iost/cancelDelaytx', ['hash'])],
       receipts: [receipt('system.iost/cancelDelaytx', ['hash'])],

@@ -31,8 +31,8 @@ test('applyGas: a first pledge gives 100,000 gas per IOST at once, later pledges
   // 11.5 gas grow in the second between the pledges.
   expect(gasOf(state, 'bob0000')).toEqual({
     gas_pledge: 1_250_000_000n,
-    gas_limit: 375_000_000n,
-    gas_stock: 100_000_000n + 1_150n + 25_000_000n,
+    gas_limit: 3_750_000_000n,
+    gas_stock: 1_000_000_000n + 11_500n + 250_000_000n,
     gas_updated: at(2),
   })
 })
@@ -44,8 +44,8 @@ test('applyGas: an unpledge lowers the limit and cuts the stock to it', () => {
   )
   expect(gasOf(state, 'bob0000')).toEqual({
     gas_pledge: 1_000_000_000n,
-    gas_limit: 300_000_000n,
-    gas_stock: 300_000_000n,
+    gas_limit: 3_000_000_000n,
+    gas_stock: 3_000_000_000n,
     gas_updated: at(2),
   })
 })
@@ -60,10 +60,21 @@ test.each(['90', '90.', '--90', '90.00000000abc'])('applyGas: an unpledge of "%s
   expect(state.all(pledges).map(({ amount: left }) => left)).toEqual([1_000_000_000n])
 })
 
-test('applyGas: hundredths of gas that are cut off never accumulate in the limit', () => {
+test('applyGas: the third decimal that a pledge of eight decimals gives stays until the gas is refreshed', () => {
+  const state = derive([pledge('pledge', 'alice00', 'bob0000', '10.00000008')])
+  expect(gasOf(state, 'bob0000')).toMatchObject({ gas_limit: 3_000_000_024n, gas_stock: 1_000_000_008n })
+  // 11.5000000920 gas grow in a second, and the sum is cut to two decimals: 1000011.5080000920.
+  const spent = derive(
+    [pledge('pledge', 'alice00', 'bob0000', '10.00000008')],
+    [transaction({ publisher: 'bob0000', receipt: { gasUsage: 50n } })],
+  )
+  expect(gasOf(spent, 'bob0000').gas_stock).toBe(1_000_011_500n - 500n)
+})
+
+test('applyGas: the third decimals of pledges add up in the limit', () => {
   const small = () => pledge('pledge', 'alice00', 'bob0000', '1.00000001')
   const state = derive([small(), small(), small(), small()])
-  expect(gasOf(state, 'bob0000').gas_limit).toBe((400_000_004n * 3n) / 10n)
+  expect(gasOf(state, 'bob0000').gas_limit).toBe(400_000_004n * 3n)
 })
 
 test('applyGas: pairs are numbered by their first pledge; a pair that fell to zero is numbered last on its return', () => {
@@ -90,8 +101,8 @@ test('payGas: failed transactions pay, too, and the stock never falls below zero
   const first = pledge('pledge', 'alice00', 'bob0000', '10')
   expect(gasOf(derive([first], [failed(1_234n)]), 'bob0000')).toEqual({
     gas_pledge: 1_000_000_000n,
-    gas_limit: 300_000_000n,
-    gas_stock: 100_000_000n + 1_150n - 1_234n,
+    gas_limit: 3_000_000_000n,
+    gas_stock: 1_000_000_000n + 11_500n - 12_340n,
     gas_updated: at(2),
   })
   expect(gasOf(derive([first], [failed(200_000_000n)]), 'bob0000').gas_stock).toBe(0n)

@@ -44,6 +44,29 @@ describe('movements', () => {
     expect({ holder_count, current_supply }).toEqual({ holder_count: 4, current_supply: 100n })
   })
 
+  test('deriveBlock: the configuration of a token is read as Go reads it', () => {
+    const create = (symbol: string, config: string) =>
+      receipt('token.iost/create', [symbol, 'admin', 10, Buffer.from(config).toString('base64')])
+    const chain = derive([
+      transaction({
+        receipts: [
+          create('below', '{"decimal":-0.5,"fullName":"a\\ud83d"}'),
+          create('minus', '{"decimal":-0}'),
+          create('half', '{"decimal":2.5,"decimal":1.999,"fullName":""}'),
+        ],
+      }),
+    ])
+    const told = ['below', 'minus', 'half'].map(symbol => {
+      const { decimal, full_name, total_supply } = chain.state.get(tokens, symbol) ?? {}
+      return [decimal, full_name, total_supply]
+    })
+    expect(told).toStrictEqual([
+      [0, 'a\ufffd', 10n],
+      [0, 'minus', 10n],
+      [1, '', 100n],
+    ])
+  })
+
   test('deriveBlock: numbers near 2^63 keep all digits', () => {
     const config = Buffer.from('{"decimal":0}').toString('base64')
     const chain = derive([

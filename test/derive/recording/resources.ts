@@ -24,7 +24,7 @@ describe('deriveBlock: gas and RAM of the recording against its node', () => {
           Value: string
           Scale: number
         }
-        row.set(kind, kind === 'gt' ? scaled(Value, Scale, 8) : scaled(Value, Scale, 2))
+        row.set(kind, kind === 'gt' ? scaled(Value, Scale, 8) : scaled(Value, Scale, 3))
       }
     }
     const derived = chain.state

@@ -43,13 +43,13 @@ export const plainPast = (blocks: Iterable<Block>): PlainPast => {
   for (const { height, time, transactions } of blocks) {
     times.push(time)
     transactions.forEach((tx, at) => {
-      if (tx.receipt.statusCode !== 'SUCCESS' || tx.delay !== 0n) return
+      const isApplied = tx.receipt.statusCode === 'SUCCESS' && tx.delay === 0n
       const add = (token: string, owner: string, change: bigint, until?: bigint): void => {
         const of = changes.get(`${token}/${owner}`) ?? []
         changes.set(`${token}/${owner}`, of)
         of.push({ height, tx: at, change, ...(until === undefined || until <= time ? {} : { until }) })
       }
-      for (const { funcName, content } of tx.receipt.receipts) {
+      for (const { funcName, content } of isApplied ? tx.receipt.receipts : []) {
         if (!funcName.startsWith('token.iost/')) continue
         const [token = '', first = '', second = '', third = '', fourth = ''] = argumentsOf(content)
         const units = (text: string): bigint => unitsIn(text, decimals.get(token) ?? 8)
@@ -74,7 +74,7 @@ export const plainPast = (blocks: Iterable<Block>): PlainPast => {
             add(token, second, units(third), BigInt(fourth))
         }
       }
-      noteOwners(tx, owners)
+      if (isApplied) noteOwners(tx, owners)
       // A payer has one change even if it pays for several contracts.
       const paid = new Map<string, bigint>()
       for (const [payer, bytes] of tx.receipt.ramUsage) {
