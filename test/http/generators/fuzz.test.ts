@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { actions } from '#actions/registry.ts'
 import { pythonTools } from '#test/support/processes/python-tools.ts'
 import { runTool } from '../../support/processes/run-tool.ts'
+import { ROOT } from '../../support/root.ts'
 import { serveForGenerators } from './served.ts'
 
 const CASES = 5_000
@@ -39,7 +40,12 @@ const fuzzed = async (
   ]
   // The tool writes notes of a run into its working directory.
   const hooks = join(import.meta.dir, 'untargeted.py')
-  const environment = { SCHEMATHESIS_HOOKS: hooks, PYTHONDONTWRITEBYTECODE: '1' }
+  const environment = {
+    SCHEMATHESIS_HOOKS: hooks,
+    PYTHONDONTWRITEBYTECODE: '1',
+    // Tables of Unicode, which take seconds to compute.
+    HYPOTHESIS_STORAGE_DIRECTORY: join(ROOT, '.cache/python/hypothesis'),
+  }
   const report = await runTool(command, { environment, folder: served.folder })
   expect(Number(/Selected: (\d+)/.exec(report)?.[1])).toBe(OPERATIONS)
   return report
