@@ -4,7 +4,7 @@ import { defineAction } from './define.ts'
 import { TRANSACTIONS, textsOf } from './find/overflow.ts'
 import { findTransactions } from './find/transaction.ts'
 import { recordsOfTransactions } from './find/transaction-records.ts'
-import { unknown } from './find/unknown.ts'
+import { foundOf } from './find/unknown.ts'
 import { wholeOf } from './list/paging.ts'
 import { withOwnData } from './list/rows.ts'
 import { transactionHashes } from './request/parameter-types.ts'
@@ -34,11 +34,11 @@ export const getTransactionRecords = defineAction({
   run: async (context, { tx_hashes }) => {
     const hashes = [...new Set(tx_hashes)]
     const known = await findTransactions(context, hashes)
-    const found = hashes.map(name => {
-      const one = known.get(name)
-      if (one === undefined) throw unknown(context, 'transaction', name)
-      return one
-    })
+    const found = foundOf(
+      context,
+      'transaction',
+      hashes.map(name => [name, known.get(name)]),
+    )
     const docs = await recordsOfTransactions(context, found)
     const bodies = new Map(
       found.flatMap(({ place, body }) =>

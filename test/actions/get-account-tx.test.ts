@@ -116,6 +116,27 @@ describe('get-account-tx', () => {
       '{"transactions":[],"page":1,"size":50,"total":0}',
     )
   })
+  test('get-account-tx: in compat an unknown name among others hides no row of theirs', async () => {
+    const compat = { compat: 'iostabc' } as const
+    for (const [known, mixed, unknown] of [
+      [
+        { accounts: 'busyhub,admin' },
+        { accounts: 'nosuchacc,busyhub,admin' },
+        { accounts: 'nosuchacc,nosuch1' },
+      ],
+      [
+        { account: 'busyhub', token: 'iost,zero0' },
+        { account: 'busyhub', token: 'iost,nosuch,zero0' },
+        { account: 'busyhub', token: 'nosuch,nosuch1' },
+      ],
+    ] as const) {
+      const { transactions } = await ask('get-account-tx', known, compat)
+      expect(transactions).toHaveLength(20)
+      expect((await ask('get-account-tx', mixed, compat)).transactions).toEqual(transactions)
+      expect((await ask('get-account-tx', unknown, compat)).transactions).toEqual([])
+      expect((await refusal(ask('get-account-tx', mixed))).kind).toBe('not_found')
+    }
+  })
   test('get-account-tx: with a token, every list has the rows that moved it to or from the account', async () => {
     const found = await wrongLists('moved', ([token = '']) => ({ token }))
     expect(found).toEqual({ count: 2204, wrong: [] })

@@ -80,6 +80,14 @@ describe('get-transaction-records', () => {
     expect((await refusal(asked)).kind).toBe('not_found')
     const nothing = await askText('get-transaction-records', { tx_hash: NOWHERE }, { compat: 'iostabc' })
     expect(nothing).toBe('{"records":[],"page":1,"size":0,"total":0}')
+    // The old service knew no lists of hashes; an unknown one hides no row of the others.
+    const mixed = await ask(
+      'get-transaction-records',
+      { tx_hashes: `${NOWHERE},${known}` },
+      { compat: 'iostabc' },
+    )
+    expect(mixed).toEqual(await ask('get-transaction-records', { tx_hash: known }, { compat: 'iostabc' }))
+    expect(mixed.total).toBeGreaterThan(0)
   })
 })
 

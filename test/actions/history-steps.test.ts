@@ -118,6 +118,27 @@ describe('get-balance-history with step', () => {
       expect(await ask('get-balance-history', { ...asked, ...end })).toMatchObject({ changes: [], total: 0 })
   })
 
+  test('a week or month with a requested day is whole, also if that day is before the first block or after the last', async () => {
+    for (const [action, asked, list] of [
+      ['get-balance-history', { account: 'admin' }, 'changes'],
+      ['get-reward-history', { producer: 'prod_02' }, 'rewards'],
+      ['get-supply-history', { token: 'iost' }, 'steps'],
+    ] as const) {
+      const datesOf = async (step: string, start_date: string, end_date: string) =>
+        (await ask(action, { ...asked, step, start_date, end_date }))[list].map(
+          ({ date }: { date: string }) => date,
+        )
+      // The first block is of Saturday, 2018-11-10, the last one of Saturday, 2026-11-21.
+      expect(await datesOf('week', '2018-11-05', '2018-11-09')).toEqual(['2018-11-05'])
+      expect(await datesOf('month', '2018-10-31', '2018-11-01')).toEqual(['2018-11-01'])
+      expect(await datesOf('week', '2018-11-04', '2018-11-04')).toEqual([])
+      expect(await datesOf('week', '2026-11-22', '2026-11-24')).toEqual(['2026-11-16'])
+      expect(await datesOf('month', '2026-11-30', '2026-12-01')).toEqual(['2026-11-01'])
+      expect(await datesOf('week', '2026-11-23', '2026-11-24')).toEqual([])
+      expect(await datesOf('day', '2026-11-22', '2026-11-24')).toEqual([])
+    }
+  })
+
   test('error: a range by blocks, an unknown step, too many steps and an unknown account are refused', async () => {
     const refused = async (more: Readonly<Record<string, string>>) =>
       refusal(ask('get-balance-history', { account: 'busyhub', step: 'day', ...more }))

@@ -3,7 +3,7 @@ import type { View } from '#store/port.ts'
 import type { Context } from '../define.ts'
 import { type Dates, datesWithin } from '../request/dates.ts'
 import type { Range } from '../request/range.ts'
-import { type Days, type Step, stepsBetween } from '../request/step.ts'
+import { type Days, type Step, stepOf, stepsBetween } from '../request/step.ts'
 import { daysAsked } from './asked-days.ts'
 import { blockAt } from './blocks-at.ts'
 import { endsBefore } from './day-ends.ts'
@@ -52,14 +52,19 @@ export const stepsAsked = async (
     end: until === view.at.height ? end_date : Math.min(await dayAt(view, until), end_date ?? Infinity),
   }
   if (start !== undefined && end !== undefined && start > end) return []
-  const { from, to, today } = await daysAsked(context, { start_date: start, end_date: end }, checkStepDates)
+  const days = await daysAsked(context, { start_date: start, end_date: end }, checkStepDates)
+  const { today } = days
+  // Steps are whole: one that includes a requested day before the first block or after today may include a day
+  // of the chain, too.
+  const from = start === undefined ? days.from : Math.max(stepOf(step, start).first, days.genesis)
+  const to = end === undefined ? days.to : Math.min(stepOf(step, end).last, today)
   const steps = stepsBetween(step, from, to)
   const heights = await endsBefore(context, [steps[0]?.first ?? from, ...steps.map(({ last }) => last + 1)])
   const within = (height: number): number => Math.min(Math.max(height, before), until)
-  return steps.map((days, at) => {
+  return steps.map((each, at) => {
     const [begin = -1, over = -1] = [heights[at], heights[at + 1]]
     const isCut = within(begin) !== begin || within(over) !== over
-    return { ...days, before: within(begin), until: within(over), isWhole: days.last < today && !isCut }
+    return { ...each, before: within(begin), until: within(over), isWhole: each.last < today && !isCut }
   })
 }
 

@@ -3,7 +3,7 @@ import { listOf } from '#indices/list.ts'
 import { tokens } from '#indices/token.ts'
 import type { Context } from '../define.ts'
 import { isListedAtHead } from '../list/head-rows.ts'
-import { unknown } from './unknown.ts'
+import { foundOf, unknown } from './unknown.ts'
 
 type Asked = Pick<Context, 'view' | 'node' | 'head'>
 
@@ -11,6 +11,22 @@ type Asked = Pick<Context, 'view' | 'node' | 'head'>
 export const requireToken = async (context: Asked, symbol: string): Promise<void> => {
   if ((await context.view.get(tokens, symbol)) !== undefined) return
   if (!isListedAtHead(context.head, listOf.token(symbol))) throw unknown(context, 'token', symbol)
+}
+
+/** Throws 'not_found' or 'loading' unless the tokens exist as in `requireToken`; unknown names as in `foundOf`. */
+export const requireTokens = async (
+  context: Asked & Pick<Context, 'compat'>,
+  symbols: readonly string[],
+): Promise<void> => {
+  const stored = await context.view.getMany(tokens, symbols)
+  foundOf(
+    context,
+    'token',
+    symbols.map((symbol, at) => [
+      symbol,
+      stored[at] ?? (isListedAtHead(context.head, listOf.token(symbol)) || undefined),
+    ]),
+  )
 }
 
 /** Throws 'not_found' or 'loading' unless the contract exists: it is stored or has rows in the head blocks. */

@@ -7,7 +7,7 @@ import { countOfItems, holdings } from '#indices/token721.ts'
 import type { View } from '#store/port.ts'
 import type { Context } from '../define.ts'
 import { isListedAtHead } from '../list/head-rows.ts'
-import { unknown } from './unknown.ts'
+import { foundOf, unknown } from './unknown.ts'
 
 /**
  * The owner for a given name: the exact name if it ever occurred on the chain. Otherwise, for 32 bytes of
@@ -25,18 +25,18 @@ export const ownerOf = async (context: Context, name: string): Promise<string> =
   return above
 }
 
-/** The owner (`ownerOf`) of each name, without duplicates. */
+/** The owner (`ownerOf`) of each name, without duplicates; unknown names as in `foundOf`. */
 export const ownersOfAll = async (context: Context, names: readonly string[]): Promise<readonly string[]> => {
   const [only, ...others] = names
   if (only !== undefined && others.length === 0) return [await ownerOf(context, only)]
   const owners = await ownersOf(context.view, names)
   return [
     ...new Set(
-      names.map(name => {
-        const owner = owners.get(name)
-        if (owner === undefined) throw unknown(context, 'owner', name)
-        return owner
-      }),
+      foundOf(
+        context,
+        'owner',
+        names.map(name => [name, owners.get(name)]),
+      ),
     ),
   ]
 }

@@ -26,6 +26,26 @@ export const unknown = (
 }
 
 /**
+ * What was found of several things of a list, in the order of their names. Throws the failure for one that does
+ * not exist. With `compat=iostabc` an unknown name is an empty list, so what the others have is answered, and the
+ * failure is thrown only where nothing was found.
+ */
+export const foundOf = <T>(
+  context: Pick<Context, 'view' | 'node' | 'compat'>,
+  kind: keyof typeof NOUNS,
+  found: readonly (readonly [name: string, one: T | undefined])[],
+): readonly T[] => {
+  const all = found.flatMap(([, one]) => (one === undefined ? [] : [one]))
+  for (const [name, one] of found) {
+    if (one !== undefined) continue
+    const failure = unknown(context, kind, name)
+    if (context.compat !== 'iostabc' || all.length === 0) throw failure
+    nullFor(failure)
+  }
+  return all
+}
+
+/**
  * null for a thing that does not exist, in answers about several things. Throws the failure if it may exist
  * ('loading').
  */

@@ -40,7 +40,8 @@ export const stepsBetween = (step: Step, from: number, to: number): readonly Day
   return steps
 }
 
-const stepOf = (step: Step, day: number): Days => {
+/** The step that includes a day. */
+export const stepOf = (step: Step, day: number): Days => {
   if (step === 'day') return { first: day, last: day }
   if (step === 'week') {
     // Day 0 was a Thursday.
