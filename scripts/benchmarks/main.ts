@@ -7,7 +7,7 @@ import { elasticAt, removeIndices } from './elastic.ts'
 import { explorerTable } from './explorer.ts'
 import { exportsText } from './exports.ts'
 import { floors } from './floors.ts'
-import type { Asked } from './in-turns.ts'
+import type { TargetRun } from './in-turns.ts'
 import { kindsFor } from './kinds.ts'
 import { leanClient } from './lean-client.ts'
 import { loadChain, loadingText } from './loading.ts'
@@ -89,7 +89,7 @@ const loadAll = async (chain: Chain, kind: StoreName, builds: readonly Build[]) 
 }
 
 /** Floors of rows loaded into Elasticsearch, which is therefore the first store. */
-let floor: readonly Asked[] = []
+let floor: readonly TargetRun[] = []
 
 const onStore = async (chain: Chain, kind: StoreName, builds: readonly Build[]): Promise<void> => {
   const loaded = await loadAll(chain, kind, builds)

@@ -2,8 +2,8 @@ import { Type } from '@sinclair/typebox'
 import { dateOf } from '#chain/time.ts'
 import { defineAction } from './define.ts'
 import { daysOfAccount } from './find/account-days.ts'
-import { daysAsked } from './find/asked-days.ts'
 import { type Day, daysBetween } from './find/days.ts'
+import { requestedDays } from './find/requested-days.ts'
 import { daysOfToken } from './find/token-days.ts'
 import { wholeOf } from './list/paging.ts'
 import { DAYS_DEFAULT, dates, datesWithin } from './request/dates.ts'
@@ -79,7 +79,7 @@ export const getDailyStatistics = defineAction({
   }),
   list: 'days',
   run: async (context, { account, token: symbol, ...given }) => {
-    const asked = await daysAsked(context, given, checkDates)
+    const asked = await requestedDays(context, given, checkDates)
     if (account !== undefined) {
       const rows = await daysOfAccount(context, { account, symbol: symbol ?? 'iost' }, asked)
       return wholeOf('days', rows, { columns: Object.keys(accountDayRow.properties) })

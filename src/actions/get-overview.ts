@@ -108,7 +108,7 @@ export const getOverview = defineAction({
  * node reported.
  */
 const headOf = ({ view, node, branch }: Pick<Context, 'view' | 'node' | 'branch'>): number =>
-  branch.height ?? Math.max(view.at.height, node?.heard()?.headBlock ?? 0)
+  branch.height ?? Math.max(view.at.height, node?.lastInfo()?.headBlock ?? 0)
 
 const notCirculating = async (view: View): Promise<bigint> => {
   const ids = NOT_CIRCULATING.map(owner => balanceId('iost', owner))

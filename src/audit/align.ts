@@ -3,7 +3,7 @@ import { Failure } from '#failure/failure.ts'
 import type { Node } from '#node/port.ts'
 import { nothingLoaded } from '#store/nothing-loaded.ts'
 import type { Identity, Published, Store, Writer } from '#store/port.ts'
-import { provedBelow, recordedLevel } from '#store/published.ts'
+import { proofsBelow, recordedLevel } from '#store/published.ts'
 import type { Clock } from '#time/clock.ts'
 import { lastWhere } from './last-where.ts'
 import { isAbsurd } from './record.ts'
@@ -19,7 +19,7 @@ type Parts = {
 }
 
 /** The end of a store after it was aligned with its node. */
-export type Aligned = {
+export type AlignResult = {
   /**
    * `right`: nothing was wrong. `settled`: only the record of the end was wrong. `back`: batches were undone. `closed`:
    * the state must be derived again up to the end, after which the store must be settled; until then it cannot be read.
@@ -37,7 +37,7 @@ export type Aligned = {
  * hash, and the last common one is found by bisection. The undo data of the last batches is then applied down
  * to it. The new end is a block of the node that passed the proofs of loading.
  */
-export const align = async (parts: Parts, signal: AbortSignal): Promise<Aligned> => {
+export const align = async (parts: Parts, signal: AbortSignal): Promise<AlignResult> => {
   const { writer, node } = parts
   const identity = await identityOf(parts, signal)
   const last = mostSaid(await writer.endings())
@@ -126,7 +126,7 @@ type EndPlace = { readonly height: number; readonly lib: number }
 const endAt = async (parts: Parts, place: EndPlace, signal: AbortSignal): Promise<Published> => {
   const end = await blockAsEnd(parts, place, signal)
   const { proved } = parts.writer.checkpoint ?? {}
-  return proved === undefined ? end : { ...end, proved: provedBelow(proved, place.height + 1) }
+  return proved === undefined ? end : { ...end, proved: proofsBelow(proved, place.height + 1) }
 }
 
 const blockAsEnd = async (
@@ -154,7 +154,7 @@ const settled = async (
   { store, writer, clock }: Parts,
   identity: Identity,
   end: Published,
-): Promise<Aligned> => {
+): Promise<AlignResult> => {
   const said = [writer.checkpoint, await store.published().catch(() => undefined)]
   const isSaid = said.every(
     each =>
@@ -173,7 +173,7 @@ const back = async (
   { writer, store, clock }: Parts,
   identity: Identity,
   { last, end }: { readonly last: number; readonly end: Published },
-): Promise<Aligned | undefined> => {
+): Promise<AlignResult | undefined> => {
   const { checkpoint } = writer
   const stored = await writer.blockAt(last)
   // Batches are undone from the end of the last one.
@@ -188,7 +188,7 @@ const back = async (
   return { way: 'back', end: reached, identity, from: last }
 }
 
-const closed = async (writer: Writer, identity: Identity, end: Published): Promise<Aligned> => {
+const closed = async (writer: Writer, identity: Identity, end: Published): Promise<AlignResult> => {
   await writer.settle({ identity, end, open: false })
   return { way: 'closed', end, identity }
 }

@@ -5,7 +5,7 @@ import { lists } from '#indices/list.ts'
 import { blockId } from '#indices/position.ts'
 import { DERIVATION, historyIndices, stateIndices } from '#indices/registry.ts'
 import { type Collect, collector } from '#load/collect.ts'
-import { NO_SUCH_CALL, Refused } from '#node/call.ts'
+import { NO_SUCH_CALL, RefusedCall } from '#node/call.ts'
 import type { Node } from '#node/port.ts'
 import { OTHER_DERIVATION } from '#store/identity.ts'
 import { nothingLoaded } from '#store/nothing-loaded.ts'
@@ -52,7 +52,7 @@ export type AuditOptions = {
   readonly collect?: Collect
 }
 
-export type Audited = {
+export type AuditResult = {
   readonly at: Published
   /** Parts that could not be checked, with the reasons. */
   readonly notes: readonly string[]
@@ -68,7 +68,7 @@ const NEAR = 5_000
  * Compares every document and every row at one published height. Memory use is bounded; the scratch store
  * takes about as much space as the embedded store of the same chain.
  */
-export const audit = async (parts: AuditParts, given: AuditOptions): Promise<Audited> => {
+export const audit = async (parts: AuditParts, given: AuditOptions): Promise<AuditResult> => {
   const options = { collect: collector(), ...given }
   const { store, node } = parts
   const identity = await store.identity()
@@ -122,7 +122,7 @@ const auditOver = async (
   parts: AuditParts,
   options: Required<AuditOptions>,
   { scratch, source, published, identity }: Begun,
-): Promise<Audited> => {
+): Promise<AuditResult> => {
   const { store } = parts
   const fill = (at: Published) =>
     filled(scratch, at, height =>
@@ -164,7 +164,7 @@ const damaged = async (
   source: Source,
   { at, failed }: { readonly at: Published; readonly failed: Failure },
   { onFinding }: AuditOptions,
-): Promise<Audited> => {
+): Promise<AuditResult> => {
   const tell = (id: string, reason: string): void =>
     onFinding({
       index: blocks.name,
@@ -285,6 +285,6 @@ const whyNotCompared = (
   if (error instanceof OtherHeight)
     return `The node returns the state of block ${error.height} only, but block ${stored.at.height} is published`
   // An archive of blocks has no state.
-  const isUnknown = error instanceof Refused && error.code === NO_SUCH_CALL
+  const isUnknown = error instanceof RefusedCall && error.code === NO_SUCH_CALL
   return isUnknown ? `${node.name} does not return the state of contracts` : undefined
 }

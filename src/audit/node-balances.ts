@@ -1,7 +1,7 @@
 import { parseExact, writeJson } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
 import { balanceId, balances, type Frozen } from '#indices/balance.ts'
-import type { Found } from '#store/port.ts'
+import type { StoredDocument } from '#store/port.ts'
 import { compareCount } from './node-count.ts'
 import { type NodeSides, type Row, storageRows, tellDifference } from './storage-rows.ts'
 
@@ -41,7 +41,7 @@ export const compareBalances = async (sides: NodeSides): Promise<void> => {
   }
   // The remaining balances have only amounts that came due.
   await compare([...due])
-  const counts = ({ doc }: Found<typeof balances>) => doc !== undefined && doc.amount > 0n
+  const counts = ({ doc }: StoredDocument<typeof balances>) => doc !== undefined && doc.amount > 0n
   await compareCount(sides, { index: balances, id: 'above zero', counts }, positive)
 }
 

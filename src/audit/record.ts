@@ -3,7 +3,7 @@ import { blocks } from '#indices/block.ts'
 import { blockId, transactionId } from '#indices/position.ts'
 import { transactions } from '#indices/transaction.ts'
 import type { Audit, Identity, Published } from '#store/port.ts'
-import type { Settled } from '#store/restored.ts'
+import type { SettledEnd } from '#store/restored.ts'
 import type { Finding } from './finding.ts'
 
 /**
@@ -31,7 +31,7 @@ type Recorded = {
 export const compareRecord = async (
   { stored: { at: stored }, expected, identity }: Recorded,
   { found, nowMs }: { readonly found: (finding: Finding) => void; readonly nowMs: number },
-): Promise<Omit<Settled, 'open'> | undefined> => {
+): Promise<Omit<SettledEnd, 'open'> | undefined> => {
   let isRight = true
   const tell = (place: Pick<Finding, 'index' | 'id' | 'field'>, is: unknown, wanted: unknown): void => {
     if (is === wanted) return

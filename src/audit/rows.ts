@@ -1,6 +1,6 @@
 import { lists } from '#indices/list.ts'
 import { records } from '#indices/record.ts'
-import type { Placed } from '#store/port.ts'
+import type { PlacedRow } from '#store/port.ts'
 import type { Sides } from './compare.ts'
 import { ABSENT } from './finding.ts'
 
@@ -43,8 +43,8 @@ const nextPage = async ({ stored, expected }: Sides, after: bigint) => {
 
 const comparePage = async (
   sides: Sides,
-  expected: readonly Placed[],
-  stored: readonly Placed[],
+  expected: readonly PlacedRow[],
+  stored: readonly PlacedRow[],
 ): Promise<void> => {
   const wanted = new Map(expected.map(({ place, id }) => [place, id]))
   const there = new Map<bigint, string[]>()

@@ -11,7 +11,7 @@ import { blockId } from '#indices/position.ts'
 import { transactions } from '#indices/transaction.ts'
 import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
-import { type Rebuilt, rebuildBlock } from './rebuild.ts'
+import { type RebuiltBlock, rebuildBlock } from './rebuild.ts'
 
 /** Blocks per read. */
 const RUN = 100
@@ -74,7 +74,7 @@ export const damagedBlocks = async function* (
   }
 }
 
-const reasonOf = (rebuild: () => Rebuilt): string | undefined => {
+const reasonOf = (rebuild: () => RebuiltBlock): string | undefined => {
   try {
     rebuild()
     return undefined
@@ -89,7 +89,7 @@ const reasonOf = (rebuild: () => Rebuilt): string | undefined => {
  */
 type Next = { readonly height: number; readonly parent: string | undefined; readonly isLast: boolean }
 
-type Rebuild = (height: number, parent: string | undefined) => Rebuilt
+type Rebuild = (height: number, parent: string | undefined) => RebuiltBlock
 
 const stored = async ({ store, signal }: Source, heights: readonly number[]) => {
   const docs = await store.read(view => view.getMany(blocks, heights.map(blockId)), { signal, damaged: true })

@@ -23,7 +23,7 @@ export const OWN_HASH = 'own hash'
 export const PARENT_HASH = 'parent hash'
 
 /** Known facts about a block besides the node's JSON. */
-export type Known = {
+export type KnownParts = {
   /** Bytes of `info` in its head, from the raw head; otherwise they must have a known form. */
   readonly info?: Uint8Array
   /** Raw receipts, by position, whose bytes the node's JSON has lost; `later`: they are checked later. */
@@ -48,7 +48,7 @@ export type Place = {
 export const checkBlock = (
   block: Block,
   { parentHash, height = block.height }: Place,
-  known: Known = {},
+  known: KnownParts = {},
 ): void => {
   if (block.height !== height) throw bad(block, `block ${height} was requested`)
   if (hashBytes(block.hash) === undefined) throw bad(block, `hash "${block.hash.slice(0, 60)}" is not a hash`)
@@ -73,7 +73,7 @@ export const checkBlock = (
  * The checks of `checkBlock` that remain for a block whose hash was computed from its raw head: the data that
  * the head covers.
  */
-export const checkContents = (block: Block, known: Known = {}): void => {
+export const checkContents = (block: Block, known: KnownParts = {}): void => {
   const hashes = transactionHashes(block, known)
   checkReceipts(block, hashes, known)
   if (block.height === 0) return
@@ -111,7 +111,7 @@ const isSame = (one: Uint8Array, other: Uint8Array): boolean => Buffer.compare(o
 const isRoot = (root: Uint8Array, text: string, bytes: Uint8Array | undefined): boolean =>
   bytes === undefined ? encodeBase58(root) === text : isSame(root, bytes)
 
-const transactionHashes = (block: Block, { head }: Known): readonly Uint8Array[] => {
+const transactionHashes = (block: Block, { head }: KnownParts): readonly Uint8Array[] => {
   const hashes = block.transactions.map(({ hash }) => {
     const bytes = hashBytes(hash)
     if (bytes === undefined) throw bad(block, `transaction hash "${hash.slice(0, 60)}" is not a hash`)
@@ -126,7 +126,11 @@ const transactionHashes = (block: Block, { head }: Known): readonly Uint8Array[]
   return hashes
 }
 
-const checkReceipts = (block: Block, hashes: readonly Uint8Array[], { receipts: raw, head }: Known): void => {
+const checkReceipts = (
+  block: Block,
+  hashes: readonly Uint8Array[],
+  { receipts: raw, head }: KnownParts,
+): void => {
   if (raw === 'later') return
   const leaves = block.transactions.map(({ hash, receipt }, index) => {
     const whole = raw?.get(index)

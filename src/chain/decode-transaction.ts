@@ -10,16 +10,16 @@ import {
   type Fields,
   int64Of,
   integerOf,
+  invalidValue,
   listOf,
   memberOf,
   objectOf,
   optionalTextOf,
+  overBound,
   type Path,
   parseAnswer,
   textOf,
   textsOf,
-  tooLong,
-  wrong,
 } from './json-fields.ts'
 import { compactJson, elementSpans, isCompactedTo, memberSpans, type Span } from './json-text.ts'
 
@@ -79,14 +79,14 @@ export const transactionFrom = (
 
 const chainIdOf = (fields: Fields, above: Path): number => {
   const id = integerOf(fields, 'chain_id', above)
-  if (id < 0) throw wrong({ above, key: 'chain_id' }, id, 'a number from 0')
+  if (id < 0) throw invalidValue({ above, key: 'chain_id' }, id, 'a number from 0')
   return id
 }
 
 /** The hash covers the decoded bytes: a text that is not base58 would be hashed as if it were missing. */
 const referredTxOf = (fields: Fields, above: Path): string => {
   const text = optionalTextOf(fields, 'referred_tx', above, HASH)
-  if (base58Bytes(text) === undefined) throw wrong({ above, key: 'referred_tx' }, text, 'base58')
+  if (base58Bytes(text) === undefined) throw invalidValue({ above, key: 'referred_tx' }, text, 'base58')
   return text
 }
 
@@ -121,7 +121,7 @@ const txReceiptFrom = (
 ): TxReceipt => {
   const own = optionalTextOf(fields, 'tx_hash', path, HASH)
   if (own !== '' && own !== hash)
-    throw wrong({ above: path, key: 'tx_hash' }, own, `its transaction's, ${hash}`)
+    throw invalidValue({ above: path, key: 'tx_hash' }, own, `its transaction's, ${hash}`)
   return {
     gasUsage: gasUsageOf(fields, path),
     ramUsage: ramUsageOf(fields, body, path),
@@ -139,7 +139,7 @@ const gasUsageOf = (fields: Fields, above: Path): bigint => {
   const text = decimalOf(fields, 'gas_usage', above)
   const point = text.indexOf('.')
   if (point >= 0 && text.length - point - 1 > GAS_DECIMALS)
-    throw wrong(
+    throw invalidValue(
       { above, key: 'gas_usage' },
       memberOf(fields, 'gas_usage'),
       'a number of at most two decimals',
@@ -152,7 +152,7 @@ const ramUsageOf = (fields: Fields, body: string, above: Path): TxReceipt['ramUs
   const path = { above, key: 'ram_usage' }
   const usage = asObject(memberOf(fields, 'ram_usage'), path)
   const payers = Object.keys(usage)
-  if (payers.length > IN_TRANSACTION.most) throw tooLong(path, `${payers.length} payers`, IN_TRANSACTION)
+  if (payers.length > IN_TRANSACTION.most) throw overBound(path, `${payers.length} payers`, IN_TRANSACTION)
   for (const payer of payers) bounded(payer, path, IN_TRANSACTION)
   const usedBy = (payer: string) => [payer, asInt64(usage[payer], { above: path, key: payer })] as const
   if (!payers.some(payer => /^[0-9]+$/.test(payer))) return payers.map(usedBy)

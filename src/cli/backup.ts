@@ -5,7 +5,7 @@ import { describeCopy, megabytes } from '#transfer/backup-file.ts'
 import { backupSnapshot } from '#transfer/backup-snapshot.ts'
 import { documentsIn } from '#transfer/manifest.ts'
 import type { Call, Command } from './command.ts'
-import { closedAfter, openStore, requireExisting } from './compose.ts'
+import { closeAfter, openStore, requireExisting } from './compose.ts'
 import { LOGGING, STORE } from './setting-groups.ts'
 import { requireRepository, withProgress } from './transferring.ts'
 
@@ -33,7 +33,7 @@ export const backup: Command = {
       out(await copied(call, store, file))
       return 0
     }
-    return closedAfter(openStore(values, log, { writingProgram }), work)
+    return closeAfter(openStore(values, log, { writingProgram }), work)
   },
 }
 

@@ -74,7 +74,7 @@ export const withStore = (
   values: Values,
   log: Log,
   work: (store: Store) => Promise<ExitCode>,
-): Promise<ExitCode> => closedAfter(openStore(values, log), work)
+): Promise<ExitCode> => closeAfter(openStore(values, log), work)
 
 /** Like `withStore`, but the calls of the store are counted. `writingProgram` is for long loads. */
 export const withCountedStore = (
@@ -84,10 +84,10 @@ export const withCountedStore = (
     ...counted
   }: Pick<Call, 'values' | 'log'> & { readonly counts: Counts; readonly writingProgram?: URL },
   work: (store: Store) => Promise<ExitCode>,
-): Promise<ExitCode> => closedAfter(openStore(values, log, counted), work)
+): Promise<ExitCode> => closeAfter(openStore(values, log, counted), work)
 
 /** Runs `work` with a store, and closes it afterwards in any case. */
-export const closedAfter = async (
+export const closeAfter = async (
   store: Store,
   work: (store: Store) => Promise<ExitCode>,
 ): Promise<ExitCode> => {
@@ -200,7 +200,7 @@ const tellOfBlock = (log: Log, event: BlockEvent): void => {
   }
 }
 
-type Means = {
+type ConnectOptions = {
   readonly held?: HeldMemory
   /** The program of the threads that prove the blocks of a long load; absent: this thread proves them. */
   readonly provingProgram?: URL
@@ -211,7 +211,7 @@ type Means = {
 export const connectNode = (
   values: Values,
   log: Log,
-  { held, provingProgram, counts }: Means = {},
+  { held, provingProgram, counts }: ConnectOptions = {},
 ): Node | undefined =>
   values.node === undefined
     ? undefined

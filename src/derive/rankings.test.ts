@@ -6,7 +6,7 @@ import { beginOf, compareStandings, type Standing } from '#indices/standing.ts'
 import { type TokenDoc, tokens } from '#indices/token.ts'
 import { votes } from '#indices/vote.ts'
 import { rankedState } from './rankings.ts'
-import { Missing } from './state.ts'
+import { MissingState } from './state.ts'
 import { UNKNOWN, workingState } from './working-state.ts'
 
 /** Small sizes, so that some dozens of members make a tree of many leaves. */
@@ -188,7 +188,7 @@ test('rankedState: members are read only when a segment is split', () => {
   const ranked = rankedState(state, SIZES)
   for (let at = 0; at < 7; at++) ranked.state.put(balances, balanceDoc(`user_${at}`, 1n))
   expect(() => ranked.settle()).toThrow(
-    new Missing([], [{ index: balances, order: 'holders', group: TOKEN }]),
+    new MissingState([], [{ index: balances, order: 'holders', group: TOKEN }]),
   )
 })
 

@@ -18,7 +18,7 @@ import { collectionOwners, collections, countOfItems, holdings } from '#indices/
 import { votes } from '#indices/vote.ts'
 import { wealth } from '#indices/wealth.ts'
 import { dissolveTree, foundTree, openTree, type Ranking } from './segment-tree.ts'
-import { missTogether, type State } from './state.ts'
+import { collectMissing, type State } from './state.ts'
 
 type Doc = { readonly id: string }
 type Moves = { readonly left: Standing[]; readonly entered: Standing[] }
@@ -62,7 +62,7 @@ export const rankedState = (state: State, sizes: SegmentSizes = SEGMENT_SIZES): 
           asks.push(() => settleRanking({ state, sizes }, ranking, moves))
         }
       }
-      missTogether(asks)
+      collectMissing(asks)
     },
   }
 }

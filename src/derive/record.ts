@@ -7,7 +7,7 @@ import { recordId } from '#indices/position.ts'
 import { OVERFLOW_BYTES, type RecordDoc } from '#indices/record.ts'
 import { countMovement } from './day.ts'
 import { accountsOf, type Ownership, ownership, type Parties, partiesOf } from './parties.ts'
-import { argumentsOf, saidBy } from './receipt.ts'
+import { argumentsOf, parseReceipt } from './receipt.ts'
 import type { ListCounts, TxScope } from './scope.ts'
 import type { State } from './state.ts'
 import type { Movement } from './token.ts'
@@ -62,11 +62,11 @@ export const addRecords = (at: TxScope, { movements, deployed }: Effects, base: 
   const own = base ? ownContribute(movements) : undefined
   let index = tx.actions.length
   tx.receipt.receipts.forEach((receipt, position) => {
-    const said = saidBy(receipt)
-    const { contract, name } = said
+    const parsed = parseReceipt(receipt)
+    const { contract, name } = parsed
     if (!isMovement(contract, name) || taken.has(position) || position === own) return
     add(at, {
-      ...partiesOf(said, tx.publisher),
+      ...partiesOf(parsed, tx.publisher),
       index,
       contract,
       action_name: name,

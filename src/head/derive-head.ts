@@ -1,12 +1,12 @@
 import { transactionDocuments } from '#derive/block-document.ts'
 import { headRows, needsOfRows } from '#derive/head-rows.ts'
-import { Missing } from '#derive/state.ts'
+import { MissingState } from '#derive/state.ts'
 import { UNKNOWN, workingState } from '#derive/working-state.ts'
 import type { Change, Key, StateIndex } from '#indices/registry.ts'
 import { signers } from '#load/proving.ts'
 import type { View } from '#store/port.ts'
 import type { Fetched } from './fetch-block.ts'
-import type { HeadBlock } from './shown.ts'
+import type { HeadBlock } from './head-state.ts'
 
 type Doc = Change['doc']
 
@@ -94,7 +94,7 @@ const deriveOne = async (overlay: Overlay, block: Fetched['block']): Promise<Der
       const transactions = transactionDocuments(block)
       return { head: { doc, rows, transactions, bodies }, changes: state.changes() }
     } catch (error) {
-      if (!(error instanceof Missing)) throw error
+      if (!(error instanceof MissingState)) throw error
       await overlay.read(error.keys)
     }
   }

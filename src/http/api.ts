@@ -7,7 +7,7 @@ import type { Query } from '#actions/request/query.ts'
 import { toIso } from '#chain/time.ts'
 import { withoutSecrets } from '#failure/failure.ts'
 import type { Gate } from '#gate/gate.ts'
-import type { HeadAt } from '#head/shown.ts'
+import type { HeadAt } from '#head/head-state.ts'
 import type { Exchange } from './exchange.ts'
 import type { OpenFeeds } from './feed/open-feeds.ts'
 import { JSON_TYPE, type Reply, textReply } from './reply.ts'
@@ -44,12 +44,12 @@ const routeOf = (path: string): Query => {
 }
 
 /** Notes module and action for the log, when they are known names. */
-const noteName = ({ named }: Exchange, query: Query): void => {
+const noteName = ({ logFields }: Exchange, query: Query): void => {
   const sent = (parameter: string) => query.find(([key]) => key === parameter)?.[1].toLowerCase()
   const module = MODULES.get(sent('module') ?? '')
   const action = ACTIONS.get(sent('action') ?? '')
-  if (module !== undefined) named.module = module
-  if (action !== undefined) named.action = action
+  if (module !== undefined) logFields.module = module
+  if (action !== undefined) logFields.action = action
 }
 
 const MODULES: ReadonlyMap<string, string> = new Map(modules.map(name => [name, name]))
@@ -63,7 +63,7 @@ const CACHE_CONTROL = 'private, max-age=1'
 
 /** The reply with an action's answer: its text, its height, and links to the neighbouring pages. */
 export const answerReply = (
-  { query, manner: { secrets } }: Pick<Exchange, 'query' | 'manner'>,
+  { query, replyOptions: { secrets } }: Pick<Exchange, 'query' | 'replyOptions'>,
   found: Answer | WrittenAnswer,
   options: Options,
 ): Reply => {

@@ -6,7 +6,7 @@ import { keptAnswers } from '#actions/kept-answers.ts'
 import { languageFor } from '#actions/request/options.ts'
 import type { Site } from '#explorer/page.ts'
 import { Failure } from '#failure/failure.ts'
-import { crowdedOut, type Gate } from '#gate/gate.ts'
+import { type Gate, refuseCrowded } from '#gate/gate.ts'
 import { addressLimits } from '#gate/networks.ts'
 import { localCounts, queuesFor } from '#gate/queues.ts'
 import type { AppOptions } from './app-options.ts'
@@ -114,15 +114,15 @@ const crowdRefusal = (gate: Gate, service: Service) => {
   const [apiPath, rpcPath] = crowdedPaths(service.basePath)
   return (request: Request): Response | undefined => {
     const { store, node } = gate.queues
-    const asks =
+    const target =
       store.isCrowded() && isFor(request, apiPath)
         ? 'store'
         : node.isCrowded() && isFor(request, rpcPath)
           ? 'node'
           : undefined
-    if (asks === undefined) return undefined
-    const exchange = parse(request, asks === 'store' ? 'api' : 'rpc', service)
-    const failure = crowdedOut(exchange, asks, gate)
+    if (target === undefined) return undefined
+    const exchange = parse(request, target === 'store' ? 'api' : 'rpc', service)
+    const failure = refuseCrowded(exchange, target, gate)
     return failure === undefined ? undefined : sendRefusal(exchange, failure, service)
   }
 }

@@ -4,7 +4,7 @@ import { LINKED } from '#chain/proof.ts'
 import type { BlockDocuments } from '#derive/derive-block.ts'
 import { blockDoc } from '#test/store/suite/fixture.ts'
 import { chainOf, transaction } from '#test/support/stores/hand-made.ts'
-import { fill, type Stages, spending } from './fill.ts'
+import { fill, type Stages, stageTimer } from './fill.ts'
 import { type Failed, type Run, readRuns, type Segment } from './runs.ts'
 
 const heightsOf = (segment: Segment): number[] => segment.map(({ block }) => block.height)
@@ -99,7 +99,7 @@ const noting = ({ refused, onAdd = () => undefined }: { refused?: number; onAdd?
       end: () => note('end'),
     },
     clock: { elapsed: () => 0 },
-    time: spending({ elapsed: () => 0 }),
+    time: stageTimer({ elapsed: () => 0 }),
   }
   return { asked, stages }
 }
@@ -164,7 +164,7 @@ test('fill: an abort ends the load after the current run, and derived blocks are
 
 test('spending: all time counts for the current stage, also while it lasts, and pauses between loads do not count', () => {
   let now = 0
-  const time = spending({ elapsed: () => now })
+  const time = stageTimer({ elapsed: () => now })
   const pass = (ms: number) => {
     now += ms
   }

@@ -3,7 +3,7 @@ import { type Definition, type Dimension, OTHER, seriesIn, widthOf } from './def
 import { layoutOf, type MetricsMemory, partOf } from './memory.ts'
 
 /** A metric that is computed when it is scraped. */
-export type Reading = {
+export type ScrapedMetric = {
   readonly name: string
   readonly help: string
   readonly type: 'counter' | 'gauge'
@@ -13,14 +13,14 @@ export type Reading = {
 }
 export type Value = { readonly labels?: readonly string[]; readonly value: number }
 
-export type Exposed = { readonly type: string; text(): Promise<string> }
+export type Exposition = { readonly type: string; text(): Promise<string> }
 
 /** All metrics of a process in the text format of Prometheus. */
-export const exposed = (
+export const exposition = (
   definitions: Readonly<Record<string, Definition>>,
   memory: MetricsMemory,
-  readings: readonly Reading[],
-): Exposed => {
+  readings: readonly ScrapedMetric[],
+): Exposition => {
   const registry = new Registry()
   const { begins } = layoutOf(definitions)
   const parts = Array.from({ length: memory.threads }, (_, thread) => partOf(memory, thread))

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { readExposition } from '#test/support/exposition.ts'
-import { countingIn } from './counting.ts'
+import { countersIn } from './counters.ts'
 import { type Definition, label } from './definition.ts'
-import { exposed, type Reading } from './expose.ts'
+import { exposition, type ScrapedMetric } from './expose.ts'
 import { forgetGauges, metricsMemory } from './memory.ts'
 
 const definitions = {
@@ -32,12 +32,12 @@ const definitions = {
   late: { name: 'x_late', help: 'Late.', type: 'gauge', dimensions: [], perThread: true },
 } as const satisfies Record<string, Definition>
 
-const setUp = (readings: readonly Reading[] = []) => {
+const setUp = (readings: readonly ScrapedMetric[] = []) => {
   const memory = metricsMemory(definitions, 2)
-  const threads = [0, 1].map(thread => countingIn(definitions, memory, thread))
+  const threads = [0, 1].map(thread => countersIn(definitions, memory, thread))
   const [first, second] = threads
   if (first === undefined || second === undefined) throw new Error('There are two threads.')
-  const { text } = exposed(definitions, memory, readings)
+  const { text } = exposition(definitions, memory, readings)
   return { memory, first, second, read: async () => readExposition(await text()) }
 }
 

@@ -10,7 +10,7 @@ import {
   transactionDoc,
   wealthDoc,
 } from '#test/store/suite/fixture.ts'
-import { type Ahead, checkBatch } from './batch.ts'
+import { checkBatch, type WrittenAhead } from './batch.ts'
 import { checkIdentity } from './identity.ts'
 import type { Batch, Identity } from './port.ts'
 
@@ -80,7 +80,7 @@ describe('checkBatch', () => {
 describe('checkBatch with history stored ahead', () => {
   const { lib: _, ...ahead } = publishedAt(4)
   const rest = { ...batchOf(3, 6), blocks: [blockDoc(5), blockDoc(6)] }
-  const cases: readonly (readonly [string, Batch, Ahead, string | undefined])[] = [
+  const cases: readonly (readonly [string, Batch, WrittenAhead, string | undefined])[] = [
     ['the rest', rest, ahead, undefined],
     ['nothing is left', { ...batchOf(3, 4), blocks: [] }, ahead, undefined],
     ['all again', batchOf(3, 6), ahead, 'has 4 blocks'],

@@ -1,6 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import { type Digest, STARTS } from './digest.ts'
-import { addedUp } from './sum.ts'
+import { sumOfSums } from './sum.ts'
 
 /**
  * Throws 'damaged', naming the index, unless all digests are the same. `what` names the store or file with
@@ -51,5 +51,5 @@ export const regardlessOfPartitions = (digests: readonly Digest[]): readonly Dig
     digests.filter(({ index }) => index !== STARTS),
     ({ index }) => index,
   )
-  return [...byIndex].map(([index, parts]) => ({ index, ...addedUp(parts) }))
+  return [...byIndex].map(([index, parts]) => ({ index, ...sumOfSums(parts) }))
 }

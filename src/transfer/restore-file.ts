@@ -4,13 +4,13 @@ import type { Node } from '#node/port.ts'
 import { acquireLock } from '#store/sqlite/lock.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { describedStore, manifestPath, megabytes } from './backup-file.ts'
-import type { Digesting } from './digest.ts'
+import type { DigestOptions } from './digest.ts'
 import { readThrough } from './file-digest.ts'
 import { type Manifest, readManifest } from './manifest.ts'
 import { requireOnChain } from './require-on-chain.ts'
 import { requireSame } from './require-same.ts'
 
-type Restoring = Digesting & { readonly node: Node }
+type Restoring = DigestOptions & { readonly node: Node }
 
 /** The result of a restore. `isThere`: a run that was killed at its very end had already put the store in place. */
 export type RestoredFile = { readonly manifest: Manifest; readonly isThere: boolean }

@@ -84,7 +84,7 @@ describe('a transaction or block that is not stored', () => {
     await clock.pass(500)
     // The probe has failed, and the next one is scheduled.
     await clock.awaited(1_000)
-    expect(node.heard()).toBeUndefined()
+    expect(node.lastInfo()).toBeUndefined()
     const asked = faulty.asked.length
     expect(await kindsOf(node)).toEqual(['unavailable'])
     expect((await ask('get-latest-block', {}, { deps: { node } })).block.number).toBe(4851)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { Repaired } from '#audit/repair.ts'
+import type { RepairResult } from '#audit/repair.ts'
 import type { LoadedBlock } from '#chain/block.ts'
 import type { Failure } from '#failure/failure.ts'
 import { blocks } from '#indices/block.ts'
@@ -40,11 +40,11 @@ afterAll(async () => {
   await replay.stop()
 })
 
-const repaired = (store: Store, held?: (writer: Writer) => Writer): Promise<Repaired> =>
+const repaired = (store: Store, held?: (writer: Writer) => Writer): Promise<RepairResult> =>
   repairedEnd(store, node, held)
 
 const FAR = HEIGHT + 100_000
-type Way = Repaired['aligned']['way']
+type Way = RepairResult['aligned']['way']
 type Case = {
   readonly name: string
   readonly orphans?: number

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { type Rebuilt, rebuildBlock } from '#audit/rebuild.ts'
+import { type RebuiltBlock, rebuildBlock } from '#audit/rebuild.ts'
 import { fromBaseTransaction } from '#chain/base-transaction.ts'
 import { encodeBase58 } from '#chain/base58.ts'
 import type { Block, Transaction } from '#chain/block.ts'
@@ -43,7 +43,7 @@ const blockWith = async (messages: ReadonlyMap<number, string>): Promise<Block> 
 }
 
 /** The block rebuilt from the documents of the store: the node's JSON, with these messages in it. */
-const rebuilt = (block: Block, messages: ReadonlyMap<number, string>): Rebuilt => {
+const rebuilt = (block: Block, messages: ReadonlyMap<number, string>): RebuiltBlock => {
   const [base] = block.transactions
   const bodies = block.transactions.map(({ body }, at) => {
     const shown = messages.get(at)

@@ -1,5 +1,5 @@
 import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { type Ask, askTogether, type CallParameters } from '#actions/ask.ts'
+import { type Ask, askAtOneHeight, type CallParameters } from '#actions/ask.ts'
 import type { Lang, Visit } from '#explorer/page.ts'
 import { pages } from '#explorer/pages.ts'
 import { Layout } from '#explorer/part/layout.tsx'
@@ -85,7 +85,7 @@ const spoiltPage = async (
   }
   const { pathname, searchParams: query } = new URL(path, 'http://127.0.0.1')
   const { found: page, id = '', part = '' } = routeAt(pages, pathname) ?? {}
-  return askTogether(
+  return askAtOneHeight(
     deps,
     async asking => {
       const { spoil, corrected } = spoiler(spares)

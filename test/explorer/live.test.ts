@@ -103,9 +103,9 @@ test.each([
   const { later = 0, ...heard } = over as { readonly later?: number; readonly libBlock?: number }
   const last = (await recordedBlocks()).at(-1)?.block.time ?? 0n
   const node = {
-    heard: () =>
+    lastInfo: () =>
       'heard' in heard ? undefined : { libBlock: 4_851, libTime: last, headTime: last, ...heard },
-    heardAgo: () => 0,
+    reportAgeMs: () => 0,
     whyUnfit: () => undefined,
   }
   const clock = { ...systemClock, now: () => Number(last / 1_000_000n) + later }

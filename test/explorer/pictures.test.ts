@@ -1,6 +1,6 @@
 import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { inflateSync } from 'node:zlib'
-import { askTogether } from '#actions/ask.ts'
+import { askAtOneHeight } from '#actions/ask.ts'
 import { grouped } from '#explorer/format/amount.ts'
 import { type Drawn, PICTURE } from '#explorer/picture/picture.ts'
 import { pictures } from '#explorer/picture/pictures.ts'
@@ -79,7 +79,7 @@ test('pictures: figures match the API', async () => {
       ...{ prices: { get: () => undefined }, profiles: { get: () => undefined } },
     }
     const show = found?.show ?? (() => Promise.reject(new Error(`${path} has no picture.`)))
-    return askTogether(deps, ({ ask }) => show({ ask, id }), { signal: AbortSignal.timeout(600_000) })
+    return askAtOneHeight(deps, ({ ask }) => show({ ask, id }), { signal: AbortSignal.timeout(600_000) })
   }
   const { wealth } = await call<Wealth>('base/get-wealth-list', { size: '50' })
   for (const { account: name } of wealth) {

@@ -169,7 +169,7 @@ test.each([
   'not found: says that all irreversible blocks are loaded only if that is known; the last one is %s',
   async (_, libBlock, said) => {
     const heard = () => (libBlock === undefined ? undefined : { libBlock })
-    const node = { heard, heardAgo: () => 0, whyUnfit: () => undefined } as never
+    const node = { lastInfo: heard, reportAgeMs: () => 0, whyUnfit: () => undefined } as never
     const { ask } = serviceOn(await loadedStore(), { explorer: true, node })
     const response = await ask('/account/nobodyhere', BROWSER)
     const text = (await response.text()).replaceAll(/<[^>]*>/g, '').replaceAll(/\s+/g, ' ')
@@ -180,7 +180,7 @@ test.each([
 test('home: names the head block only if a node reported one', async () => {
   const home = async (headBlock: number | undefined) => {
     const heard = () => (headBlock === undefined ? undefined : { libBlock: 4_851, headBlock })
-    const node = { heard, heardAgo: () => 0, whyUnfit: () => undefined } as never
+    const node = { lastInfo: heard, reportAgeMs: () => 0, whyUnfit: () => undefined } as never
     const { ask } = serviceOn(await loadedStore(), { explorer: true, node })
     return await (await ask('/?lang=en', BROWSER)).text()
   }

@@ -61,7 +61,7 @@ export const forkStand = async (seed: number, store: Store): Promise<ForkStand> 
   const followed = () => createFollower({ node: client, store, prove: 'signed', clock, log: () => undefined })
   let follower = followed()
   const head = {
-    shown: () => follower.shown(),
+    current: () => follower.current(),
     onChange: (listener: Parameters<Follower['onChange']>[0]) => follower.onChange(listener),
   }
   const load = async (): Promise<void> => {

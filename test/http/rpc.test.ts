@@ -64,7 +64,7 @@ test('rpc: the node gets only the path', async () => {
         contentType: 'text/x-odd',
         body: new Uint8Array([0, 255, 10]),
         reaches: () => true,
-        lookAgain: async () => undefined,
+        refreshHeight: async () => undefined,
         isFirst: true,
         isUsable: () => true,
         release: () => undefined,

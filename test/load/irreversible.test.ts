@@ -15,7 +15,7 @@ const heard = async (said: readonly number[], { has, loaded }: { has: number; lo
   )
   const believed: (number | undefined)[] = []
   for (const _ of said)
-    believed.push(await final.look({ height: loaded, time: undefined }, new AbortController().signal))
+    believed.push(await final.read({ height: loaded, time: undefined }, new AbortController().signal))
   return { believed, lines }
 }
 
@@ -56,7 +56,7 @@ test('irreversible: a made-up far block is accepted no further than time allows'
       },
       (_, message, fields) => lines.push(`${message} ${JSON.stringify(fields)}`),
       () => (START + now) * 1_000,
-    ).look(
+    ).read(
       {
         height: loaded.height,
         time: loaded.after === undefined ? undefined : BigInt(START + loaded.after) * 1_000_000_000n,

@@ -5,7 +5,7 @@ import { Failure } from '#failure/failure.ts'
 import type { LoadOptions } from '#load/load-options.ts'
 import type { BlockSource } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
-import type { Proved } from '#store/published.ts'
+import type { ProofRecord } from '#store/published.ts'
 import { blockSource } from '#test/support/nodes/block-source.ts'
 import { action, chainOf, genesis, receipt, transaction } from '#test/support/stores/hand-made.ts'
 import { loadOnce, temporarySqlite } from '#test/support/stores/loading.ts'
@@ -145,7 +145,7 @@ describe('the accepted signatures', () => {
   })
 
   test('blocks from a store keep their record of proofs', async () => {
-    const recorded: Proved = {
+    const recorded: ProofRecord = {
       ranges: [
         { from: 1, to: 2, level: 'whole', agreed: true },
         { from: 3, to: 9, level: 'signed' },

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { type BlockLines, followBranch, type Known } from './follow-branch.ts'
+import { type BlockLines, type ChainState, followBranch } from './follow-branch.ts'
 import { type HeadPosition, headPositionOf, idOf, positionAbove, readId } from './head-position.ts'
 import { markOf } from './mark.ts'
 
@@ -19,12 +19,21 @@ const on = (blocks: readonly BlockLines[], rows?: number, isWhole = true): HeadP
   return headPositionOf({ base: 5, height, hash, rows: rows ?? lines.length, below, isWhole })
 }
 
-const known = (over: Partial<Known>): Known => ({ height: 4, storedHash: () => undefined, now: [], ...over })
+const known = (over: Partial<ChainState>): ChainState => ({
+  height: 4,
+  storedHash: () => undefined,
+  now: [],
+  ...over,
+})
 const stored =
-  (blocks: readonly BlockLines[]): Known['storedHash'] =>
+  (blocks: readonly BlockLines[]): ChainState['storedHash'] =>
   height =>
     blocks.find(each => each.height === height)?.hash ?? 'bX'
-const told = (place: HeadPosition | undefined, over: Partial<Known>, heights: readonly number[] = []) => {
+const told = (
+  place: HeadPosition | undefined,
+  over: Partial<ChainState>,
+  heights: readonly number[] = [],
+) => {
   const { droppedFrom, kept, packed, place: end } = followBranch(place, heights, known(over))
   return [droppedFrom, shown(kept), packed.map(({ line }) => line), shown(end)]
 }

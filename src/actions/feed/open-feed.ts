@@ -104,7 +104,7 @@ const messagesOf = async function* (
   const { hub, outbox } = reading
   try {
     for (let trail = opened; !outbox.isOver(); ) {
-      await hub.settled()
+      await hub.whenIdle()
       const landmarks = hub.landmarks()
       const asked = { trail, position }
       const page = await inView(reading, read => readPage(reading, read, asked))
@@ -159,7 +159,7 @@ type Page = {
 }
 
 /** `trail`: that of the rows before. */
-type Asked = { readonly trail: Trail; readonly position: Position }
+type FeedPosition = { readonly trail: Trail; readonly position: Position }
 
 /**
  * The next rows from `next` on, as many as one read returns, at the current height. If some of the rows up to
@@ -168,7 +168,7 @@ type Asked = { readonly trail: Trail; readonly position: Position }
 const readPage = async (
   reading: Reading,
   read: InView,
-  { trail: before, position: { next, had, place } }: Asked,
+  { trail: before, position: { next, had, place } }: FeedPosition,
 ): Promise<Page | Extract<FeedEnd, { kind: 'reset' }>> => {
   const { view } = read
   if (!(await isOn(view, before.at))) {

@@ -58,13 +58,13 @@ const storedBlock = async (
  * Failure 'bad_block', 'unavailable'.
  */
 export const nodeBlock = async (
-  { view, signal, apart }: Pick<Context, 'view' | 'signal' | 'apart'>,
+  { view, signal, waitForNode }: Pick<Context, 'view' | 'signal' | 'waitForNode'>,
   node: Node,
   name: { readonly height: number } | { readonly hash: string },
 ): Promise<ReturnType<typeof decodeBlockAnswer> | undefined> => {
   const path =
     'height' in name ? `/getBlockByNumber/${name.height}/true` : `/getBlockByHash/${name.hash}/true`
-  const text = await askNode(node, path, { at: view.at, signal, apart })
+  const text = await askNode(node, path, { at: view.at, signal, waitForNode })
   if (text === undefined) return undefined
   const answer = decodeBlockAnswer(text)
   const { block } = answer
@@ -79,7 +79,7 @@ export const nodeBlock = async (
 }
 
 const blockOfNode = async (
-  context: Pick<Context, 'view' | 'signal' | 'apart'>,
+  context: Pick<Context, 'view' | 'signal' | 'waitForNode'>,
   node: Node,
   name: Parameters<typeof nodeBlock>[2],
 ): Promise<FoundBlock | undefined> => {

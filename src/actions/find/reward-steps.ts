@@ -12,7 +12,7 @@ import type { Step } from '../request/step.ts'
 import { exact, shape } from '../shape/results.ts'
 import { stepFields } from '../shape/steps.ts'
 import { amountOf, iostOf } from '../shape/values.ts'
-import { heightsOf, stepsAsked } from './asked-steps.ts'
+import { heightsOf, requestedSteps } from './requested-steps.ts'
 import { flowsThen, isBy, NO_FLOWS, partsInRuns, seriesIn } from './series.ts'
 
 /** Sums of one step of a producer's and its voters' rewards. */
@@ -45,16 +45,16 @@ export const rewardStep = shape({
 })
 
 type Sums = { exchanged: bigint; candidate: bigint; added: bigint; taken: bigint }
-type Asked = RangeOfSteps & { readonly step: Step; readonly sort: 'asc' | 'desc' }
+type StepOptions = RangeOfSteps & { readonly step: Step; readonly sort: 'asc' | 'desc' }
 
 /** The rewards of a producer and its voters, in steps. */
 export const rewardSteps = async <D>(
   context: Context,
   producer: string,
-  { step, sort, ...asked }: Asked,
+  { step, sort, ...asked }: StepOptions,
 ): Promise<Listing<D>> => {
   const { view } = context
-  const steps = await stepsAsked(context, { step, ...datesOf(asked) })
+  const steps = await requestedSteps(context, { step, ...datesOf(asked) })
   const heights = heightsOf(steps)
   const [sums, contribute, token] = await Promise.all([
     sumsBetween(view, producer, heights),

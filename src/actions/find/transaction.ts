@@ -44,7 +44,7 @@ export const findTransactions = async (
   // A call takes one slot in the queue for nodes, whatever the number of its requests; with several, a call
   // could be refused by its own requests.
   const asking = { ...context, apart: atOnce }
-  await context.apart(async () => {
+  await context.waitForNode(async () => {
     for (let at = 0; at < others.length; at += ASKED_AT_ONCE) {
       const ask = async (hash: string) => [hash, await atNode(asking, node, hash)] as const
       for (const [hash, one] of await Promise.all(others.slice(at, at + ASKED_AT_ONCE).map(ask)))
@@ -63,7 +63,7 @@ const atNode = (context: Context, node: Node, hash: string): Promise<FoundTransa
   )
 }
 
-const atOnce: Context['apart'] = ask => ask()
+const atOnce: Context['waitForNode'] = ask => ask()
 
 const stored = async (
   view: View,

@@ -10,7 +10,7 @@ import { type Merge, type Merged, mergeOf, type Run } from './merge.ts'
 import { type RangeInOrder, requireBlock, rowsWithin } from './numbered.ts'
 import { heightOf } from './row-id.ts'
 import { asksTexts, mayPass, passes } from './row-test.ts'
-import type { Later, RowTest, Search } from './searched.ts'
+import type { ListSelection, RowTest, Search } from './searched.ts'
 
 /**
  * A search of lists for rows within a range that pass a test, in the requested order; lists that do not exist
@@ -19,7 +19,7 @@ import type { Later, RowTest, Search } from './searched.ts'
  */
 export const searchOf = async (
   context: Pick<Context, 'view' | 'node' | 'head' | 'clock'>,
-  later: Later,
+  later: ListSelection,
   { sort, after, ...range }: RangeInOrder,
 ): Promise<{ readonly search: Search; readonly size: number; readonly counts: readonly number[] }> => {
   const { view } = context
@@ -34,7 +34,7 @@ export const searchOf = async (
 /** A search of the rows added to lists since they had the given numbers of rows, oldest first. */
 export const searchBehind = async (
   view: View,
-  later: Later,
+  later: ListSelection,
   counts: readonly number[],
 ): Promise<{ readonly rest: Search; readonly counts: readonly number[] }> => {
   const docs = await view.getMany(lists, later.keys)
@@ -91,19 +91,19 @@ const countUpTo = async (view: View, list: ListDoc, position: string) => {
 /** The test of each list; undefined: all rows pass. */
 type Tests = readonly RowTest[] | undefined
 
-const testsOf = ({ keys, test, owners }: Later): Tests =>
+const testsOf = ({ keys, test, owners }: ListSelection): Tests =>
   test &&
   keys.map((_key, at) =>
     owners === undefined ? test : { ...test, sides: new Set(owners.slice(at, at + 1)) },
   )
 
 const searchIn = (merge: Merge, tests: Tests): Search => ({
-  look: async (view, limit) => {
+  next: async (view, limit) => {
     const { rows, rest } = await merge.next(view, limit)
     return {
       found: tests === undefined ? rows : await passing(view, rows, tests),
       last: rows.at(-1)?.doc.id,
-      looked: rows.length,
+      tested: rows.length,
       rest: searchIn(rest, tests),
     }
   },

@@ -1,4 +1,4 @@
-import type { HeadBlock } from '#head/shown.ts'
+import type { HeadBlock } from '#head/head-state.ts'
 import { transactionId } from '#indices/position.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { type TransactionDoc, transactions } from '#indices/transaction.ts'
@@ -21,7 +21,7 @@ export type NumberedTransaction = Numbered<TimedTransaction>
  */
 export const transactionsOf = async (
   context: Pick<Context, 'view' | 'node' | 'head' | 'clock'>,
-  asked: RangeInOrder,
+  range: RangeInOrder,
 ): ReturnType<typeof numberedRows<TimedTransaction>> => {
   const count = (await context.view.get(statistics, STATISTICS))?.transaction_count ?? 0
   const list = {
@@ -31,7 +31,7 @@ export const transactionsOf = async (
     followed: { kind: 'transactions' } as const,
     idOf: ({ doc }: TimedTransaction) => doc.id,
   }
-  return numberedRows(context, withHead<TimedTransaction>(list, context.head, headTransactions), asked)
+  return numberedRows(context, withHead<TimedTransaction>(list, context.head, headTransactions), range)
 }
 
 /** The transactions of a head block. */

@@ -1,6 +1,6 @@
 import { RawJson } from '#chain/json.ts'
 import { toIso } from '#chain/time.ts'
-import type { HeadAt } from '#head/shown.ts'
+import type { HeadAt } from '#head/head-state.ts'
 import type { ListedRecord } from '#indices/record.ts'
 import type { View } from '#store/port.ts'
 import type { Compat, Context } from '../define.ts'

@@ -14,7 +14,7 @@ import { heightOf } from '../height-of.ts'
 import { LOGGING, NODE, STORE } from '../setting-groups.ts'
 import { stageProgress } from '../stage-progress.ts'
 import { nodeBlocks, storeBlocks } from './archived-blocks.ts'
-import { askedAgain } from './asked-again.ts'
+import { retriedBlocks } from './retried-blocks.ts'
 
 export const archiveWrite: Command = {
   name: 'archive write',
@@ -57,7 +57,7 @@ const BLOCKS_PER_FILE = 10_000
 type Level = ArchiveOf['proof']
 
 /** The node, for data that the store does not contain, and the level of proof. */
-type Means = { readonly node: Node | undefined; readonly proof: Level }
+type WriteOptions = { readonly node: Node | undefined; readonly proof: Level }
 
 /** The source of the blocks: their chain, and the last block available. */
 type From = {
@@ -82,7 +82,7 @@ const fromNode = async (node: Node | undefined, proof: Level, { signal }: Call):
   }
 }
 
-const fromStore = async (store: Store, { node, proof }: Means, { signal }: Call): Promise<From> => {
+const fromStore = async (store: Store, { node, proof }: WriteOptions, { signal }: Call): Promise<From> => {
   const [identity, published] = [await store.identity(), await store.published()]
   if (identity === undefined || published === undefined)
     throw new Failure('loading', `Nothing is loaded in ${store.name}.`, { retryable: false })
@@ -115,17 +115,17 @@ const written = async ({ values, words, signal, out, screen, log }: Call, from: 
   const each = values['blocks-per-file'] ?? (await blocksPerFileIn(path)) ?? BLOCKS_PER_FILE
   const of = { ...from.of, blocks_per_file: each }
   // Only complete files by default: a shorter last file would have to be changed later.
-  const asked = heightOf(values)
-  const to = asked ?? Math.floor((from.last + 1) / each) * each - 1
-  if (asked !== undefined && asked < values.from)
-    throw new Failure('usage', `--from ${values.from} is above --to ${asked}.`)
+  const requestedEnd = heightOf(values)
+  const to = requestedEnd ?? Math.floor((from.last + 1) / each) * each - 1
+  if (requestedEnd !== undefined && requestedEnd < values.from)
+    throw new Failure('usage', `--from ${values.from} is above --to ${requestedEnd}.`)
   if (to > from.last)
     throw new Failure('usage', `--to ${to} is above the last irreversible block, ${from.last}.`)
   const look = stageProgress({
     ...{ screen, log, now: systemClock.elapsed },
     doing: { bar: 'Writing', log: 'Wrote blocks into the archive.' },
   })
-  const patient = askedAgain((next, parent) => from.blocks({ from: next, to, parent, signal }), {
+  const retried = retriedBlocks((next, parent) => from.blocks({ from: next, to, parent, signal }), {
     waitMs: values.wait,
     clock: systemClock,
     log,
@@ -136,7 +136,7 @@ const written = async ({ values, words, signal, out, screen, log }: Call, from: 
     to,
     onWritten: ({ height, name }) => log('debug', 'Wrote a file of the archive.', { name, height }),
     source: async function* (first, parent) {
-      for await (const archived of patient(first, parent)) {
+      for await (const archived of retried(first, parent)) {
         look({ stage: 'blocks', done: archived.block.height - first + 1, of: to - first + 1 })
         yield archived
       }

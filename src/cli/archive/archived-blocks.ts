@@ -55,7 +55,7 @@ export const storeBlocks = async function* (
   yield* archived(blocks(), { node, signed, signal, isLost: ({ block }) => unproved.has(block.height) })
 }
 
-type Means = {
+type BlocksOptions = {
   readonly node: Node | undefined
   readonly signed: boolean
   readonly signal: AbortSignal
@@ -65,7 +65,7 @@ type Means = {
 
 const archived = async function* (
   blocks: AsyncIterable<LoadedBlock>,
-  means: Means,
+  means: BlocksOptions,
 ): AsyncGenerator<ArchivedBlock> {
   let run: LoadedBlock[] = []
   for await (const loaded of blocks) {
@@ -79,7 +79,7 @@ const archived = async function* (
 
 const withSignatures = async function* (
   run: readonly LoadedBlock[],
-  { node, signed, signal, isLost }: Means,
+  { node, signed, signal, isLost }: BlocksOptions,
 ): AsyncGenerator<ArchivedBlock> {
   const [from, to] = [run[0]?.block.height, run.at(-1)?.block.height]
   if (from === undefined || to === undefined) return

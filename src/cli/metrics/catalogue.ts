@@ -1,6 +1,6 @@
 import { httpMetrics } from '#http/counts.ts'
 import { rpcMethods } from '#http/rpc-methods.ts'
-import type { Counting } from '#metrics/counting.ts'
+import type { Counters } from '#metrics/counters.ts'
 import { counter, type Definition, histogram, label } from '#metrics/definition.ts'
 
 /** Calls of a store, named as in its port. */
@@ -100,4 +100,4 @@ export const catalogue = {
   ),
 } as const satisfies Record<string, Definition>
 
-export type Counts = Counting<keyof typeof catalogue>
+export type Counts = Counters<keyof typeof catalogue>

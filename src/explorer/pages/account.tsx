@@ -15,7 +15,7 @@ import { titleOf } from '../known-names.ts'
 import { hrefTo, pathOf } from '../links.ts'
 import { isNarrowed, PAGING } from '../narrowed.ts'
 import type { Html, Page, Visit } from '../page.ts'
-import { AccountRecords, recordsAsked } from '../part/account-records.tsx'
+import { AccountRecords, requestedRecords } from '../part/account-records.tsx'
 import { Activity } from '../part/activity.tsx'
 import { Amount } from '../part/amount.tsx'
 import {
@@ -66,7 +66,7 @@ export const accountPage: Page = {
         ifAccount(() => visit.ask(getAccountDetail, { account })),
         visit.ask(getTokenList, { account }),
         visit.ask(getAccountNfts, { account, page: '1', size: String(MOST_NFTS) }),
-        recordsAsked(visit, account),
+        requestedRecords(visit, account),
         visit.ask(getAccountActivity, { account }),
         ifAccount(() => visit.ask(getSubaccountList, { account, page: '1', size: String(MOST_CREATED) })),
         registration,

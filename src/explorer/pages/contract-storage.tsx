@@ -1,5 +1,5 @@
 /** @jsxImportSource @kitajs/html */
-import type { Asking } from '#actions/ask.ts'
+import type { AskContext } from '#actions/ask.ts'
 import { getContractDetail } from '#actions/get-contract-detail.ts'
 import { Failure } from '#failure/failure.ts'
 import { ofNode } from '../format/of-node.ts'
@@ -72,7 +72,7 @@ type Read = Place & {
   readonly fields: readonly string[]
 }
 
-const read = async (storage: NonNullable<Asking['storage']>, place: Place): Promise<Read> => {
+const read = async (storage: NonNullable<AskContext['storage']>, place: Place): Promise<Read> => {
   const [{ value, height }, { fields }] = await Promise.all([
     storage.value(place),
     place.field === undefined ? storage.fields(place) : { fields: [] },
@@ -81,9 +81,9 @@ const read = async (storage: NonNullable<Asking['storage']>, place: Place): Prom
 }
 
 /** The answer of a node, or the failure. After a failure the form stays, so that the visitor can retry. */
-const ifAnswered = async (asked: Promise<Read>): Promise<Read | Failure> => {
+const ifAnswered = async (answer: Promise<Read>): Promise<Read | Failure> => {
   try {
-    return await asked
+    return await answer
   } catch (error) {
     if (error instanceof Failure && (error.kind === 'unavailable' || error.kind === 'bad_block')) return error
     throw error

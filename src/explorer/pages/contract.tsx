@@ -13,7 +13,7 @@ import { ifFound } from '../found.ts'
 import { titleOf } from '../known-names.ts'
 import { hrefTo, pathOf, pathOfStorage } from '../links.ts'
 import { isNarrowed, PAGING } from '../narrowed.ts'
-import type { Elsewhere, Html, Page, Visit } from '../page.ts'
+import type { Html, Page, Redirect, Visit } from '../page.ts'
 import { Abi } from '../part/abi.tsx'
 import { Activity } from '../part/activity.tsx'
 import { Card } from '../part/card.tsx'
@@ -37,7 +37,7 @@ type CodeAnswer = AnswerOf<typeof getContractCode>
 const MOST_CODE = 16_384
 
 /** The contract's answer. An id without a deployed contract to which tokens were sent redirects to its balances. */
-const detailOf = async (visit: Visit): Promise<AnswerOf<typeof getContractDetail> | Elsewhere> => {
+const detailOf = async (visit: Visit): Promise<AnswerOf<typeof getContractDetail> | Redirect> => {
   const detail = visit.ask(getContractDetail, { contract: visit.id })
   const found = await ifFound(detail)
   if (found !== undefined) return found

@@ -4,7 +4,7 @@ import { getAccountTx } from '#actions/get-account-tx.ts'
 import type { Text } from '#actions/text.ts'
 import { isActionName, isContractId, isSystemContract } from '#chain/names.ts'
 import { accountRecords } from '../download/records.ts'
-import { partiesOf, type Recorded, WAYS } from '../format/record.ts'
+import { partiesOf, type RecordRow, WAYS } from '../format/record.ts'
 import type { Html, Visit } from '../page.ts'
 import { Card } from './card.tsx'
 import { Files } from './files.tsx'
@@ -16,14 +16,14 @@ import { RecordRows } from './record-rows.tsx'
 type Records = AnswerOf<typeof getAccountTx>
 
 /** The records of the address: parameters and answer of the API. */
-export type AskedRecords = {
+export type RecordsRequest = {
   readonly given: CallParameters & { readonly account: string }
   /** The answer, or the reason why no row can match these filters. */
   readonly answer: Records | Text
 }
 
 /** The requested page of an account's records. */
-export const recordsAsked = async (visit: Visit, account: string): Promise<AskedRecords> => {
+export const requestedRecords = async (visit: Visit, account: string): Promise<RecordsRequest> => {
   const filters = fieldsGiven(visit, ACCOUNT_FIELDS)
   const given = { account, ...filters }
   const why = whyNone(filters)
@@ -50,7 +50,7 @@ const whyNone = (filters: CallParameters): Text | undefined => {
 
 type AccountRecordsProps = {
   readonly visit: Visit
-  readonly asked: AskedRecords
+  readonly asked: RecordsRequest
   /** The tokens to choose from in the filter. */
   readonly tokens: readonly string[]
   /** The content above the filters. */
@@ -98,7 +98,7 @@ export const AccountRecords = ({
   )
 }
 
-const rowsIn = (answer: Records | Text): readonly Recorded[] =>
+const rowsIn = (answer: Records | Text): readonly RecordRow[] =>
   'transactions' in answer ? answer.transactions : []
 
 /** Maximum number of choices of a filter. */
@@ -116,7 +116,7 @@ const USUAL = [
 const choicesFor = (
   visit: Visit,
   account: string,
-  { tokens, rows }: { readonly tokens: readonly string[]; readonly rows: readonly Recorded[] },
+  { tokens, rows }: { readonly tokens: readonly string[]; readonly rows: readonly RecordRow[] },
 ) => {
   const { say } = visit
   // A row names its contract only if the contract is the recipient.

@@ -4,7 +4,7 @@ import { counted } from '../format/counted.ts'
 import { visible } from '../format/visible.ts'
 import { pathOf } from '../links.ts'
 import { isNarrowed } from '../narrowed.ts'
-import type { Html, Shown, Visit } from '../page.ts'
+import type { Html, PageContent, Visit } from '../page.ts'
 import { Amount, Count } from './amount.tsx'
 import { Facts } from './facts.tsx'
 import { Copied, Name } from './name.tsx'
@@ -16,7 +16,7 @@ import { askVoters, Voters } from './voters.tsx'
  * The page of a producer that is no longer registered: the time of the end, and its remaining voters. Throws
  * Failure for any other account.
  */
-export const formerProducer = async (visit: Visit): Promise<Shown> => {
+export const formerProducer = async (visit: Visit): Promise<PageContent> => {
   const { say, id: producer } = visit
   const [former, voting] = await Promise.all([
     visit.ask(getProducerRegistration, { producer }),

@@ -1,6 +1,6 @@
 /** @jsxImportSource @kitajs/html */
 import { actionText } from '../format/action-name.ts'
-import { calledFor, memoOf, movedBy, type Recorded, WAYS, wayOf } from '../format/record.ts'
+import { calledFor, memoOf, movedBy, type RecordRow, WAYS, wayOf } from '../format/record.ts'
 import { absolute, isNanoseconds, isoOf } from '../format/time.ts'
 import { cut, shortened, visible } from '../format/visible.ts'
 import type { Html, Visit } from '../page.ts'
@@ -13,7 +13,7 @@ import { Ago } from './time.tsx'
 
 type RecordRowsProps = {
   readonly visit: Visit
-  readonly rows: readonly Recorded[]
+  readonly rows: readonly RecordRow[]
   /** The owner of these rows: amounts that it sent have a minus. */
   readonly owner?: string
   readonly live?: string
@@ -26,7 +26,7 @@ const MEMO = 60
 
 /** A table of records. */
 export const RecordRows = ({ visit, rows, owner, live, isSearching = false }: RecordRowsProps): Html => {
-  const columns: readonly Column<Recorded>[] = [
+  const columns: readonly Column<RecordRow>[] = [
     ['Transaction', '交易', row => <Name visit={visit} kind="tx" id={row.tx_hash} />, { place: 'base' }],
     ['Time', '时间', row => <Ago visit={visit} iso={row.created_at} />, { place: 'base' }],
     ['Action', '方法', row => <What visit={visit} row={row} />, { place: 'lead' }],
@@ -67,7 +67,7 @@ const Party = ({ visit, id, owner }: PartyProps): Html =>
     <Owner visit={visit} id={id} />
   )
 
-const directionColumn = (visit: Visit, owner: string): Column<Recorded> => [
+const directionColumn = (visit: Visit, owner: string): Column<RecordRow> => [
   'Direction',
   '方向',
   row => <Direction visit={visit} row={row} owner={owner} />,
@@ -97,7 +97,7 @@ const Direction = ({
   )
 }
 
-const What = ({ visit, row }: { readonly visit: Visit; readonly row: Recorded }): Html => {
+const What = ({ visit, row }: { readonly visit: Visit; readonly row: RecordRow }): Html => {
   const memo = cut(memoOf(row.action_name, row.data), MEMO)
   return (
     <span class="what">
@@ -111,7 +111,7 @@ const What = ({ visit, row }: { readonly visit: Visit; readonly row: Recorded })
   )
 }
 
-type MovementProps = { readonly visit: Visit; readonly row: Recorded; readonly owner: string | undefined }
+type MovementProps = { readonly visit: Visit; readonly row: RecordRow; readonly owner: string | undefined }
 
 const Movement = ({ visit, row, owner }: MovementProps): Html => {
   const moved = movedBy(row)

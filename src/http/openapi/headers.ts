@@ -1,4 +1,4 @@
-import { HEAD_STATUSES } from '#head/shown.ts'
+import { HEAD_STATUSES } from '#head/head-state.ts'
 import type { Json } from './described.ts'
 
 const header = (description: string, schema: Json, sent: 'always' | 'sometimes'): Json => ({

@@ -28,7 +28,7 @@ export type ServiceStatus = {
 }
 
 export type StatusSources = {
-  readonly node: Pick<Node, 'heard' | 'heardAgo' | 'whyUnfit'> | undefined
+  readonly node: Pick<Node, 'lastInfo' | 'reportAgeMs' | 'whyUnfit'> | undefined
   readonly version: string
   readonly clock: Pick<Clock, 'now'>
   readonly maxLagMs: number | undefined
@@ -51,7 +51,7 @@ export const serviceStatusOf = (
   if (published === undefined)
     return {
       ...unknown,
-      troubles: [EMPTY, ...(node !== undefined && node.heard() === undefined ? [NODE_ALONE] : [])],
+      troubles: [EMPTY, ...(node !== undefined && node.lastInfo() === undefined ? [NODE_ALONE] : [])],
     }
   const { height, time } = published
   const fresh = freshnessOf(published, node, clock)
@@ -80,12 +80,12 @@ export const freshFields = (fresh: Freshness | null) => ({
   behind_seconds: fresh?.behindSeconds ?? null,
   lag_seconds: fresh?.lagSeconds ?? null,
   node: fresh?.node ?? null,
-  node_heard: heardText(fresh),
+  node_heard: reportedText(fresh),
 })
 
 /** Time of the node's last answer, ISO-8601 UTC; null: unknown. */
-export const heardText = (fresh: Freshness | null): string | null =>
-  fresh === null || fresh.heardAt === null ? null : new Date(fresh.heardAt).toISOString()
+export const reportedText = (fresh: Freshness | null): string | null =>
+  fresh === null || fresh.reportedAt === null ? null : new Date(fresh.reportedAt).toISOString()
 
 const unfitTrouble = (unfit: Unfit): Trouble =>
   trouble(

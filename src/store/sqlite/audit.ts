@@ -3,7 +3,7 @@ import type { DocOf } from '#indices/define.ts'
 import { records } from '#indices/record.ts'
 import type { AnyIndex } from '#indices/registry.ts'
 import { nothingLoaded } from '#store/nothing-loaded.ts'
-import type { Audit, Found, Placed } from '#store/port.ts'
+import type { Audit, PlacedRow, StoredDocument } from '#store/port.ts'
 import type { Cell } from './cell.ts'
 import { type Connection, openReader } from './connection.ts'
 import { guarded } from './failures.ts'
@@ -53,7 +53,7 @@ const scan = async function* <I extends AnyIndex>(
   connection: Connection,
   name: string,
   index: I,
-): AsyncIterable<readonly Found<I>[]> {
+): AsyncIterable<readonly StoredDocument<I>[]> {
   const table = tableOf(index)
   const keys = table.key.length
   for (let after = beforeAll(table); ; ) {
@@ -111,7 +111,7 @@ const placed = (
   connection: Connection,
   name: string,
   { after, until, limit }: Parameters<Audit['placed']>[0],
-): readonly Placed[] =>
+): readonly PlacedRow[] =>
   connection.rows(placedSql, after, until, BigInt(limit) + 1n).map(([place, ...key]: readonly Cell[]) => ({
     place: place as bigint,
     id: key[0] === null ? '' : idIn(name, recordsTable, key),

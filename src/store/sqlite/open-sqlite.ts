@@ -105,8 +105,8 @@ const readingBy = (
   path: string,
   name: string,
 ): Pick<Store, 'published' | 'identity' | 'read' | 'hold'> => ({
-  published: () => readers.once(connection => getPublished(connection)),
-  identity: () => readers.once(connection => getIdentity(connection)),
+  published: () => readers.readOnce(connection => getPublished(connection)),
+  identity: () => readers.readOnce(connection => getIdentity(connection)),
   read: readers.read,
   hold: ({ signal }) => holdView(readers, { path, name, signal }),
 })

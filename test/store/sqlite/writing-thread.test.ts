@@ -10,7 +10,7 @@ import type { Batch, StoredKey } from '#store/port.ts'
 import { openWriter } from '#store/sqlite/connection.ts'
 import { putOwner } from '#store/sqlite/meta.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
-import { packed, unpacked } from '#store/sqlite/threads/document-message.ts'
+import { packDocuments, unpackDocuments } from '#store/sqlite/threads/document-message.ts'
 import type { OpenWritingThread } from '#store/sqlite/threads/far-batches.ts'
 import type { FromWriting, ToWriting } from '#store/sqlite/threads/write-in-thread.ts'
 import { identity, seenFrom, tellingBatch } from '#test/store/suite/fixture.ts'
@@ -51,9 +51,9 @@ test('message: every document of the recorded chain arrives unchanged, and value
     [records, documents.flatMap(each => each.records)],
   ]
   for (const [index, docs] of all) {
-    const part = packed(index, docs)
+    const part = packDocuments(index, docs)
     if (part === undefined) throw new Error(`${index.name} does not cross`)
-    expect([...unpacked(index, structuredClone(part))]).toEqual([...docs])
+    expect([...unpackDocuments(index, structuredClone(part))]).toEqual([...docs])
   }
   const [record] = documents.flatMap(each => each.records)
   for (const wrong of [
@@ -65,7 +65,7 @@ test('message: every document of the recorded chain arrives unchanged, and value
     { overflow: 1 },
     { contract: undefined },
   ])
-    expect(packed(records, [{ ...record, ...wrong }])).toBeUndefined()
+    expect(packDocuments(records, [{ ...record, ...wrong }])).toBeUndefined()
 })
 
 test('a load with a thread stores the same as one without, and only long loads start a thread', async () => {

@@ -1,4 +1,4 @@
-import { BLOCKED, type ElasticError, isPassing, MISSING_INDEX } from './failures.ts'
+import { BLOCKED, type ElasticError, isTransient, MISSING_INDEX } from './failures.ts'
 
 /** A document by its id and its index or an alias of the index. */
 export type Ref = { readonly index: string; readonly id: string }
@@ -91,7 +91,7 @@ export const fateOf = (
   if (status === 404 && action === 'delete' && error?.type !== MISSING_INDEX) return 'done'
   // index: a newer version is stored. delete: the document was written since it was read.
   if (status === 409) return action === 'create' || seen ? 'exists' : 'done'
-  return isPassing(status) ? 'again' : 'wrong'
+  return isTransient(status) ? 'again' : 'wrong'
 }
 
 /** Maximum bytes of a bulk request; bulk loading gets no faster with more. */

@@ -6,10 +6,10 @@ import type { Failure } from '#failure/failure.ts'
 import { failureOf } from '#test/store/suite/harness.ts'
 import { until } from '#test/support/wait.ts'
 import { openElastic } from '../open-elastic.ts'
-import { ask } from './ask.ts'
 import { connect } from './connection.ts'
 import { Host } from './http-host.ts'
 import { clientOptions } from './official-client.ts'
+import { requestJson } from './request-json.ts'
 
 /**
  * Answers by path: `/404/index_not_found_exception` has that status and that error; other paths are self-explanatory.
@@ -48,7 +48,9 @@ const auth = { username: 'reader', password: 'hunter2' }
 const timeOf = (path: string) => (['/hang', '/half'].includes(path) ? 100 : 60_000)
 const asked = async (path: string, options: object = {}): Promise<Failure> => {
   const connection = connect({ url, auth, requestTimeoutMs: timeOf(path) })
-  const failure = await failureOf(ask(connection, { what: 'read balances', method: 'GET', path, ...options }))
+  const failure = await failureOf(
+    requestJson(connection, { what: 'read balances', method: 'GET', path, ...options }),
+  )
   await connection.close()
   expect(
     JSON.stringify([failure.message, failure.help, failure.details, String(failure.cause)]),
@@ -140,7 +142,7 @@ test('ask: an aborted signal is a deadline and is not retried', async () => {
 test('close: a hanging request ends at once and is not sent again', async () => {
   const connection = connect({ url })
   const before = requests
-  const failure = failureOf(ask(connection, { what: 'wait', method: 'GET', path: '/hang' }))
+  const failure = failureOf(requestJson(connection, { what: 'wait', method: 'GET', path: '/hang' }))
   await until(() => requests !== before)
   await connection.close()
   expect((await failure).retryable).toBe(false)

@@ -1,9 +1,9 @@
 import { Failure } from '#failure/failure.ts'
-import { askText } from './ask.ts'
 import { sendBulk } from './bulk.ts'
 import { type BulkItem, deleteSeenItem } from './bulk-item.ts'
 import { getMany } from './get-many.ts'
 import { refresh } from './refresh.ts'
+import { requestText } from './request-json.ts'
 import type { Sender } from './sender.ts'
 
 /** Elasticsearch keeps the version of a deleted document for a minute (`index.gc_deletes`). */
@@ -77,12 +77,12 @@ const forgetDeletes = async (
   after: string | null,
 ): Promise<void> => {
   const list = indices.join(',')
-  await askText(sender.connection, {
+  await requestText(sender.connection, {
     what: `set ${list}`,
     method: 'PUT',
     path: `/${list}/_settings`,
     body: JSON.stringify({ index: { gc_deletes: after } }),
     timeoutMs: sender.writeTimeoutMs,
-    also: [401, 403],
+    acceptedStatuses: [401, 403],
   })
 }

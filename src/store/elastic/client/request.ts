@@ -19,4 +19,4 @@ export type Request = {
 }
 
 /** The server's answer. */
-export type Answer = { readonly status: number; readonly text: string }
+export type ElasticResponse = { readonly status: number; readonly text: string }

@@ -1,5 +1,5 @@
-import { ask } from './ask.ts'
 import type { Connection } from './connection.ts'
+import { requestJson } from './request-json.ts'
 
 type Settings = Readonly<Record<string, { readonly settings?: Readonly<Record<string, string>> }>>
 
@@ -9,7 +9,7 @@ export const isReadOnly = async (
   name: string,
   signal?: AbortSignal,
 ): Promise<boolean> => {
-  const settings = await ask<Settings>(connection, {
+  const settings = await requestJson<Settings>(connection, {
     what: `read the settings of ${name}`,
     method: 'GET',
     path: `/${name}/_settings/index.blocks.write`,
@@ -25,7 +25,7 @@ export const addWriteBlock = async (
   name: string,
   signal?: AbortSignal,
 ): Promise<void> => {
-  await ask(connection, {
+  await requestJson(connection, {
     what: `make ${name} read-only`,
     method: 'PUT',
     path: `/${name}/_block/write`,
@@ -35,11 +35,11 @@ export const addWriteBlock = async (
 
 /** Makes an index writable again; a missing index is ignored. */
 export const removeWriteBlock = async (connection: Connection, name: string): Promise<void> => {
-  await ask(connection, {
+  await requestJson(connection, {
     what: `make ${name} writable`,
     method: 'PUT',
     path: `/${name}/_settings`,
     body: JSON.stringify({ index: { blocks: { write: null } } }),
-    also: [404],
+    acceptedStatuses: [404],
   })
 }

@@ -1,10 +1,10 @@
 import { Failure } from '#failure/failure.ts'
 import { DERIVATION, historyIndices, stateIndices } from '#indices/registry.ts'
-import type { Migrating } from '#store/migrating-port.ts'
+import type { MigrationPort } from '#store/migration-port.ts'
 import type { Store } from '#store/port.ts'
 import type { ReadPort } from '#store/read-port.ts'
 import { unfinishedRepair } from '#store/repair-failures.ts'
-import { ask } from '../client/ask.ts'
+import { requestJson } from '../client/request-json.ts'
 import { mappingDifference } from '../schema/check-indices.ts'
 import { readCheckpoint } from '../schema/checkpoint.ts'
 import type { Checkpoint } from '../schema/checkpoint-record.ts'
@@ -29,7 +29,7 @@ type Parts = {
 }
 
 /** Builds the next generation beside the served one and replaces the served one by it. */
-export const migratingOf = (parts: Parts): Migrating<Store> => {
+export const migratingOf = (parts: Parts): MigrationPort<Store> => {
   const { cluster, source, open } = parts
   const see = () => planMigration(cluster)
   return {
@@ -149,7 +149,7 @@ const requireWhole = async (target: Cluster, height: number) => {
   const path = built.partitions.map((_, partition) => names.partition(blocks, partition))
   let counted = 0
   for (const name of path) {
-    const { count } = await ask<{ count: number }>(connection, {
+    const { count } = await requestJson<{ count: number }>(connection, {
       what: `count ${name}`,
       method: 'POST',
       path: `/${name}/_count`,

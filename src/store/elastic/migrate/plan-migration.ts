@@ -1,7 +1,7 @@
 import { Failure } from '#failure/failure.ts'
 import { historyIndices, stateIndices } from '#indices/registry.ts'
 import { derivationReasons } from '#store/identity.ts'
-import type { MigrationPlan } from '#store/migrating-port.ts'
+import type { MigrationPlan } from '#store/migration-port.ts'
 import { mappingDifference } from '../schema/check-indices.ts'
 import { readCheckpoint } from '../schema/checkpoint.ts'
 import type { Checkpoint } from '../schema/checkpoint-record.ts'

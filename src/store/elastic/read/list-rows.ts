@@ -1,7 +1,7 @@
 import { type ListDoc, placeOf } from '#indices/list.ts'
 import { type ListedRecord, listedRecords } from '#indices/record.ts'
 import { missingData } from '#store/missing-data.ts'
-import { askRead, hitsIn, type Question, WHOLE } from '../client/ask.ts'
+import { hitsIn, type NamedRequest, requestParsed, WHOLE } from '../client/request-json.ts'
 import { decode } from '../schema/documents.ts'
 import { docsInHits } from '../schema/hits-text.ts'
 import { INDICES_AT_ONCE } from '../schema/names.ts'
@@ -29,7 +29,7 @@ export const recordsOf = async (
   let rows =
     indices.length > INDICES_AT_ONCE
       ? []
-      : await askRead(reader.connection, question, ({ text }) => {
+      : await requestParsed(reader.connection, question, ({ text }) => {
           return docsInHits(listedRecords, text) ?? hitsIn<Hit>(what, text).map(rowOf)
         })
   // Reads in several requests, or finds out whether a copy is out of date.
@@ -59,7 +59,7 @@ const questionOf = (
   { signal }: Reader,
   indices: readonly string[],
   { places: [first, last], size }: Wanted,
-): Question => ({
+): NamedRequest => ({
   what: `search ${indices}`,
   method: 'POST',
   path: `/${indices}/_search`,

@@ -1,13 +1,13 @@
 import { Failure } from '#failure/failure.ts'
 import type { DocOf } from '#indices/define.ts'
 import type { NamedIndex } from '#indices/registry.ts'
-import { ask, expected } from '../client/ask.ts'
+import { requestJson, requireValid } from '../client/request-json.ts'
 import { stampOf } from '../schema/checkpoint-record.ts'
 import { MAX_ID_BYTES } from '../schema/documents.ts'
 import { AT } from '../schema/mappings.ts'
-import { Newer } from './consistent-read.ts'
+import { NewerData } from './consistent-read.ts'
 import { searchOneCopy } from './one-copy.ts'
-import { OutOfDate } from './out-of-date.ts'
+import { OutOfDateCopy } from './out-of-date.ts'
 import type { Reader } from './proved-docs.ts'
 
 type Reading<I extends NamedIndex> = {
@@ -29,8 +29,8 @@ const MORE = 1_000
 /**
  * Documents whose names begin with a text, by name. The names come from the sorted list of terms itself, because a
  * search would visit all matches. Terms of removed or changed documents stay in the list for a while, so the documents
- * decide. Throws `Newer` when data newer than the view could be seen, because a name may have disappeared with it.
- * Throws `OutOfDate` when the list lacks a name, because it may be from any copy.
+ * decide. Throws `NewerData` when data newer than the view could be seen, because a name may have disappeared with it.
+ * Throws `OutOfDateCopy` when the list lacks a name, because it may be from any copy.
  */
 export const docsStartingWith = async <I extends NamedIndex>(
   { reader, getMany }: Reading<I>,
@@ -73,7 +73,7 @@ const termsOf = async (
   const { connection, signal } = reader
   const alias = reader.names.state(index)
   const what = `list names of ${alias}`
-  const answer = await ask<Terms>(connection, {
+  const answer = await requestJson<Terms>(connection, {
     what,
     method: 'POST',
     path: `/${alias}/_terms_enum`,
@@ -92,7 +92,7 @@ const termsOf = async (
       `Elasticsearch at ${connection.url} listed only part of the names of ${alias}.`,
       { help: 'Check the health of the cluster, then retry.', retryable: true },
     )
-  return expected({ connection, what }, answer.terms, Array.isArray)
+  return requireValid({ connection, what }, answer.terms, Array.isArray)
 }
 
 /** Names from `text` to the last name with that prefix, or to `until`, inclusive. */
@@ -120,9 +120,9 @@ const requireAll = async (
       query: { range: { [AT]: { gt: stampOf(reader.published) } } },
     },
   ])
-  const asked = { connection: reader.connection, what: `search ${name}` }
-  if (expected(asked, newer?.hits?.total?.value) > 0) throw new Newer()
+  const origin = { connection: reader.connection, what: `search ${name}` }
+  if (requireValid(origin, newer?.hits?.total?.value) > 0) throw new NewerData()
   const known = new Set(found.map(({ id }) => id))
-  for (const { _id } of expected(asked, named?.hits?.hits, Array.isArray))
-    if (!known.has(_id)) throw new OutOfDate(reader.connection, name)
+  for (const { _id } of requireValid(origin, named?.hits?.hits, Array.isArray))
+    if (!known.has(_id)) throw new OutOfDateCopy(reader.connection, name)
 }

@@ -13,19 +13,19 @@ import { stampOf, versionAt } from '../schema/checkpoint-record.ts'
 import { decode } from '../schema/documents.ts'
 import { hashTerm } from '../schema/hash-term.ts'
 import { type Partitions, partitionAt } from '../schema/partitions.ts'
-import { Newer } from './consistent-read.ts'
+import { NewerData } from './consistent-read.ts'
 import { type Hit, provedHistory, searchHistory } from './history-search.ts'
 import { partitionsOf, recordsOf } from './list-rows.ts'
 import { docsStartingWith } from './names.ts'
 import { newRecordsOf } from './new-records.ts'
-import { docsTogether, type Reader } from './proved-docs.ts'
+import { batchedDocs, type Reader } from './proved-docs.ts'
 import { rankedRows } from './ranking.ts'
 
-/** A view of the published height. A read throws `Newer` if it could see newer data, unless the state is held. */
+/** A view of the published height. A read throws `NewerData` if it could see newer data, unless the state is held. */
 export const openView = (reader: Reader, hold: NonNullable<View['hold']>): View => ({
   at: reader.published.end,
   hold,
-  edition: reader.remembered,
+  edition: reader.cache,
   get: async (index, id) => (await getDocs(reader, index, [id]))[0],
   getMany: (index, ids) => getDocs(reader, index, ids),
   find: (index, field, ...[value, isEnough]) => find(reader, index, { field, values: [value], isEnough }),
@@ -68,10 +68,10 @@ const getDocs = async <I extends AnyIndex>(
   index: I,
   ids: readonly string[],
 ): Promise<readonly (DocOf<I> | undefined)[]> => {
-  const known = ids.map(id => (index.kind === 'state' ? reader.remembered.get(index, id) : undefined))
+  const known = ids.map(id => (index.kind === 'state' ? reader.cache.get(index, id) : undefined))
   const refs = ids.map((id, at) => (known[at] === undefined ? refOf(reader, index, id) : undefined))
-  const asked = refs.filter(ref => ref !== undefined)
-  const found = asked.length === 0 ? [] : await docsTogether(reader, asked)
+  const present = refs.filter(ref => ref !== undefined)
+  const found = present.length === 0 ? [] : await batchedDocs(reader, present)
   let next = 0
   return refs.map((ref, at) => {
     // Cache entries are stored by name of index, so the document is of that index.
@@ -85,15 +85,15 @@ const getDocs = async <I extends AnyIndex>(
 
 type Answered = { readonly id: string; readonly got: Got | undefined }
 
-/** The document in a version of the view's height, which is cached; throws `Newer` if it is newer. */
+/** The document in a version of the view's height, which is cached; throws `NewerData` if it is newer. */
 const ofState = <I extends AnyIndex>(
-  { published, remembered }: Reader,
+  { published, cache }: Reader,
   index: I,
   { id, got }: Answered,
 ): DocOf<I> | undefined => {
-  if (got !== undefined && got.version > versionAt(stampOf(published))) throw new Newer()
+  if (got !== undefined && got.version > versionAt(stampOf(published))) throw new NewerData()
   const doc = got === undefined ? undefined : decode(index, id, got.source)
-  remembered.put(index, id, { doc, characters: charactersOf(got?.source) })
+  cache.put(index, id, { doc, characters: charactersOf(got?.source) })
   return doc
 }
 

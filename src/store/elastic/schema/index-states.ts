@@ -1,6 +1,12 @@
-import { ask, askOnce, beforeAgain, expected, parseAnswer } from '../client/ask.ts'
 import type { Connection } from '../client/connection.ts'
 import { type ElasticError, toFailure } from '../client/failures.ts'
+import {
+  parseAnswer,
+  pauseBeforeRetry,
+  requestJson,
+  requestOnce,
+  requireValid,
+} from '../client/request-json.ts'
 import type { LastDocument, LastDocuments } from './checkpoint-record.ts'
 import type { Counts } from './inventory.ts'
 import { inParts } from './names.ts'
@@ -29,7 +35,7 @@ export const indexStates = async (
 ): Promise<ReadonlyMap<string, IndexState>> => {
   const found = new Map<string, IndexState>()
   for (const part of inParts(indices)) {
-    const answers = await ask<Readonly<Record<string, IndexAnswer>>>(connection, {
+    const answers = await requestJson<Readonly<Record<string, IndexAnswer>>>(connection, {
       what: `see ${part}`,
       method: 'GET',
       path: `/${part}`,
@@ -146,7 +152,7 @@ const countsIn = (
   new Map(
     indices.map((index, at) => [
       index,
-      expected({ connection, what: `count ${index}` }, parts[at]?.hits?.total?.value, Number.isInteger),
+      requireValid({ connection, what: `count ${index}` }, parts[at]?.hits?.total?.value, Number.isInteger),
     ]),
   )
 
@@ -161,7 +167,7 @@ const searchEach = async (
     try {
       return await searchEachOnce(connection, all, search)
     } catch (error) {
-      await beforeAgain(error, attempt)
+      await pauseBeforeRetry(error, attempt)
     }
 }
 
@@ -171,7 +177,7 @@ const searchEachOnce = async (
   search: object,
 ): Promise<readonly Part[]> => {
   const what = `count ${all[0]?.index} and others`
-  const answer = await askOnce(connection, {
+  const answer = await requestOnce(connection, {
     what,
     method: 'POST',
     path: '/_msearch',
@@ -184,13 +190,13 @@ const searchEachOnce = async (
       .join(''),
   })
   const parsed = parseAnswer<{ readonly responses?: readonly Part[] }>({ connection, what }, answer.text)
-  const parts = expected({ connection, what }, parsed?.responses, ({ length }) => length === all.length)
+  const parts = requireValid({ connection, what }, parsed?.responses, ({ length }) => length === all.length)
   for (const [at, { error, status = 503 }] of parts.entries())
     if (error !== undefined) {
       const { index, preference } = all[at] as Copy
-      const asked = { connection, what: `count ${index}` }
+      const origin = { connection, what: `count ${index}` }
       // A retryable status, so that a copy that has just moved is looked up again.
-      throw toFailure(asked, { status: preference === undefined ? status : 503, error: { index, ...error } })
+      throw toFailure(origin, { status: preference === undefined ? status : 503, error: { index, ...error } })
     }
   return parts
 }

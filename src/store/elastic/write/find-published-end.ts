@@ -3,9 +3,9 @@ import { blocks } from '#indices/block.ts'
 import { blockId } from '#indices/position.ts'
 import { historyIndices } from '#indices/registry.ts'
 import type { Filling, Published } from '#store/port.ts'
-import { ask, searchOf } from '../client/ask.ts'
 import type { Connection } from '../client/connection.ts'
 import { getMany } from '../client/get-many.ts'
+import { requestJson, searchOf } from '../client/request-json.ts'
 import type { Inventory, PublishedMeta } from '../schema/checkpoint-record.ts'
 import { stampOf } from '../schema/checkpoint-record.ts'
 import type { Cluster } from '../schema/cluster.ts'
@@ -113,7 +113,7 @@ const firstHeight = async (
   connection: Connection,
   indices: readonly string[],
 ): Promise<number | undefined> => {
-  const { aggregations } = await ask<{
+  const { aggregations } = await requestJson<{
     readonly aggregations?: { readonly first: { readonly value: number | null } }
   }>(
     connection,

@@ -1,6 +1,13 @@
 import { Failure } from '#failure/failure.ts'
 import type { Batch, BatchEnd, History } from '#store/port.ts'
-import { type Ahead, appendedHistory, type Bounds, batchWith, checkHistory, isFull } from '../../batch.ts'
+import {
+  appendedHistory,
+  type Bounds,
+  batchWith,
+  checkHistory,
+  isFull,
+  type WrittenAhead,
+} from '../../batch.ts'
 import type { Checkpoint } from '../schema/checkpoint-record.ts'
 import type { Cluster } from '../schema/cluster.ts'
 import { createPartition } from '../schema/create-partition.ts'
@@ -12,7 +19,7 @@ import { writeHistory } from './history.ts'
 export type Stored = {
   /** Height of its first block. */
   readonly first: number
-  readonly last: Ahead
+  readonly last: WrittenAhead
   readonly filling: History['filling']
   /** Number of its documents. */
   readonly added: Added

@@ -12,7 +12,7 @@ type Documents = Pick<History, 'blocks' | 'transactions' | 'records'>
 
 type Wanted = { readonly partition: number; readonly history: Documents; readonly searchable?: boolean }
 
-/** Writes history until it is acknowledged, each index's last document after its others. Returns `Sent.searchable`. */
+/** Writes history until it is acknowledged, each index's last document after its others. Returns `BulkResult.searchable`. */
 export const writeHistory = async (
   cluster: Sender & { readonly names: Names },
   { partition, history, ...options }: Wanted,

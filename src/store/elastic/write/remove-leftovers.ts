@@ -1,14 +1,14 @@
 import { historyIndices } from '#indices/registry.ts'
-import { askHits, searchOf } from '../client/ask.ts'
 import { sendBulk } from '../client/bulk.ts'
 import { deleteSeenItem } from '../client/bulk-item.ts'
 import { refresh } from '../client/refresh.ts'
+import { requestHits, searchOf } from '../client/request-json.ts'
 import type { Checkpoint } from '../schema/checkpoint-record.ts'
 import { stampOf } from '../schema/checkpoint-record.ts'
 import type { Cluster } from '../schema/cluster.ts'
 import { HEIGHT } from '../schema/mappings.ts'
 import { partsOf } from '../schema/names.ts'
-import { keptNames } from './undo.ts'
+import { undoNames } from './undo.ts'
 
 type Hit = {
   readonly _index: string
@@ -58,7 +58,7 @@ export const removeJournalsBut = (cluster: Cluster, checkpoint: Checkpoint): Pro
   const { names } = cluster
   const { batch, end, undo } = checkpoint
   const stamp = end === undefined ? 0 : stampOf({ end, lift: checkpoint.lift })
-  const kept = undo === undefined ? [] : [{ range: { batch: keptNames(undo, stamp) } }]
+  const kept = undo === undefined ? [] : [{ range: { batch: undoNames(undo, stamp) } }]
   return remove(cluster, [names.journal], { bool: { must_not: [{ term: { batch } }, ...kept] } })
 }
 
@@ -78,7 +78,7 @@ const removeIn = async (cluster: Cluster, indices: readonly string[], query: obj
       query: { bool: { filter: [query] } },
     }
     const how = { query: MAY_BE_MISSING, timeoutMs: cluster.writeTimeoutMs }
-    const hits = await askHits<Hit>(cluster.connection, searchOf(String(indices), search, how))
+    const hits = await requestHits<Hit>(cluster.connection, searchOf(String(indices), search, how))
     if (hits.length === 0) return
     const items = hits.map(hit =>
       deleteSeenItem(

@@ -4,13 +4,13 @@ import { blockId } from '#indices/position.ts'
 import { historyIndices, type StateIndex, stateIndices } from '#indices/registry.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import type { Filling, Identity, Published, Writer } from '#store/port.ts'
-import type { Settled } from '#store/restored.ts'
-import { ask } from '../client/ask.ts'
+import type { SettledEnd } from '#store/restored.ts'
 import { sendBulk } from '../client/bulk.ts'
 import { deleteItem, versionedItem } from '../client/bulk-item.ts'
 import { forceVersion } from '../client/force-version.ts'
 import { getMany } from '../client/get-many.ts'
 import { refresh } from '../client/refresh.ts'
+import { requestJson } from '../client/request-json.ts'
 import { readablePublished } from '../schema/checkpoint.ts'
 import type { Checkpoint } from '../schema/checkpoint-record.ts'
 import { stampOf, versionAt } from '../schema/checkpoint-record.ts'
@@ -131,7 +131,7 @@ const publish = async (
   await forceVersion(cluster, [item], version)
 }
 
-const settle = async (lease: Lease, { identity, end, open }: Settled): Promise<void> => {
+const settle = async (lease: Lease, { identity, end, open }: SettledEnd): Promise<void> => {
   const { cluster } = lease
   const before = lease.checkpoint()
   const stamp = await nextStamp(cluster, before)
@@ -181,7 +181,7 @@ const fillingOf = async (
   let documents = 0
   for (const index of historyIndices) {
     const name = names.partition(index, partition)
-    const { count } = await ask<{ count: number }>(connection, {
+    const { count } = await requestJson<{ count: number }>(connection, {
       what: `count ${name}`,
       method: 'POST',
       path: `/${name}/_count`,

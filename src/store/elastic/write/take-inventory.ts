@@ -22,8 +22,8 @@ export const takeInventory = async (
 ): Promise<Inventory> => {
   const { connection, names } = cluster
   const listed = listedNames(names, partitions)
-  const standing = await indexStates(connection, listed)
-  const missing = listed.find(name => !standing.has(name))
+  const existing = await indexStates(connection, listed)
+  const missing = listed.find(name => !existing.has(name))
   if (missing !== undefined)
     throw new Failure('damaged', `There is no index ${missing} at ${connection.url}.`, {
       help: 'Run: iostlens repair --node URL.',
@@ -34,7 +34,7 @@ export const takeInventory = async (
     batch,
     last: await newestDocuments(connection, counted),
     indices: Object.fromEntries(
-      [...standing].map(([name, { uuid }]) => {
+      [...existing].map(([name, { uuid }]) => {
         const documents = counts.get(name)
         return [name, documents === undefined ? [uuid] : [uuid, documents]]
       }),

@@ -1,12 +1,12 @@
 import type { Batch, Published } from '#store/port.ts'
-import { isKept, KEPT } from '../../batch.ts'
+import { isUndoable, UNDO_LIMITS } from '../../batch.ts'
 import { publishedFrom } from '../../published.ts'
 import { getMany } from '../client/get-many.ts'
 import type { Checkpoint, Undo } from '../schema/checkpoint-record.ts'
 import type { ReadCluster } from '../schema/cluster.ts'
 import { encode } from '../schema/documents.ts'
 import { type Entry, journalParts, partId, readPart } from './journal.ts'
-import { keptWith } from './undo-marks.ts'
+import { withMark } from './undo-marks.ts'
 
 /** Members of the checkpoint that an undo record omits: the lease, and how the batch was written. */
 type Holding = 'owner' | 'renewed' | 'write' | 'batch' | 'parts' | 'lift' | 'mending' | 'retired'
@@ -30,7 +30,7 @@ const PREFIX = 'undo-'
 const digits = (stamp: number): string => String(stamp).padStart(16, '0')
 
 /** Names of the undo records from the first mark up to a stamp, as a range. */
-export const keptNames = ({ marks }: Undo, stamp: number): { readonly gte: string; readonly lt: string } => ({
+export const undoNames = ({ marks }: Undo, stamp: number): { readonly gte: string; readonly lt: string } => ({
   gte: `${PREFIX}${digits(marks[0]?.[0] ?? 0)}`,
   lt: `${PREFIX}${digits(stamp + 1)}`,
 })
@@ -47,16 +47,16 @@ export const undoOf = (
   stamp: number,
 ): { readonly undo: Undo; readonly bodies: readonly string[] } | undefined => {
   const { end } = before
-  if (!isKept(batch) || end === undefined) return undefined
+  if (!isUndoable(batch) || end === undefined) return undefined
   const entries = batch.changes.map((change): Entry => {
     const { index, doc, before } = change
     return { index, id: doc.id, source: before === undefined ? '' : encode(index, before) }
   })
   const bytes = entries.reduce((sum, { source }) => sum + source.length, 0)
-  if (bytes > KEPT.batchBytes) return undefined
+  if (bytes > UNDO_LIMITS.batchBytes) return undefined
   const header: Header = { to: batch.end, before: { ...contentOf(before), end } }
   const bodies = [json(header), ...journalParts(entries)]
-  const marks = keptWith(before.undo?.marks ?? [], stamp, bytes)
+  const marks = withMark(before.undo?.marks ?? [], stamp, bytes)
   return {
     undo: { name: `${PREFIX}${digits(stamp)}-${crypto.randomUUID()}`, parts: bodies.length, marks },
     bodies,

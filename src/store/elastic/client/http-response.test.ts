@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { AnswerReader, BadAnswer, type HttpAnswer } from './http-answer.ts'
+import { BadResponse, type HttpResponse, ResponseReader } from './http-response.ts'
 
 /** Reads bytes in pieces that end at `cuts`; undefined: the bytes end before the answer does. */
-const readIn = (bytes: Uint8Array, cuts: readonly number[] = []): HttpAnswer | undefined => {
-  const reader = new AnswerReader()
+const readIn = (bytes: Uint8Array, cuts: readonly number[] = []): HttpResponse | undefined => {
+  const reader = new ResponseReader()
   const ends = [...new Set(cuts.map(cut => cut % (bytes.length + 1)))].toSorted((a, b) => a - b)
   let from = 0
   for (const end of [...ends, bytes.length]) {
@@ -58,7 +58,7 @@ test('an answer in chunks is read the same at any division of its bytes and chun
       (body, sizes, at) => {
         const head = 'HTTP/1.1 404 Not Found\r\ntransfer-encoding: chunked\r\n\r\n'
         const bytes = Buffer.from(head + chunked(body, sizes), 'latin1')
-        const { status, text: read, keepsAlive } = readIn(bytes, at) as HttpAnswer
+        const { status, text: read, keepsAlive } = readIn(bytes, at) as HttpResponse
         expect([status, read, keepsAlive]).toEqual([404, body, true])
       },
     ),
@@ -82,7 +82,7 @@ test('interim answers are skipped', () => {
 })
 
 test('the end of the connection ends an answer without a length, and no other', () => {
-  const closing = new AnswerReader()
+  const closing = new ResponseReader()
   expect(closing.push(bytesOf('HTTP/1.1 200 OK\r\n\r\n{"a"'))).toBeUndefined()
   expect(closing.push(bytesOf(':1}'))).toBeUndefined()
   expect(closing.end()).toMatchObject({ text: '{"a":1}', keepsAlive: false })
@@ -91,9 +91,9 @@ test('the end of the connection ends an answer without a length, and no other', 
     'HTTP/1.1 200 OK\r\nContent-Le',
     'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n{}',
   ]) {
-    const reader = new AnswerReader()
+    const reader = new ResponseReader()
     if (begun !== '') reader.push(bytesOf(begun))
-    expect(() => reader.end()).toThrow(BadAnswer)
+    expect(() => reader.end()).toThrow(BadResponse)
   }
 })
 
@@ -127,11 +127,11 @@ const bad: readonly string[] = [
 ]
 for (const answer of bad)
   test(`refused: ${JSON.stringify(answer.slice(0, 80))}`, () => {
-    expect(() => readIn(bytesOf(answer))).toThrow(BadAnswer)
+    expect(() => readIn(bytesOf(answer))).toThrow(BadResponse)
     expect(() =>
       readIn(
         bytesOf(answer),
         Array.from(answer.slice(0, 200), (_, at) => at),
       ),
-    ).toThrow(BadAnswer)
+    ).toThrow(BadResponse)
   })
