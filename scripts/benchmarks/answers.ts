@@ -1,13 +1,5 @@
 import type { Bench, StoreName } from './bench.ts'
-import {
-  clientsText,
-  FIGURES,
-  type Figures,
-  figureCells,
-  inTurns,
-  ratio,
-  type TargetRun,
-} from './in-turns.ts'
+import { clientsText, FIGURES, type Figures, figureCells, inTurns, ratio, type TargetRun } from './in-turns.ts'
 import type { Kind } from './kinds.ts'
 import { fixed, table, whole } from './measure.ts'
 import { pathOf, type Side } from './sides.ts'

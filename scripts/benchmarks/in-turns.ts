@@ -52,8 +52,7 @@ const once = async (asked: TargetRun, turns: Turns): Promise<Figures> => {
     const figures = await turnOf(asked, turns)
     if (figures.failed === 0) return figures
     const { url, paths } = asked.target
-    if (tries === TRIES)
-      throw new Error(`${figures.failed} of ${figures.requests} requests failed: ${url}${paths[0]}`)
+    if (tries === TRIES) throw new Error(`${figures.failed} of ${figures.requests} requests failed: ${url}${paths[0]}`)
   }
 }
 

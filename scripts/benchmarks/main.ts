@@ -97,8 +97,7 @@ const onStore = async (chain: Chain, kind: StoreName, builds: readonly Build[]):
   if (only === 'loading') return
   if (first !== undefined && kind === 'Elasticsearch') floor = await floors(bench, first.place.path)
   const sides: Side[] = []
-  for (const { build, place } of loaded)
-    sides.push(...(await startSides(work, build, { place, more: quick })))
+  for (const { build, place } of loaded) sides.push(...(await startSides(work, build, { place, more: quick })))
   const [side] = sides
   if (side === undefined || first === undefined) return
   await section(`Answers, ${kind}`, async () => {

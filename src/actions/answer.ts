@@ -124,15 +124,13 @@ export const sharedAnswer = async (
   const request = askedBy(call, limits)
   const { signal } = limits
   // The blocks above belong to a branch, and change more often than equal calls repeat.
-  if (request.action.isOfStore !== true || request.params['head'] === 1)
-    return answer(deps, call, { ...limits, turn })
+  if (request.action.isOfStore !== true || request.params['head'] === 1) return answer(deps, call, { ...limits, turn })
   const place = await turn()
   const lookup = deps.kept.begin()
   try {
     const found = await deps.store.read(
       async view => {
-        const key =
-          view.edition === undefined ? undefined : keyOf(request, isFarBehind({ view, node: deps.node }))
+        const key = view.edition === undefined ? undefined : keyOf(request, isFarBehind({ view, node: deps.node }))
         const known = await lookup.find(view.edition, key, signal)
         return known ?? written(await run(deps, request, { view, waits: place }), call.options)
       },
@@ -147,10 +145,7 @@ export const sharedAnswer = async (
 }
 
 /** The body of a success: `data` in its envelope, or bare. */
-export const successText = (
-  data: unknown,
-  { format, numbers }: Pick<Options, 'format' | 'numbers'>,
-): string => {
+export const successText = (data: unknown, { format, numbers }: Pick<Options, 'format' | 'numbers'>): string => {
   const text = writeJson(data, { numbers })
   return format === 'bare' ? text : `{"code":0,"message":"OK","data":${text}}`
 }

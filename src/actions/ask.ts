@@ -40,10 +40,7 @@ export const askAtOneHeight = async <T>(
         const ask: Ask = async (action, parameters = {}) => {
           const params = readParams(action.params, Object.entries(parameters), { unknown: 'refuse' })
           action.check?.(params)
-          const data = await action.run(
-            contextFor(deps, { view, params, compat: 'none', signal, waitForNode }),
-            params,
-          )
+          const data = await action.run(contextFor(deps, { view, params, compat: 'none', signal, waitForNode }), params)
           // Texts of the chain that are JSON are included unchanged; their numbers keep their digits, too.
           return parseExact(writeJson(data, { numbers: 'string' })) as never
         }

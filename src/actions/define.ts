@@ -62,9 +62,7 @@ export type Context = {
 
 /** Market figures from the operator's file or URL; undefined: none. Figures are never invented. */
 export type Prices = {
-  get():
-    | { readonly usd: string; readonly cny: string; readonly rank: number; readonly time: string }
-    | undefined
+  get(): { readonly usd: string; readonly cny: string; readonly rank: number; readonly time: string } | undefined
 }
 
 /** Prices of IOST by UTC day from the operator's file; undefined: there is no file. Prices are never invented. */

@@ -61,8 +61,7 @@ export const openExport = async (
   const columns = columnsOf(compat ?? action.result, action.list)?.usual
   const common = { action, columns }
   const { source } = action
-  if (source === undefined)
-    return { ...common, ...(await readWhole(deps, call, { ...options, list: action.list })) }
+  if (source === undefined) return { ...common, ...(await readWhole(deps, call, { ...options, list: action.list })) }
   const open: Open = async (view, waitForNode, isDryRun) => {
     const { store: _, head, ...others } = deps
     const { compat } = call.options
@@ -88,11 +87,7 @@ export const openExport = async (
   return { action, columns: named ?? own ?? columns, ...opened }
 }
 
-type Open = (
-  view: View,
-  waitForNode: Context['waitForNode'],
-  isDryRun?: true,
-) => Promise<Listing | SearchListing>
+type Open = (view: View, waitForNode: Context['waitForNode'], isDryRun?: true) => Promise<Listing | SearchListing>
 type Opened = Omit<Export, 'action' | 'columns'> & { readonly columns?: readonly string[] }
 
 /** The old service returns no rows for unknown things. */

@@ -63,11 +63,7 @@ export const getSupplyHistory = defineAction({
     ])
     const shown = (units: bigint) => fromUnits(units, found.decimal)
     const rows = steps.map(({ first, isWhole }, at) => {
-      const [before = NO_FLOWS, after = NO_FLOWS, held = NO_FLOWS] = [
-        supply[at],
-        supply[at + 1],
-        holders[at + 1],
-      ]
+      const [before = NO_FLOWS, after = NO_FLOWS, held = NO_FLOWS] = [supply[at], supply[at + 1], holders[at + 1]]
       return {
         date: dateOf(first),
         complete: isWhole,

@@ -41,8 +41,7 @@ export const align = async (parts: Parts, signal: AbortSignal): Promise<AlignRes
   const { writer, node } = parts
   const identity = await identityOf(parts, signal)
   const last = mostSaid(await writer.endings())
-  const top =
-    last ?? (await lastWhere(undefined, async height => (await writer.blockAt(height)) !== undefined))
+  const top = last ?? (await lastWhere(undefined, async height => (await writer.blockAt(height)) !== undefined))
   if (top < 0)
     throw new Failure('conflict', `${parts.store.name} has no block from which loading could continue.`, {
       help: 'Run iostlens load with another --store.',
@@ -80,8 +79,7 @@ const identityOf = async ({ store, writer, node }: Parts, signal: AbortSignal): 
   const { chainId } = await node.chainInfo(signal)
   const genesis = await node.blockHash(0, signal)
   const stored = (await writer.blockAt(0))?.hash ?? said.genesis
-  const isSame =
-    genesis !== undefined && (genesis === stored || (genesis === said.genesis && chainId === said.chainId))
+  const isSame = genesis !== undefined && (genesis === stored || (genesis === said.genesis && chainId === said.chainId))
   if (!isSame)
     throw new Failure(
       'conflict',
@@ -95,17 +93,10 @@ const identityOf = async ({ store, writer, node }: Parts, signal: AbortSignal): 
 const libOf = async (node: Node, signal: AbortSignal): Promise<number> => {
   const { libBlock } = await node.chainInfo(signal)
   if ((await node.blockHash(libBlock, signal)) !== undefined) return libBlock
-  throw new Failure(
-    'unavailable',
-    `The node does not have the last irreversible block ${libBlock} that it reports.`,
-  )
+  throw new Failure('unavailable', `The node does not have the last irreversible block ${libBlock} that it reports.`)
 }
 
-const lastCommon = async (
-  { writer, node, store }: Parts,
-  top: number,
-  signal: AbortSignal,
-): Promise<number> => {
+const lastCommon = async ({ writer, node, store }: Parts, top: number, signal: AbortSignal): Promise<number> => {
   const isCommon = async (height: number): Promise<boolean> => {
     signal.throwIfAborted()
     const stored = await writer.blockAt(height)
@@ -150,18 +141,11 @@ const blockAsEnd = async (
   return { ...own, lib: isAbsurd({ ...own, lib: said }, clock.now()) ? height : said }
 }
 
-const settled = async (
-  { store, writer, clock }: Parts,
-  identity: Identity,
-  end: Published,
-): Promise<AlignResult> => {
+const settled = async ({ store, writer, clock }: Parts, identity: Identity, end: Published): Promise<AlignResult> => {
   const said = [writer.checkpoint, await store.published().catch(() => undefined)]
   const isSaid = said.every(
     each =>
-      each?.height === end.height &&
-      each.hash === end.hash &&
-      each.time === end.time &&
-      !isAbsurd(each, clock.now()),
+      each?.height === end.height && each.hash === end.hash && each.time === end.time && !isAbsurd(each, clock.now()),
   )
   if (isSaid && Bun.deepEquals(await store.identity(), identity)) return { way: 'right', end, identity }
   await writer.settle({ identity, end, open: true })

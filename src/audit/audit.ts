@@ -80,8 +80,7 @@ export const audit = async (parts: AuditParts, given: AuditOptions): Promise<Aud
       `${store.name} was derived by derivation version ${identity.derivation}; this program has version ${DERIVATION}.`,
       { help: OTHER_DERIVATION },
     )
-  const lib =
-    node === undefined ? undefined : await requireSameChain(node, { identity, published }, options.signal)
+  const lib = node === undefined ? undefined : await requireSameChain(node, { identity, published }, options.signal)
   const sampled = spread(published.height, node === undefined ? 0 : options.sample)
   const unproved = new Set<number>()
   const onUnproved = (height: number): void => {
@@ -125,9 +124,7 @@ const auditOver = async (
 ): Promise<AuditResult> => {
   const { store } = parts
   const fill = (at: Published) =>
-    filled(scratch, at, height =>
-      options.onProgress({ stage: 'blocks', done: height + 1, of: at.height + 1 }),
-    )
+    filled(scratch, at, height => options.onProgress({ stage: 'blocks', done: height + 1, of: at.height + 1 }))
   for (let at = published; ; at = (await store.published()) ?? at) {
     const failed = await fill(at)
     if (failed !== undefined) return await damaged(source, { at, failed }, options)
@@ -212,10 +209,7 @@ const compareAll = async (
       }
     }
     await corrections.end()
-    const truth = await compareRecord(
-      { stored, expected, identity },
-      { found: onFinding, nowMs: clock.now() },
-    )
+    const truth = await compareRecord({ stored, expected, identity }, { found: onFinding, nowMs: clock.now() })
     if (truth !== undefined) await writer?.settle({ ...truth, open: true })
   } finally {
     await expected.close()

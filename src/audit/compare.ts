@@ -67,10 +67,7 @@ const differingFields = (index: AnyIndex, stored: object, expected: object) =>
 
 const written = (value: unknown): string => (value === undefined ? ABSENT : writeJson(value))
 
-const findMissing = async (
-  { stored, expected, found, corrections }: Sides,
-  index: AnyIndex,
-): Promise<void> => {
+const findMissing = async ({ stored, expected, found, corrections }: Sides, index: AnyIndex): Promise<void> => {
   for await (const page of expected.scan(index)) {
     const ids = page.map(({ id }) => id)
     const there = await stored.existing(index, ids)

@@ -14,8 +14,7 @@ const FASTEST = { perSecond: 100, beside: 1_000_000 }
 
 export const isAbsurd = ({ height, time, lib }: Published, nowMs: number): boolean =>
   lib < height ||
-  lib >
-    height + FASTEST.beside + FASTEST.perSecond * Math.max(0, nowMs / 1_000 - Number(time / 1_000_000_000n))
+  lib > height + FASTEST.beside + FASTEST.perSecond * Math.max(0, nowMs / 1_000 - Number(time / 1_000_000_000n))
 
 /** The stored data, the same height derived again, and the chain named by the store. */
 type Recorded = {

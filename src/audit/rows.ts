@@ -76,13 +76,9 @@ const putRow = async ({ scratch, corrections }: Sides, id: string): Promise<void
 }
 
 /** Keys of lists by their number. */
-const namesOf = async (
-  { expected }: Sides,
-  numbers: ReadonlySet<number>,
-): Promise<ReadonlyMap<number, string>> => {
+const namesOf = async ({ expected }: Sides, numbers: ReadonlySet<number>): Promise<ReadonlyMap<number, string>> => {
   const names = new Map<number, string>()
   for await (const page of expected.scan(lists))
-    for (const { doc } of page)
-      if (doc !== undefined && numbers.has(doc.number)) names.set(doc.number, doc.id)
+    for (const { doc } of page) if (doc !== undefined && numbers.has(doc.number)) names.set(doc.number, doc.id)
   return names
 }

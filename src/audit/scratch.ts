@@ -27,10 +27,7 @@ type Origin = {
   readonly collect: Collect
 }
 
-export const openScratch = async (
-  store: Store,
-  { audited, source, identity, collect }: Origin,
-): Promise<Scratch> => {
+export const openScratch = async (store: Store, { audited, source, identity, collect }: Origin): Promise<Scratch> => {
   await store.create()
   const writer = await store.takeOver(identity)
   const partitions = partitionsOf(writer)

@@ -99,8 +99,7 @@ const stored = async ({ store, signal }: Source, heights: readonly number[]) => 
   const read = (part: readonly string[]) =>
     store.read(view => view.getMany(transactions, part), { signal, damaged: true })
   for (let at = 0; at < all.length; at += TRANSACTIONS)
-    for (const doc of await read(all.slice(at, at + TRANSACTIONS)))
-      if (doc !== undefined) found.set(doc.id, doc)
+    for (const doc of await read(all.slice(at, at + TRANSACTIONS))) if (doc !== undefined) found.set(doc.id, doc)
   const first = heights[0] ?? 0
   const rebuild: Rebuild = (height, parentHash) => {
     const doc = docs[height - first]
@@ -147,8 +146,7 @@ const nodeBlock = async (
     for await (const loaded of node.blocks(range)) return loaded
   } catch (error) {
     // A block with another parent shows that the stored blocks are of another branch.
-    if (!(error instanceof Failure) || error.kind !== 'bad_block' || error.details['rule'] === PARENT_HASH)
-      throw error
+    if (!(error instanceof Failure) || error.kind !== 'bad_block' || error.details['rule'] === PARENT_HASH) throw error
     const { message, help, details } = error
     throw new BadNodeBlock('bad_block', message, {
       cause: error,

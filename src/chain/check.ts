@@ -119,18 +119,11 @@ const transactionHashes = (block: Block, { head }: KnownParts): readonly Uint8Ar
   })
   const root = merkleRoot(hashes)
   if (!isRoot(root, block.txMerkleHash, head?.txMerkleHash))
-    throw bad(
-      block,
-      `merkle root of its transactions is ${encodeBase58(root)}, but its head has ${block.txMerkleHash}`,
-    )
+    throw bad(block, `merkle root of its transactions is ${encodeBase58(root)}, but its head has ${block.txMerkleHash}`)
   return hashes
 }
 
-const checkReceipts = (
-  block: Block,
-  hashes: readonly Uint8Array[],
-  { receipts: raw, head }: KnownParts,
-): void => {
+const checkReceipts = (block: Block, hashes: readonly Uint8Array[], { receipts: raw, head }: KnownParts): void => {
   if (raw === 'later') return
   const leaves = block.transactions.map(({ hash, receipt }, index) => {
     const whole = raw?.get(index)
@@ -138,10 +131,7 @@ const checkReceipts = (
       throw bad(block, `receipt of transaction ${hash} differs in the raw block`)
     const leaf = receiptHash(hashes[index] ?? NOTHING, whole ?? receipt)
     if (leaf === undefined)
-      throw bad(
-        block,
-        `transaction ${hash} has status "${receipt.statusCode.slice(0, 60)}", which is not a status`,
-      )
+      throw bad(block, `transaction ${hash} has status "${receipt.statusCode.slice(0, 60)}", which is not a status`)
     return leaf
   })
   const root = merkleRoot(leaves)
@@ -211,8 +201,7 @@ export const checkAlone = (block: Block, height = block.height): void => {
 }
 
 /** Whether a block's hash proves all its texts: it has only the base transaction, without signatures. */
-export const isWholeByItself = ({ height, transactions }: Block): boolean =>
-  height > 0 && transactions.length === 1
+export const isWholeByItself = ({ height, transactions }: Block): boolean => height > 0 && transactions.length === 1
 
 /**
  * Checks that the text of each transaction matches its hash, by the raw form, which has the signatures that
@@ -220,10 +209,7 @@ export const isWholeByItself = ({ height, transactions }: Block): boolean =>
  */
 export const checkWhole = (block: Block, raw: RawBlock): void => {
   if (raw.transactions.length !== block.transactions.length)
-    throw bad(
-      block,
-      `${raw.transactions.length} of ${block.transactions.length} transactions in the raw block`,
-    )
+    throw bad(block, `${raw.transactions.length} of ${block.transactions.length} transactions in the raw block`)
   for (const transaction of block.transactions) requireWhole(block, raw, transaction)
 }
 
@@ -234,6 +220,5 @@ export const requireWhole = (block: Block, raw: RawBlock, transaction: Transacti
   if (hashed === undefined || encodeBase58(transactionHash(hashed)) !== transaction.hash)
     throw bad(block, `transaction ${index} of the raw block does not have the hash ${transaction.hash}`)
   const field = differingField(transaction, hashed)
-  if (field !== undefined)
-    throw bad(block, `${field} of transaction ${transaction.hash} differs in the raw block`)
+  if (field !== undefined) throw bad(block, `${field} of transaction ${transaction.hash} differs in the raw block`)
 }

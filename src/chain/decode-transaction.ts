@@ -33,11 +33,7 @@ export type Written = { readonly text: string; readonly span: Span; readonly val
  * Decodes a transaction object. `data`: bound of the data of an action. Throws Failure 'bad_block' with the
  * path of the invalid value.
  */
-export const transactionAt = (
-  { text, span, value }: Written,
-  path: Path,
-  data: Bound = IN_GENESIS,
-): Transaction => {
+export const transactionAt = ({ text, span, value }: Written, path: Path, data: Bound = IN_GENESIS): Transaction => {
   asObject(value, path)
   return transactionFrom({ value, body: transactionText(text, span, value) }, path, data)
 }
@@ -46,11 +42,7 @@ export const transactionAt = (
 type Bodied = { readonly value: unknown; readonly body: string }
 
 /** `transactionAt` for a text that was made before. */
-export const transactionFrom = (
-  { value, body }: Bodied,
-  path: Path,
-  data: Bound = IN_GENESIS,
-): Transaction => {
+export const transactionFrom = ({ value, body }: Bodied, path: Path, data: Bound = IN_GENESIS): Transaction => {
   const fields = asObject(value, path)
   const hash = textOf(fields, 'hash', path, HASH)
   return {
@@ -68,11 +60,7 @@ export const transactionFrom = (
     publisher: textOf(fields, 'publisher', path),
     referredTx: referredTxOf(fields, path),
     amountLimit: amountLimitsOf(fields, path),
-    receipt: txReceiptFrom(
-      objectOf(fields, 'tx_receipt', path),
-      { hash, body },
-      { above: path, key: 'tx_receipt' },
-    ),
+    receipt: txReceiptFrom(objectOf(fields, 'tx_receipt', path), { hash, body }, { above: path, key: 'tx_receipt' }),
     body,
   }
 }
@@ -92,10 +80,7 @@ const referredTxOf = (fields: Fields, above: Path): string => {
 
 /** Decodes the text of one transaction object, such as a stored `body`. Throws Failure 'bad_block'. */
 export const decodeTransaction = (text: string): Transaction =>
-  transactionAt(
-    { text, span: [0, text.length], value: parseAnswer(text, 'transaction') },
-    { key: 'transaction' },
-  )
+  transactionAt({ text, span: [0, text.length], value: parseAnswer(text, 'transaction') }, { key: 'transaction' })
 
 const actionFrom = (value: unknown, path: Path, data: Bound): Action => {
   const fields = asObject(value, path)
@@ -114,14 +99,9 @@ export const amountLimitsOf = (fields: Fields, above: Path): Transaction['amount
     return { token: textOf(limit, 'token', path), value: textOf(limit, 'value', path) }
   })
 
-const txReceiptFrom = (
-  fields: Fields,
-  { hash, body }: Pick<Transaction, 'hash' | 'body'>,
-  path: Path,
-): TxReceipt => {
+const txReceiptFrom = (fields: Fields, { hash, body }: Pick<Transaction, 'hash' | 'body'>, path: Path): TxReceipt => {
   const own = optionalTextOf(fields, 'tx_hash', path, HASH)
-  if (own !== '' && own !== hash)
-    throw invalidValue({ above: path, key: 'tx_hash' }, own, `its transaction's, ${hash}`)
+  if (own !== '' && own !== hash) throw invalidValue({ above: path, key: 'tx_hash' }, own, `its transaction's, ${hash}`)
   return {
     gasUsage: gasUsageOf(fields, path),
     ramUsage: ramUsageOf(fields, body, path),
@@ -139,11 +119,7 @@ const gasUsageOf = (fields: Fields, above: Path): bigint => {
   const text = decimalOf(fields, 'gas_usage', above)
   const point = text.indexOf('.')
   if (point >= 0 && text.length - point - 1 > GAS_DECIMALS)
-    throw invalidValue(
-      { above, key: 'gas_usage' },
-      memberOf(fields, 'gas_usage'),
-      'a number of at most two decimals',
-    )
+    throw invalidValue({ above, key: 'gas_usage' }, memberOf(fields, 'gas_usage'), 'a number of at most two decimals')
   return unitsOf(text, GAS_DECIMALS) ?? 0n
 }
 
@@ -227,8 +203,7 @@ const isList = (shape: Shape | readonly [Shape]): shape is readonly [Shape] => A
 /** Whether all members of the value are in the shape, at any depth. */
 const fits = (value: unknown, shape: Shape): boolean => {
   const open: Fitting[] = [{ value, shape }]
-  for (let next = open.pop(); next !== undefined; next = open.pop())
-    if (!fitsOutside(next, open)) return false
+  for (let next = open.pop(); next !== undefined; next = open.pop()) if (!fitsOutside(next, open)) return false
   return true
 }
 

@@ -36,11 +36,7 @@ type WrittenList = {
   readonly values: readonly unknown[]
 }
 
-const transactionsAt = (
-  { text, spans, values }: WrittenList,
-  path: Path,
-  height: number,
-): readonly Transaction[] => {
+const transactionsAt = ({ text, spans, values }: WrittenList, path: Path, height: number): readonly Transaction[] => {
   const data = height === 0 ? IN_GENESIS : IN_TRANSACTION
   return values.map((value, index) => {
     const at = { above: path, key: index }

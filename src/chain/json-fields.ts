@@ -62,8 +62,7 @@ export const parseAnswer = (text: string, name: string): unknown => {
   const depth = depthOf(text)
   if (depth > DEPTH.most) throw overBound({ key: name }, `${depth} brackets inside each other`, DEPTH)
   const half = halfLetter(text)
-  if (half !== undefined)
-    throw invalidValue({ key: name }, `\\${half}`, 'a whole character, and nodes write no other')
+  if (half !== undefined) throw invalidValue({ key: name }, `\\${half}`, 'a whole character, and nodes write no other')
   try {
     return JSON.parse(text)
   } catch (cause) {
@@ -72,24 +71,17 @@ export const parseAnswer = (text: string, name: string): unknown => {
 }
 
 export const asObject = (value: unknown, path: Path): Fields => {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw invalidValue(path, value, 'an object')
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalidValue(path, value, 'an object')
   return value as Fields
 }
 
 /** A member without checks; undefined when there is none. */
 export const memberOf = (fields: Fields, key: string): unknown => fields[key]
 
-export const objectOf = (fields: Fields, key: string, above: Path): Fields =>
-  asObject(fields[key], { above, key })
+export const objectOf = (fields: Fields, key: string, above: Path): Fields => asObject(fields[key], { above, key })
 
 // biome-ignore lint/complexity/useMaxParams: read for every field of every block; a record would be one more object a call.
-export const listOf = (
-  fields: Fields,
-  key: string,
-  above: Path,
-  bound: Bound = IN_TRANSACTION,
-): readonly unknown[] => {
+export const listOf = (fields: Fields, key: string, above: Path, bound: Bound = IN_TRANSACTION): readonly unknown[] => {
   const value = fields[key]
   if (!Array.isArray(value)) throw invalidValue({ above, key }, value, 'a list')
   if (value.length > bound.most) throw overBound({ above, key }, `${value.length} entries`, bound)
@@ -109,12 +101,7 @@ export const optionalTextOf = (fields: Fields, key: string, above: Path, bound?:
   fields[key] === undefined || fields[key] === null ? '' : textOf(fields, key, above, bound)
 
 // biome-ignore lint/complexity/useMaxParams: read for every field of every block; a record would be one more object a call.
-export const textsOf = (
-  fields: Fields,
-  key: string,
-  above: Path,
-  bound: Bound = IN_TRANSACTION,
-): readonly string[] => {
+export const textsOf = (fields: Fields, key: string, above: Path, bound: Bound = IN_TRANSACTION): readonly string[] => {
   const list = listOf(fields, key, above)
   list.forEach((value, index) => {
     const path = { above: { above, key }, key: index }
@@ -126,10 +113,8 @@ export const textsOf = (
 
 /** An int64: the node writes it as a string of digits, never as a number. */
 export const asInt64 = (value: unknown, path: Path): bigint => {
-  if (typeof value === 'string' && value.length > INT64.most)
-    throw overBound(path, `${value.length} characters`, INT64)
-  if (typeof value !== 'string' || !INTEGER.test(value))
-    throw invalidValue(path, value, 'an integer in a string')
+  if (typeof value === 'string' && value.length > INT64.most) throw overBound(path, `${value.length} characters`, INT64)
+  if (typeof value !== 'string' || !INTEGER.test(value)) throw invalidValue(path, value, 'an integer in a string')
   const integer = BigInt(value)
   if (integer > MAX_INT64 || integer < MIN_INT64) throw invalidValue(path, value, 'within 64 bits')
   return integer
@@ -154,8 +139,7 @@ const MAX_UINT32 = 2 ** 32 - 1
 /** An int32 or uint32: a JSON number. */
 export const integerOf = (fields: Fields, key: string, above: Path): number => {
   const value = fields[key]
-  if (typeof value !== 'number' || !Number.isSafeInteger(value))
-    throw invalidValue({ above, key }, value, 'an integer')
+  if (typeof value !== 'number' || !Number.isSafeInteger(value)) throw invalidValue({ above, key }, value, 'an integer')
   if (value < MIN_INT32 || value > MAX_UINT32) throw invalidValue({ above, key }, value, 'within 32 bits')
   return value
 }
@@ -170,8 +154,7 @@ export const decimalOf = (fields: Fields, key: string, above: Path): string => {
   const text = String(value)
   if (!/^[0-9]+(?:\.[0-9]+)?$/.test(text))
     throw invalidValue({ above, key }, value, 'a decimal number without exponent')
-  if (value > MOST_GAS)
-    throw invalidValue({ above, key }, value, `at most ${MOST_GAS}, far above the gas of a block`)
+  if (value > MOST_GAS) throw invalidValue({ above, key }, value, `at most ${MOST_GAS}, far above the gas of a block`)
   return text
 }
 

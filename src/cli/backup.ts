@@ -56,8 +56,7 @@ const copied = async (call: Call, store: Store, file: string): Promise<string> =
   const { height, bytes } = await withProgress(call, doing, how =>
     copy(path, {
       beforeNaming: async partial => void (await describeCopy(partial, path, how)),
-      onProgress: ({ done, of }) =>
-        how.onProgress({ stage: 'MB copied', done: megabytes(done), of: megabytes(of) }),
+      onProgress: ({ done, of }) => how.onProgress({ stage: 'MB copied', done: megabytes(done), of: megabytes(of) }),
       signal: how.signal,
     }),
   )

@@ -30,9 +30,7 @@ export const openStore = (
   { counts, writingProgram }: { readonly counts?: Counts; readonly writingProgram?: URL } = {},
 ): Store => {
   const store = openUncounted(values, { log, writingProgram, counts })
-  return counts === undefined
-    ? store
-    : countedStore(store, counts, batch => log('info', 'Committed a batch.', batch))
+  return counts === undefined ? store : countedStore(store, counts, batch => log('info', 'Committed a batch.', batch))
 }
 
 type Opening = {
@@ -70,11 +68,8 @@ const openUncounted = (values: Values, { log, writingProgram, counts }: Opening)
 }
 
 /** Runs `work` with the store of the settings, and closes the store afterwards in any case. */
-export const withStore = (
-  values: Values,
-  log: Log,
-  work: (store: Store) => Promise<ExitCode>,
-): Promise<ExitCode> => closeAfter(openStore(values, log), work)
+export const withStore = (values: Values, log: Log, work: (store: Store) => Promise<ExitCode>): Promise<ExitCode> =>
+  closeAfter(openStore(values, log), work)
 
 /** Like `withStore`, but the calls of the store are counted. `writingProgram` is for long loads. */
 export const withCountedStore = (
@@ -87,10 +82,7 @@ export const withCountedStore = (
 ): Promise<ExitCode> => closeAfter(openStore(values, log, counted), work)
 
 /** Runs `work` with a store, and closes it afterwards in any case. */
-export const closeAfter = async (
-  store: Store,
-  work: (store: Store) => Promise<ExitCode>,
-): Promise<ExitCode> => {
+export const closeAfter = async (store: Store, work: (store: Store) => Promise<ExitCode>): Promise<ExitCode> => {
   try {
     return await work(store)
   } finally {
@@ -187,11 +179,10 @@ const tellOfBlock = (log: Log, event: BlockEvent): void => {
       })
       break
     case 'no_raw':
-      log(
-        'warn',
-        'The node does not return a raw block; the text of transactions near the head is not proved.',
-        { height: event.height, reason: event.reason },
-      )
+      log('warn', 'The node does not return a raw block; the text of transactions near the head is not proved.', {
+        height: event.height,
+        reason: event.reason,
+      })
       break
     case 'thread_died':
       log('error', 'A thread that proves blocks has died; the main thread takes over its work.', {

@@ -116,10 +116,10 @@ export const keysRotate: Command = {
   run: onHolder(async ({ values, out, store, id, holder }) => {
     const now = Date.now()
     const { expires } = values
-    const { key, stored } = nextKey(
-      expires === 'never' ? { ...holder, current: withoutEnd(holder.current) } : holder,
-      { now, ...(typeof expires === 'number' ? { expires: now + expires } : {}) },
-    )
+    const { key, stored } = nextKey(expires === 'never' ? { ...holder, current: withoutEnd(holder.current) } : holder, {
+      now,
+      ...(typeof expires === 'number' ? { expires: now + expires } : {}),
+    })
     const until = now + values.grace
     await store.keys.add(stored)
     // The former keys are changed last: if the command is cut off before, they stay valid.

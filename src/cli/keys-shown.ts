@@ -48,8 +48,7 @@ export const planText = (plan: Holder['current']): string => {
 }
 
 /** All data of a key as JSON. */
-export const jsonOf = (holder: Holder, usage: KeyUsage, now: number): string =>
-  writeJson(shapeOf(holder, usage, now))
+export const jsonOf = (holder: Holder, usage: KeyUsage, now: number): string => writeJson(shapeOf(holder, usage, now))
 
 export const shapeOf = (holder: Holder, { today, month, last }: KeyUsage, now: number) => {
   const { id, current, former, created, revoked } = holder

@@ -76,8 +76,7 @@ export const keysList: Command = {
       }
       const counted = asked === undefined ? [] : ['TODAY', '30 DAYS', 'LAST USE']
       const head = ['ID', 'PER SECOND', 'PER DAY', 'CREATED', 'EXPIRES', ...counted, 'STATE', 'NAME']
-      for (const line of aligned([head, ...holders.map(holder => rowOf(holder, now, asked?.(holder.id)))]))
-        out(line)
+      for (const line of aligned([head, ...holders.map(holder => rowOf(holder, now, asked?.(holder.id)))])) out(line)
       return 0
     }),
 }

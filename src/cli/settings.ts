@@ -91,8 +91,7 @@ export const settings = {
   'partition-documents': withDefault({
     reader: count(1, 2_000_000_000),
     value: 'N',
-    about:
-      'Number of history documents in a partition; Elasticsearch gets new indices for the next partition.',
+    about: 'Number of history documents in a partition; Elasticsearch gets new indices for the next partition.',
     fallback: String(PARTITION_DOCUMENTS),
   }),
   lease: withDefault({
@@ -230,21 +229,18 @@ export const settings = {
   'log-sample': withDefault({
     reader: count(1, 1_000_000),
     value: 'N',
-    about:
-      'One of N successful requests is logged; refusals and failures always are. /metrics counts all of them.',
+    about: 'One of N successful requests is logged; refusals and failures always are. /metrics counts all of them.',
     fallback: '1',
   }),
   to: optional({
     reader: either(count(0, 999_999_999_999), storeAddress),
     value: 'HEIGHT|STORE',
-    about:
-      'Last block to load, or to write into an archive. For copy: the store to copy into, named as in --store.',
+    about: 'Last block to load, or to write into an archive. For copy: the store to copy into, named as in --store.',
   }),
   from: withDefault({
     reader: count(0, 999_999_999_999),
     value: 'HEIGHT',
-    about:
-      'First block of a new archive. One that does not begin with block 0 can only be used beside a node.',
+    about: 'First block of a new archive. One that does not begin with block 0 can only be used beside a node.',
     fallback: '0',
   }),
   'blocks-per-file': optional({
@@ -288,5 +284,4 @@ export type Values = {
   readonly [K in SettingName]: (typeof settings)[K] extends Setting<infer T> ? T : never
 }
 
-export const environmentName = (name: SettingName): string =>
-  `IOSTLENS_${name.toUpperCase().replaceAll('-', '_')}`
+export const environmentName = (name: SettingName): string => `IOSTLENS_${name.toUpperCase().replaceAll('-', '_')}`

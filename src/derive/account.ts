@@ -26,12 +26,8 @@ const signUp = ({ scope, tx }: TxScope, { args }: ParsedReceipt): void => {
     time: block.time,
     tx_hash: tx.hash,
     permissions: [
-      permission('active', '100', [
-        { id: textAt(args, 2) ?? '', is_key_pair: true, weight: '100', permission: '' },
-      ]),
-      permission('owner', '100', [
-        { id: textAt(args, 1) ?? '', is_key_pair: true, weight: '100', permission: '' },
-      ]),
+      permission('active', '100', [{ id: textAt(args, 2) ?? '', is_key_pair: true, weight: '100', permission: '' }]),
+      permission('owner', '100', [{ id: textAt(args, 1) ?? '', is_key_pair: true, weight: '100', permission: '' }]),
     ],
     groups: [],
   })
@@ -89,8 +85,7 @@ const changed = (account: AccountDoc, { name, args }: ParsedReceipt, subject: st
 type Holder = { readonly name: string; readonly items: readonly PermissionItem[] }
 
 /** A weight or threshold in the node's notation. */
-const weightText = (args: readonly ExactJson[], at: number): string =>
-  digitsAt(args, at) ?? textAt(args, at) ?? '0'
+const weightText = (args: readonly ExactJson[], at: number): string => digitsAt(args, at) ?? textAt(args, at) ?? '0'
 
 const replace = <T extends { readonly name: string }>(
   all: readonly T[],

@@ -43,17 +43,11 @@ export type BlockPlan = {
  */
 export const deriveBlock = (loaded: LoadedBlock, state: State, plan: BlockPlan): BlockDocuments => {
   const quiet = plan.due.length === 0 ? deriveQuietBlock(loaded.block, state) : undefined
-  return quiet === undefined
-    ? deriveAnyBlock(loaded, state, plan)
-    : { block: quiet, transactions: [], records: [] }
+  return quiet === undefined ? deriveAnyBlock(loaded, state, plan) : { block: quiet, transactions: [], records: [] }
 }
 
 /** `deriveBlock` without the fast path for quiet blocks. */
-export const deriveAnyBlock = (
-  loaded: LoadedBlock,
-  state: State,
-  { due, partition }: BlockPlan,
-): BlockDocuments => {
+export const deriveAnyBlock = (loaded: LoadedBlock, state: State, { due, partition }: BlockPlan): BlockDocuments => {
   const { block } = loaded
   const ranked = rankedState(state)
   const scope = beginBlock(ranked.state, loaded, partition)

@@ -28,8 +28,7 @@ const changeGas = ({ scope }: TxScope, owner: string, pledged: bigint): void => 
   const limit = pledge * GAS_LIMIT_PER_UNIT
   const reward = pledged > 0n ? pledged * GAS_REWARD_PER_UNIT : 0n
   // The very first pledge takes the reward as it is; the limit does not apply (`gu` = 0).
-  const stock =
-    before.gas_updated === 0n ? reward : least(limit, storedGas(gasAt(before, block.time)) + reward)
+  const stock = before.gas_updated === 0n ? reward : least(limit, storedGas(gasAt(before, block.time)) + reward)
   changeResource(state, owner, {
     gas_pledge: pledge,
     gas_limit: limit,

@@ -41,10 +41,7 @@ export const needsOfRows = (block: Block): readonly Key[] =>
  * (Producers that a contract of before 2019 changed without a receipt are not noticed: `eras.ts`.) Throws
  * `MissingState` like derivation, and Failure 'bad_block' or 'defect' when the block cannot follow from the state.
  */
-export const headRows = (
-  block: Block,
-  state: State,
-): { readonly doc: BlockDoc; readonly rows: readonly HeadRow[] } => {
+export const headRows = (block: Block, state: State): { readonly doc: BlockDoc; readonly rows: readonly HeadRow[] } => {
   const figures = state.get(statistics, STATISTICS)
   if (figures === undefined) throw new Failure('defect', 'There is state without figures of the chain.')
   const keys: string[] = []
@@ -111,10 +108,7 @@ const tokensOnly = (state: State, block: Block): Ledger => {
     token: symbol => {
       const known = drafts.get(symbol) ?? state.get(tokens, symbol)
       if (known === undefined)
-        throw new Failure(
-          'bad_block',
-          `Block ${block.height} moves token "${symbol}", which was never created.`,
-        )
+        throw new Failure('bad_block', `Block ${block.height} moves token "${symbol}", which was never created.`)
       const draft = { ...known }
       drafts.set(symbol, draft)
       return draft

@@ -92,10 +92,7 @@ export const ledger = (state: State, block: Block, past: SeriesDrafts): Ledger =
 }
 
 const overdrawn = ({ height }: Block, { token, owner, amount }: BalanceDraft): Failure =>
-  new Failure(
-    'defect',
-    `Block ${height} takes more ${token} from "${owner}" than it has: ${amount} would be left.`,
-  )
+  new Failure('defect', `Block ${height} takes more ${token} from "${owner}" than it has: ${amount} would be left.`)
 
 /** A balance. If it was not fetched, its series was not fetched either. */
 const balanceOf = (state: State, id: string): BalanceDoc | undefined => {

@@ -107,8 +107,7 @@ const needReceipts = (add: Add, tx: Transaction, { date, base }: Of): void => {
     // The contribute of a base transaction makes no row.
     const row = isMovement(parsed.contract, parsed.name) && !(base && textAt(parsed.args, 0) === 'contribute')
     if (!row) continue
-    if (base || !isSaidByAction(parsed, receipt.content))
-      needRow(add, tx, { call: parsed, caller: undefined })
+    if (base || !isSaidByAction(parsed, receipt.content)) needRow(add, tx, { call: parsed, caller: undefined })
     if (parsed.contract === 'token.iost') needMoved(add, parsed, date)
   }
 }

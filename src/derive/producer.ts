@@ -45,8 +45,7 @@ export const applyProducer = (at: TxScope, name: string, args: readonly ExactJso
       update(scope, account, args)
       return
     case 'applyUnregister':
-      if (producerOf(scope.state, account).status !== APPLY)
-        changeProducer(scope, account, { status: UNAPPLY })
+      if (producerOf(scope.state, account).status !== APPLY) changeProducer(scope, account, { status: UNAPPLY })
       else if (removesOnApply(versionOf(at.scope, BANK))) unregister(scope, account)
       return
     case 'approveRegister':
@@ -208,8 +207,7 @@ const noteReward = (
 
 /** Applies `voterWithdraw {producer: amount}`: payouts to a voter, whom the next receipt pays and names. */
 export const applyWithdrawal = ({ scope, tx }: TxScope, parsed: ParsedReceipt, position: number): void => {
-  for (const [producer, amount] of withdrawalsIn(parsed.value))
-    noteReward(scope, producer, [amount, 'voters'])
+  for (const [producer, amount] of withdrawalsIn(parsed.value)) noteReward(scope, producer, [amount, 'voters'])
   const voter = paidByVotes(tx.receipt.receipts[position + 1])
   if (voter !== undefined) scope.bonuses.voterTook(voter)
 }
@@ -262,14 +260,8 @@ const awardCandidate = (scope: Scope, producer: string, [own, voters]: readonly 
  * Applies candidateWithdraw without a receipt (vote_producer.iost before 1.0.6) by its transfers: to the producer, and
  * to itself for the voters. Before token.iost 1.0.3 the second left no trace; it equalled the first.
  */
-export const awardByTransfers = (
-  { scope }: TxScope,
-  producer: string,
-  movements: readonly Movement[],
-): void => {
-  const at = movements.findIndex(
-    ({ token, from, to }) => token === 'iost' && from === BANK && to === producer,
-  )
+export const awardByTransfers = ({ scope }: TxScope, producer: string, movements: readonly Movement[]): void => {
+  const at = movements.findIndex(({ token, from, to }) => token === 'iost' && from === BANK && to === producer)
   const own = movements[at]
   if (own === undefined) return
   const next = movements[at + 1]

@@ -135,10 +135,7 @@ const ownerOf = (scope: Scope, payer: string): string => {
   if (!isContractId(payer) || isSystemContract(payer)) return payer
   const owner = scope.state.get(contracts, payer)?.owner ?? makerOf(scope, payer)
   if (owner === undefined)
-    throw new Failure(
-      'defect',
-      `Block ${scope.block.height} charges RAM to "${payer}", which was never deployed.`,
-    )
+    throw new Failure('defect', `Block ${scope.block.height} charges RAM to "${payer}", which was never deployed.`)
   return owner
 }
 

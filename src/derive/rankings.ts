@@ -138,10 +138,7 @@ const sizeOf = (state: State, { index, group = '' }: Ranking): number => {
 
 const requireCount = ({ index, order, group = '' }: Ranking, counted: number, size: number): void => {
   if (counted !== size)
-    throw new Failure(
-      'defect',
-      `${index.name}.${order} ${group} has ${size} members, in segments ${counted}.`,
-    )
+    throw new Failure('defect', `${index.name}.${order} ${group} has ${size} members, in segments ${counted}.`)
 }
 
 /** The counted order of an index, applied to its documents. */

@@ -64,9 +64,7 @@ export const digitsAt = (args: readonly ExactJson[], at: number): string | undef
 }
 
 /** Makes a test for receipts that repeat an action. Most do; the action has named the row's lists already. */
-export const repetitionsOf = ({
-  actions,
-}: Transaction): ((parsed: ParsedReceipt, content: string) => boolean) => {
+export const repetitionsOf = ({ actions }: Transaction): ((parsed: ParsedReceipt, content: string) => boolean) => {
   const [only] = actions
   if (actions.length === 1 && only !== undefined)
     return ({ contract, name }, content) =>

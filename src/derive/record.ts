@@ -85,8 +85,7 @@ export const addRecords = (at: TxScope, { movements, deployed }: Effects, base: 
 /** The last issue of contribute of a base transaction pays the parent's witness. */
 const ownContribute = (movements: ReadonlyMap<number, Movement>): number | undefined => {
   let last: number | undefined
-  for (const [position, { token, from }] of movements)
-    if (token === 'contribute' && from === '') last = position
+  for (const [position, { token, from }] of movements) if (token === 'contribute' && from === '') last = position
   return last
 }
 
@@ -161,10 +160,7 @@ const isLong = ({ contract, action_name, data, return: returned }: Row): boolean
   const letters = contract.length + action_name.length + data.length + returned.length
   // A UTF-16 code unit has at most three bytes in UTF-8, so most rows need not be counted.
   if (letters * 3 <= OVERFLOW_BYTES) return false
-  const bytes = [contract, action_name, data, returned].reduce(
-    (sum, text) => sum + Buffer.byteLength(text),
-    0,
-  )
+  const bytes = [contract, action_name, data, returned].reduce((sum, text) => sum + Buffer.byteLength(text), 0)
   return bytes > OVERFLOW_BYTES
 }
 

@@ -101,11 +101,8 @@ const settleTree = (draft: Draft): void => {
   putTree(state, ranking, { root, leaves })
 }
 
-const membersOf = (
-  { state, ranking }: Draft,
-  segment: Segment,
-  next: Segment | undefined,
-): readonly Standing[] => state.members({ ...ranking, ...rangeOf(segment, next) })
+const membersOf = ({ state, ranking }: Draft, segment: Segment, next: Segment | undefined): readonly Standing[] =>
+  state.members({ ...ranking, ...rangeOf(segment, next) })
 
 const isLong = (segment: Segment, sizes: SegmentSizes): boolean => segment[2] > sizes.members
 
@@ -177,9 +174,7 @@ const join = (draft: Draft, place: number): boolean => {
 export const foundTree = (state: State, ranking: Ranking, sizes: SegmentSizes): number => {
   const members = state.members(ranking)
   const list = cutMembers(TOP, members, sizes)
-  const leaves = new Map(
-    evenly(list.length, sizes.leaf / 2).map(([from, to], at) => [at + 1, list.slice(from, to)]),
-  )
+  const leaves = new Map(evenly(list.length, sizes.leaf / 2).map(([from, to], at) => [at + 1, list.slice(from, to)]))
   const root = [...leaves].map(([number, part]) => entryOf(part, number))
   putTree(state, ranking, { root, leaves })
   return members.length

@@ -124,9 +124,7 @@ const wholeOf = (value: ExactJson | undefined): number | undefined => {
 
 /** Multiplies like Go's int64: the node refuses supplies that are too large; those far below zero wrap. */
 const wholeUnits = (digits: string | undefined, decimals: number): bigint =>
-  digits !== undefined && /^-?\d+$/.test(digits)
-    ? BigInt.asIntN(64, BigInt(digits) * 10n ** BigInt(decimals))
-    : 0n
+  digits !== undefined && /^-?\d+$/.test(digits) ? BigInt.asIntN(64, BigInt(digits) * 10n ** BigInt(decimals)) : 0n
 
 /** Applies `updateTotalSupply [symbol, whole tokens]`, which emits no receipt (token.iost 1.0.4). */
 export const updateTotalSupply = ({ scope, tx }: TxScope, at: number): void => {

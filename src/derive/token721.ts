@@ -20,10 +20,7 @@ import { collectMissing } from './state.ts'
 type Moved = { readonly symbol: string; readonly item: string; readonly from: string; readonly to: string }
 
 /** State that a receipt of token721.iost needs. An item being issued has no state yet. */
-export const needToken721 = (
-  add: (index: StateIndex, id: string) => void,
-  { name, args }: ParsedReceipt,
-): void => {
+export const needToken721 = (add: (index: StateIndex, id: string) => void, { name, args }: ParsedReceipt): void => {
   const [symbol, first, second, number] = [0, 1, 2, 3].map(place => textAt(args, place))
   if (symbol === undefined) return
   add(collections, symbol)

@@ -110,10 +110,7 @@ const applyProducerEvent = (at: TxScope, event: ProducerEvent): void => {
 /** Applies actions of vote_producer.iost without their own receipt, made by an older contract (`eras.ts`). */
 const applySilentActions = (at: TxScope, movements: ReadonlyMap<number, Movement>): void => {
   const { actions, receipt } = at.tx
-  if (
-    !actions.some(({ contract, actionName }) => contract === VOTE_PRODUCER && SILENT_ACTIONS.has(actionName))
-  )
-    return
+  if (!actions.some(({ contract, actionName }) => contract === VOTE_PRODUCER && SILENT_ACTIONS.has(actionName))) return
   const receiptCounts = new Map<string, number>()
   for (const each of receipt.receipts) {
     const parsed = parseReceipt(each)

@@ -45,8 +45,7 @@ export const showPage = async (
   running: { readonly signal: AbortSignal; readonly turn: Turn },
 ): Promise<Document> => {
   const route = routeAt(pages, request.path)
-  if (route === undefined)
-    throw new Failure('not_found', 'This page does not exist.', { zh: '此页面不存在。' })
+  if (route === undefined) throw new Failure('not_found', 'This page does not exist.', { zh: '此页面不存在。' })
   const { found: page, id, part } = route
   return askAtOneHeight(
     deps,

@@ -46,9 +46,7 @@ export const localNetworkTimes = (most = MAX_NETWORKS): NetworkTimes => {
       if (found !== undefined || !added) return found
       if (known.size >= most) {
         // The candidate with the least debt: a network with much debt is not forgotten in favour of others.
-        const [least] = [...known.entries().take(CHOICE)].toSorted(
-          ([, a], [, b]) => latestOf(a) - latestOf(b),
-        )
+        const [least] = [...known.entries().take(CHOICE)].toSorted(([, a], [, b]) => latestOf(a) - latestOf(b))
         if (least !== undefined) known.delete(least[0])
       }
       const own = new Float64Array(LIMITS_OF_NETWORK)

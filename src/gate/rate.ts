@@ -5,16 +5,7 @@ import type { Usage } from '#store/port.ts'
 import { DAY_MS, SECOND_MS } from '#time/units.ts'
 import type { Lateness } from './lateness.ts'
 import { shareDay, startDay } from './share-day.ts'
-import {
-  countRequest,
-  dropOld,
-  localUses,
-  nextTime,
-  type Ring,
-  type Use,
-  type Uses,
-  uncountRequest,
-} from './use.ts'
+import { countRequest, dropOld, localUses, nextTime, type Ring, type Use, type Uses, uncountRequest } from './use.ts'
 
 /**
  * A request that arrives at most this long before its time waits for it. A caller that sends requests at the
@@ -154,8 +145,7 @@ const takeOne = (use: Use, plan: Plan, lateness: Pick<Lateness, 'ms'>): RateAnsw
   const early = at - use.time
   const allowed =
     use.today < perDay &&
-    (early === 0 ||
-      (early <= Math.min(MOST_EARLY_MS, EARLY_MS + lateness.ms()) && !isRushing(use, perSecond)))
+    (early === 0 || (early <= Math.min(MOST_EARLY_MS, EARLY_MS + lateness.ms()) && !isRushing(use, perSecond)))
   if (allowed) countRequest(use, ring, at)
   else if (early > 0) refuse(use)
   return answerOf(plan, use, { allowed, early })

@@ -238,9 +238,7 @@ export class SharedNetworkTimes implements NetworkTimes {
     return this.#lock.begin(() => {
       const known = this.#slots.of(network)
       if (known !== undefined) return this.#of(known)
-      return added
-        ? this.#of(this.#slots.take(network, slot => latestOf(this.#of(slot))) ?? 0).fill(0)
-        : undefined
+      return added ? this.#of(this.#slots.take(network, slot => latestOf(this.#of(slot))) ?? 0).fill(0) : undefined
     })
   }
 

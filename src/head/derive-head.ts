@@ -26,8 +26,7 @@ type Overlay = {
 const overlayOn = (view: View): Overlay => {
   const docs = new Map<string, Doc | undefined>()
   const nameOf = (index: StateIndex, id: string): string => `${index.name} ${id}`
-  const known: Overlay['known'] = (index, id) =>
-    docs.has(nameOf(index, id)) ? docs.get(nameOf(index, id)) : UNKNOWN
+  const known: Overlay['known'] = (index, id) => (docs.has(nameOf(index, id)) ? docs.get(nameOf(index, id)) : UNKNOWN)
   const fetch = async (keys: readonly Key[]): Promise<void> => {
     const wanted = new Map<StateIndex, Set<string>>()
     for (const { index, id } of keys) {
@@ -64,10 +63,7 @@ export const deriveHead = async (
 ): Promise<readonly Derived[]> => {
   const overlay = overlayOn(view)
   const { proved, height } = view.at
-  const keys = signers(
-    { read: overlay.read, changedKeys: async () => [] },
-    { known: proved?.formerKeys, from: height },
-  )
+  const keys = signers({ read: overlay.read, changedKeys: async () => [] }, { known: proved?.formerKeys, from: height })
   const unsigned = new Map<string, string>()
   for (const fetched of blocks)
     if (fetched.signedBy !== undefined && known.get(fetched.hash) === undefined)

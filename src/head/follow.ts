@@ -67,10 +67,9 @@ export const createFollower = ({ node, store, prove, clock, log }: Following): F
     if (typeof found !== 'string') branch = found
     if (typeof found === 'string') return lose(found)
     const { signal } = options
-    const now = await store.read(
-      view => derive(branch, view.at, blocks => deriveHead(view, blocks, derived)),
-      { signal },
-    )
+    const now = await store.read(view => derive(branch, view.at, blocks => deriveHead(view, blocks, derived)), {
+      signal,
+    })
     derived = keptDerived(known, now, derived)
     confirmed = clock.elapsed()
     show({ status: 'followed', tip: head, lib, blocks: shownOf(branch, derived) })
@@ -106,9 +105,7 @@ export const createFollower = ({ node, store, prove, clock, log }: Following): F
 const EVERY_MS = 200
 
 /** Follows the head until `stop`. */
-export const followHead = (
-  following: Following & { readonly clock: Clock },
-): HeadSource & { stop(): void } => {
+export const followHead = (following: Following & { readonly clock: Clock }): HeadSource & { stop(): void } => {
   const { current, onChange, poll } = createFollower(following)
   const ends = new AbortController()
   const polling = every(following.clock, EVERY_MS, () => poll(ends.signal))

@@ -28,8 +28,5 @@ export const headSource = (first: HeadState): HeadSource & { show(next: HeadStat
 
 const isSame = (a: HeadState, b: HeadState): boolean =>
   a.status === 'followed' && b.status === 'followed'
-    ? a.tip.hash === b.tip.hash &&
-      a.lib === b.lib &&
-      a.blocks[0] === b.blocks[0] &&
-      a.blocks.length === b.blocks.length
+    ? a.tip.hash === b.tip.hash && a.lib === b.lib && a.blocks[0] === b.blocks[0] && a.blocks.length === b.blocks.length
     : a.status === b.status

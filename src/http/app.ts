@@ -52,14 +52,10 @@ export const createApp = (options: AppOptions): Elysia<string> => {
     .onRequest(
       ({ request }) =>
         refuseCrowd(request) ??
-        (isPlainGet(request)
-          ? undefined
-          : beforeRouting(request, { service, get: inner => get(inner, request) })),
+        (isPlainGet(request) ? undefined : beforeRouting(request, { service, get: inner => get(inner, request) })),
     )
     .onError(({ request, error, code }) =>
-      code === 'NOT_FOUND'
-        ? routes.unknown(request)
-        : respond('error', () => Promise.reject(error), service)(request),
+      code === 'NOT_FOUND' ? routes.unknown(request) : respond('error', () => Promise.reject(error), service)(request),
     )
   for (const [path, answer] of routes.all) app.get(path, ({ request }) => answer(request))
   return app
@@ -147,31 +143,17 @@ const siteOf = (
 type Page = { readonly kind: string; readonly handler: Handler }
 
 /** The paths for operators. */
-const pagesForOperators = (
-  options: AppOptions,
-  site: Site,
-): readonly (readonly [path: string, page: Page])[] => {
+const pagesForOperators = (options: AppOptions, site: Site): readonly (readonly [path: string, page: Page])[] => {
   const { metrics, maxLagMs } = options
   const status = { kind: 'status', handler: statusHandler({ ...options, maxLagMs, site }) }
   return [
     ['/status', status],
-    ...(metrics === undefined
-      ? []
-      : [['/metrics', { kind: 'metrics', handler: metricsHandler(metrics) }] as const]),
+    ...(metrics === undefined ? [] : [['/metrics', { kind: 'metrics', handler: metricsHandler(metrics) }] as const]),
   ]
 }
 
 const serviceOf = (options: AppOptions, clients: ClientAddresses): Service => {
-  const {
-    log,
-    defaults,
-    basePath,
-    deadlineMs,
-    clock,
-    stopping,
-    counts = ownHttpCounts(),
-    logEach = 1,
-  } = options
+  const { log, defaults, basePath, deadlineMs, clock, stopping, counts = ownHttpCounts(), logEach = 1 } = options
   return {
     ...{ log, defaults, basePath, deadlineMs, clock, counts, stopping },
     clientOf: clients.of,

@@ -71,11 +71,7 @@ export const httpMetrics = {
     'Bytes of the bodies of answers, before compression.',
     target,
   ),
-  refusals: counter(
-    'iostlens_http_refusals_total',
-    'Requests that were refused or failed, by reason.',
-    reason,
-  ),
+  refusals: counter('iostlens_http_refusals_total', 'Requests that were refused or failed, by reason.', reason),
   answers: counter(
     'iostlens_answers_total',
     'Answers of actions that equal calls share, by where they come from: the store; an equal call under way; memory.',

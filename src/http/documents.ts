@@ -63,9 +63,7 @@ export const documentHandlers = (
     ['/llms.txt', docs(fixed('text/markdown; charset=utf-8', () => llmsFor(actions)))],
     [
       '/robots.txt',
-      docs(
-        fixed('text/plain; charset=utf-8', () => robotsFor({ ...options.site, basePath: options.basePath })),
-      ),
+      docs(fixed('text/plain; charset=utf-8', () => robotsFor({ ...options.site, basePath: options.basePath }))),
     ],
     ['/favicon.svg', icon],
     ['/favicon.ico', icon],
@@ -155,6 +153,4 @@ const chosenIn = (query: Query, defaults: OptionDefaults): Partial<Form> => {
 
 /** A query as a string, encoded anew, with a leading question mark; "" for an empty one. */
 export const textOf = (query: Query): string =>
-  query.length === 0
-    ? ''
-    : `?${new URLSearchParams(query.map(([name, value]): [string, string] => [name, value]))}`
+  query.length === 0 ? '' : `?${new URLSearchParams(query.map(([name, value]): [string, string] => [name, value]))}`

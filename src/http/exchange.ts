@@ -33,11 +33,7 @@ export type Exchange = QueryText & {
 }
 
 /** Makes the reply to a request; a thrown failure is the reply, too. `prolong` extends the deadline. */
-export type Handler = (
-  exchange: Exchange,
-  signal: AbortSignal,
-  prolong: Deadline['prolong'],
-) => Promise<Reply>
+export type Handler = (exchange: Exchange, signal: AbortSignal, prolong: Deadline['prolong']) => Promise<Reply>
 
 /** The settings that all requests of a service share. */
 export type Service = {

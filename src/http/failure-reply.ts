@@ -12,9 +12,7 @@ export const failureReply = (failure: Failure, options: ReplyOptions, id: string
   const { status, code, retryAfter } = codes[failure.kind]
   const message = hidden(messageFor(failure, options.lang), options.secrets)
   const body =
-    options.format === 'bare'
-      ? { code, message, request_id: id }
-      : { code, message, data: {}, request_id: id }
+    options.format === 'bare' ? { code, message, request_id: id } : { code, message, data: {}, request_id: id }
   const { retryAfter: wait = retryAfter } = failure.details
   const headers = {
     'Cache-Control': 'no-store',

@@ -58,5 +58,4 @@ export const freshnessOf = (
 const secondsBetween = (
   at: Published,
   { libBlock, libTime }: { readonly libBlock: number; readonly libTime: bigint },
-): number =>
-  libBlock <= at.height || libTime <= at.time ? 0 : Number((libTime - at.time) / 1_000_000n) / 1_000
+): number => (libBlock <= at.height || libTime <= at.time ? 0 : Number((libTime - at.time) / 1_000_000n) / 1_000)

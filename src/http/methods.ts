@@ -25,9 +25,7 @@ export const beforeRouting = (
   if (method === 'GET' && isRoutable(request.url)) return undefined
   const { path, query } = targetOf(request.url)
   const { headers, signal } = request
-  const response = get(
-    new Request(`http://host.invalid${path}${query === '' ? '' : `?${query}`}`, { headers, signal }),
-  )
+  const response = get(new Request(`http://host.invalid${path}${query === '' ? '' : `?${query}`}`, { headers, signal }))
   return method === 'GET' ? response : withoutBody(response)
 }
 
@@ -47,8 +45,7 @@ const preflight = (): Response =>
       ...COMMON_HEADERS,
       Allow: ALLOWED,
       'Access-Control-Allow-Methods': ALLOWED,
-      'Access-Control-Allow-Headers':
-        'X-API-Key, If-None-Match, Last-Event-ID, Accept-Language, Content-Type',
+      'Access-Control-Allow-Headers': 'X-API-Key, If-None-Match, Last-Event-ID, Accept-Language, Content-Type',
       'Access-Control-Max-Age': String(PREFLIGHT_SECONDS),
     },
   })

@@ -48,5 +48,4 @@ const codings: readonly (readonly [header: string | null, gzip: boolean])[] = [
   ['br', false],
   ['gzip;q=x', false],
 ]
-for (const [header, gzip] of codings)
-  test(`acceptsGzip: ${header}`, () => expect(acceptsGzip(header)).toBe(gzip))
+for (const [header, gzip] of codings) test(`acceptsGzip: ${header}`, () => expect(acceptsGzip(header)).toBe(gzip))

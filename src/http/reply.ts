@@ -36,8 +36,7 @@ export type StreamEnd = { readonly kind: string; readonly bytes: number; readonl
 export const isStreamed = (body: Body | StreamedBody): body is StreamedBody =>
   typeof body !== 'string' && 'stream' in body
 
-export const bytesIn = (body: Body): number =>
-  typeof body === 'string' ? Buffer.byteLength(body) : body.length
+export const bytesIn = (body: Body): number => (typeof body === 'string' ? Buffer.byteLength(body) : body.length)
 
 const encoder = new TextEncoder()
 
@@ -150,9 +149,7 @@ export const gzipTagOf = (etag: string): string => `${etag.slice(0, -1)}-gzip"`
 export const matchingTag = (header: string | null, etag: string, plain: string): string | undefined => {
   if (header === null) return undefined
   if (header.trim() === '*') return etag
-  const tags = (header.match(/(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g) ?? []).map(tag =>
-    tag.replace(/^W\//, ''),
-  )
+  const tags = (header.match(/(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g) ?? []).map(tag => tag.replace(/^W\//, ''))
   return [etag, plain, gzipTagOf(plain)].find(tag => tags.includes(tag))
 }
 

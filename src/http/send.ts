@@ -42,11 +42,7 @@ export const send = (
 }
 
 /** Sends the failure that a step threw. */
-export const sendFailure = async (
-  exchange: Exchange,
-  error: unknown,
-  service: SendDeps,
-): Promise<Response> => {
+export const sendFailure = async (exchange: Exchange, error: unknown, service: SendDeps): Promise<Response> => {
   if (error instanceof ClientGone) {
     const nothing = textReply(GONE_STATUS, { type: 'text/plain', text: '' })
     return send({ ...exchange, headers: {} }, { ...nothing, outcome: { kind: 'gone' } }, service)

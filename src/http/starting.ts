@@ -57,8 +57,7 @@ const OF_CHINESE_PAGES = /^\/zh(?:\/|$)/
 
 const startingPage = async (exchange: Exchange, failure: Failure): Promise<Reply | undefined> => {
   const { request, path, id, headers } = exchange
-  if (request.headers.get('accept')?.includes('text/html') !== true || OF_PROGRAMS.test(path))
-    return undefined
+  if (request.headers.get('accept')?.includes('text/html') !== true || OF_PROGRAMS.test(path)) return undefined
   const replyOptions = OF_CHINESE_PAGES.test(path)
     ? { ...exchange.replyOptions, lang: 'zh' as const }
     : exchange.replyOptions

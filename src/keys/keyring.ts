@@ -68,8 +68,7 @@ export type KeyringOptions = {
  */
 export const keyring = ({ store, clock, testKey }: KeyringOptions): Keyring => {
   const testHash = testKey === undefined ? undefined : hashOfKey(testKey.key)
-  const testCaller =
-    testKey === undefined ? undefined : { id: TEST_KEY_ID, name: TEST_KEY_ID, plan: testKey.plan }
+  const testCaller = testKey === undefined ? undefined : { id: TEST_KEY_ID, name: TEST_KEY_ID, plan: testKey.plan }
   const lists = keyLists(store, clock)
   return {
     check: async (key, looking = 'careful') => {
@@ -117,8 +116,7 @@ const refusalOf = ({ revoked, expires }: StoredKey, now: number): Failure | unde
   return new Failure('forbidden', `This API key expired on ${day}.`, { zh: `此 API key 已于 ${day} 过期。` })
 }
 
-const unknownKey = (): Failure =>
-  new Failure('unauthorized', 'This API key is unknown.', { zh: '此 API key 不存在。' })
+const unknownKey = (): Failure => new Failure('unauthorized', 'This API key is unknown.', { zh: '此 API key 不存在。' })
 
 /** Keys by their hash, and the time at which their read began (`Clock.elapsed`). */
 type KeyList = { readonly keys: ReadonlyMap<string, StoredKey>; readonly at: number }

@@ -40,11 +40,7 @@ test('readRuns: a run has whole segments, 200 blocks or a million characters, at
   const body = 'x'.repeat(400_000)
   const long = chainOf(...Array.from({ length: 7 }, () => [{ ...transaction({}), body }]))
   const linked = long.map(block => ({ ...block, proof: LINKED }))
-  expect((await allRuns(streamOf(linked))).map(run => heightsOf(run.flat()))).toEqual([
-    [0],
-    [1, 2, 3],
-    [4, 5, 6],
-  ])
+  expect((await allRuns(streamOf(linked))).map(run => heightsOf(run.flat()))).toEqual([[0], [1, 2, 3], [4, 5, 6]])
 })
 
 test('readRuns: blocks before a failure are returned, then the failure is thrown and the source closed', async () => {

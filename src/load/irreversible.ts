@@ -46,8 +46,7 @@ export const irreversible = (
   return {
     read: async ({ height: loaded, time }, signal) => {
       const { libBlock: lib, headBlock: head } = await node.chainInfo(signal)
-      const most =
-        time === undefined ? loaded + FIRST_BLOCKS : highestPossible({ height: loaded, time }, now())
+      const most = time === undefined ? loaded + FIRST_BLOCKS : highestPossible({ height: loaded, time }, now())
       if (lib > loaded && (await node.blockHash(lib, signal)) === undefined) {
         tell('The node does not have the last irreversible block it reports; retrying.', {
           lib,

@@ -129,11 +129,7 @@ type Waiting = {
 }
 
 /** Starts the time limit of a load without progress. */
-const waiting = (
-  retry: RetryPolicy | undefined,
-  signal: AbortSignal,
-  clock: Pick<Clock, 'after'>,
-): Waiting => {
+const waiting = (retry: RetryPolicy | undefined, signal: AbortSignal, clock: Pick<Clock, 'after'>): Waiting => {
   const ends = joinSignals(signal)
   let over = false
   let cancel = (): void => undefined
@@ -159,8 +155,7 @@ const waiting = (
 
 /** The session, unless `signal` aborts first: locking may wait until another loader's lease expires. */
 const orEnded = async (opening: Promise<Session>, signal: AbortSignal): Promise<Session> => {
-  const aborted = (): Failure =>
-    new Failure('deadline', 'Loading was stopped before it had locked the store.')
+  const aborted = (): Failure => new Failure('deadline', 'Loading was stopped before it had locked the store.')
   try {
     return await within(opening, { signal, aborted })
   } catch (error) {

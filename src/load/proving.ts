@@ -4,14 +4,7 @@ import { Failure } from '#failure/failure.ts'
 import { type ProducerDoc, producerKeys, producers } from '#indices/producer.ts'
 import type { BlockSource, ReportedHash } from '#node/port.ts'
 import type { Published } from '#store/port.ts'
-import {
-  type FormerKey,
-  NOTHING_PROVED,
-  type ProofRecord,
-  proofAt,
-  proofsBelow,
-  withProofs,
-} from '#store/published.ts'
+import { type FormerKey, NOTHING_PROVED, type ProofRecord, proofAt, proofsBelow, withProofs } from '#store/published.ts'
 import type { Deriver } from './deriver.ts'
 import type { Failed, Segment } from './runs.ts'
 

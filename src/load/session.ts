@@ -58,14 +58,7 @@ const stagesOver = (
   node: BlockSource,
   options: LoadOptions,
 ): Stages & { readonly batches: Batches } => {
-  const {
-    signal,
-    recorded,
-    to = Number.POSITIVE_INFINITY,
-    onProgress,
-    onDerived,
-    clock = systemClock,
-  } = options
+  const { signal, recorded, to = Number.POSITIVE_INFINITY, onProgress, onDerived, clock = systemClock } = options
   const time = stageTimer(clock)
   const before = writer.checkpoint?.height ?? -1
   const partitions = partitioning(writer.partitions)

@@ -71,11 +71,7 @@ const named = (names: readonly string[], values: readonly string[] = []): Record
 const FEW = 32
 
 /** The lines of a metric: one sum over all threads, or one per thread. */
-const countedIn = (
-  definition: Definition,
-  begin: number,
-  parts: readonly Float64Array[],
-): readonly Line[] => {
+const countedIn = (definition: Definition, begin: number, parts: readonly Float64Array[]): readonly Line[] => {
   const width = widthOf(definition)
   const count = seriesIn(definition)
   const linesOf = (read: (at: number) => number, labels: Readonly<Record<string, string>>): Line[] =>
@@ -101,9 +97,7 @@ const labelsAt = (dimensions: readonly Dimension[], place: number): Readonly<Rec
   for (const { names, values } of dimensions.toReversed()) {
     const size = values.length + 1
     const value = values[rest % size]
-    labels.push(
-      ...names.map((name, at): [string, string] => [name, value === undefined ? OTHER : (value[at] ?? '')]),
-    )
+    labels.push(...names.map((name, at): [string, string] => [name, value === undefined ? OTHER : (value[at] ?? '')]))
     rest = Math.floor(rest / size)
   }
   return Object.fromEntries(labels)

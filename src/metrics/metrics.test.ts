@@ -64,9 +64,7 @@ test('metrics: an unknown label is counted as other', async () => {
   const { samples } = await read()
   const calls = samples.filter(({ name }) => name === 'x_calls_total')
   const counted = calls.filter(({ value }) => value > 0)
-  expect(counted.map(({ value, labels }) => [value, new Set(labels.values())])).toEqual([
-    [5, new Set(['other'])],
-  ])
+  expect(counted.map(({ value, labels }) => [value, new Set(labels.values())])).toEqual([[5, new Set(['other'])]])
   // The four known series are shown from the start.
   expect(calls).toHaveLength(5)
 })
@@ -78,9 +76,7 @@ test('metrics: the buckets of a histogram are cumulative and include their bound
   const { value } = await read()
   const bucket = (le: string) => value('x_seconds_bucket', { call: 'get', le })
   expect(['0.1', '1', '+Inf'].map(bucket)).toEqual([2, 3, 4])
-  expect([value('x_seconds_count', { call: 'get' }), value('x_seconds_sum', { call: 'get' })]).toEqual([
-    4, 7.65,
-  ])
+  expect([value('x_seconds_count', { call: 'get' }), value('x_seconds_sum', { call: 'get' })]).toEqual([4, 7.65])
 })
 
 test('metrics: a dead thread has no open items, and its counts stay', async () => {

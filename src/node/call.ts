@@ -3,14 +3,7 @@ import { textOfBytes } from '#chain/receipt-hash.ts'
 import { escaped } from '#failure/escaped.ts'
 import { Failure } from '#failure/failure.ts'
 import type { Clock } from '#time/clock.ts'
-import {
-  abortedByCaller,
-  type HttpContext,
-  type HttpLimits,
-  type HttpRequest,
-  isNodeFault,
-  sendOnce,
-} from './http.ts'
+import { abortedByCaller, type HttpContext, type HttpLimits, type HttpRequest, isNodeFault, sendOnce } from './http.ts'
 import type { Member, Pool } from './pool.ts'
 import type { NodeResponse } from './port.ts'
 

@@ -1,14 +1,7 @@
 import { decodeBlockAnswer, decodeChainInfo } from '#chain/decode.ts'
 import { Failure } from '#failure/failure.ts'
 import { backoffMs } from '#time/backoff.ts'
-import {
-  type CallContext,
-  callNode,
-  callOnce,
-  type NodeRequest,
-  noNodeAnswered,
-  RefusedCall,
-} from './call.ts'
+import { type CallContext, callNode, callOnce, type NodeRequest, noNodeAnswered, RefusedCall } from './call.ts'
 import type { ChainInfo } from './chain-info.ts'
 import { abortedByCaller } from './http.ts'
 import { BACKOFF, type Member, type Pool } from './pool.ts'
@@ -39,10 +32,7 @@ export const highest = async (context: CallContext): Promise<ChainInfo> => {
 }
 
 /** One round over all nodes; `details` receives the errors of the other nodes, by name. */
-const highestNow = async (
-  context: CallContext,
-  details: Map<string, string>,
-): Promise<ChainInfo | undefined> => {
+const highestNow = async (context: CallContext, details: Map<string, string>): Promise<ChainInfo | undefined> => {
   const { pool } = context
   const members = availableMembers(pool, context.clock.elapsed())
   const results = await Promise.all(
@@ -104,8 +94,7 @@ export const irreversibleHash = async (context: CallContext, height: number): Pr
 export const hashesOf = async (context: CallContext, height: number): Promise<readonly ReportedHash[]> => {
   const now = context.clock.elapsed()
   const members = context.pool.members.filter(
-    ({ foreign, silent, backoffUntil }) =>
-      foreign === undefined && silent === undefined && backoffUntil <= now,
+    ({ foreign, silent, backoffUntil }) => foreign === undefined && silent === undefined && backoffUntil <= now,
   )
   if (members.length < 2) return []
   const { timeoutMs, maxBytes } = context.limits

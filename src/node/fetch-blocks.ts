@@ -165,17 +165,12 @@ const orNothing = async <T>(size: FetchContext['size'], asked: Promise<T>): Prom
   } catch (error) {
     if (error instanceof ResponseTooLarge) throw error
     if (error instanceof RefusedCall && error.code === NO_SUCH_CALL) size.disableBulk()
-    if (error instanceof RefusedCall || (error instanceof Failure && error.kind === 'bad_block'))
-      return undefined
+    if (error instanceof RefusedCall || (error instanceof Failure && error.kind === 'bad_block')) return undefined
     throw error
   }
 }
 
-const fetchLists = <T>(
-  { context, size }: FetchContext,
-  { from, to }: Range,
-  decode: (text: string) => T,
-): Promise<T> =>
+const fetchLists = <T>({ context, size }: FetchContext, { from, to }: Range, decode: (text: string) => T): Promise<T> =>
   callNode(context, {
     what: `transactions of blocks ${from} … ${to}`,
     path: '/getBlockTxsByContract',

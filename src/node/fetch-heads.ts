@@ -43,8 +43,7 @@ export const requireHeads = (heads: readonly RawHead[], range: Range, prove: Pro
 
 const requireRun = (heads: readonly RawHead[], { from, to }: Range): void => {
   for (const [at, head] of heads.entries())
-    if (head.height !== from + at)
-      throw bad(from + at, `the node returned the head of block ${head.height} instead`)
+    if (head.height !== from + at) throw bad(from + at, `the node returned the head of block ${head.height} instead`)
   if (heads.length !== to - from + 1)
     throw bad(
       from + heads.length,
@@ -60,8 +59,7 @@ const requireRun = (heads: readonly RawHead[], { from, to }: Range): void => {
 export const requireSigned = (head: RawHead): string | undefined => {
   if (head.height === 0) return undefined
   const fault = signatureFault(headHashBytes(head), head)
-  if (fault !== undefined)
-    throw bad(head.height, `${fault}; only --prove linked accepts it without`, SIGNED_HELP)
+  if (fault !== undefined) throw bad(head.height, `${fault}; only --prove linked accepts it without`, SIGNED_HELP)
   return head.witness
 }
 
@@ -69,8 +67,7 @@ export const requireSigned = (head: RawHead): string | undefined => {
 export const fetchSignedHead = async (fetching: FetchContext, height: number): Promise<RawHead> => {
   try {
     const [head] = await fetchHeads(fetching, { from: height, to: height })
-    if (head === undefined)
-      throw new Failure('defect', `The node did not return the head of block ${height}.`)
+    if (head === undefined) throw new Failure('defect', `The node did not return the head of block ${height}.`)
     return head
   } catch (error) {
     if (!(error instanceof RefusedCall)) throw error

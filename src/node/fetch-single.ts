@@ -80,14 +80,11 @@ const checkedBlock =
   (height: number, { parent, head }: On) =>
   (text: string): Checked => {
     const { status, block } = decodeBlockAnswer(text)
-    if (status !== 'IRREVERSIBLE')
-      throw new Failure('unavailable', `Block ${height} is not irreversible at the node.`)
+    if (status !== 'IRREVERSIBLE') throw new Failure('unavailable', `Block ${height} is not irreversible at the node.`)
     if (head !== undefined && block.height === height && block.hash !== headHash(head))
-      throw new Failure(
-        'bad_block',
-        `Block ${height}: hash is ${block.hash}, its head has ${headHash(head)}.`,
-        { details: { height } },
-      )
+      throw new Failure('bad_block', `Block ${height}: hash is ${block.hash}, its head has ${headHash(head)}.`, {
+        details: { height },
+      })
     const known = head === undefined ? {} : { info: head.info }
     try {
       checkBlock(block, { parentHash: parent, height }, known)

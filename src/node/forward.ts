@@ -52,8 +52,7 @@ export const forward = async (
 ): Promise<ForwardResult> => {
   const { pool, clock, signal, onCall } = context
   const { path } = request
-  if (!path.startsWith('/'))
-    throw new Failure('defect', `Path "${path.slice(0, 100)}" does not begin with a slash.`)
+  if (!path.startsWith('/')) throw new Failure('defect', `Path "${path.slice(0, 100)}" does not begin with a slash.`)
   if (signal.aborted) throw abortedByCaller(signal)
   const what = path.replace(/\?.*$/s, '')
   const ready = usableMembers(pool)

@@ -28,11 +28,7 @@ export const healthOf = ({ members, head, reportedAt, storedHeight }: Pool, now:
 })
 
 /** Applies another thread's probe results for the same nodes; failures of this thread's requests remain. */
-export const takeOverHealth = (
-  pool: Pool,
-  { members, head, storedHeight, reportAgeMs }: Health,
-  now: number,
-): void => {
+export const takeOverHealth = (pool: Pool, { members, head, storedHeight, reportAgeMs }: Health, now: number): void => {
   pool.watched = true
   pool.storedHeight = storedHeight
   pool.reportedAt = reportAgeMs === undefined ? undefined : now - reportAgeMs

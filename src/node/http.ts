@@ -138,10 +138,8 @@ const askUncounted = async (
     const wrong = wrongStatus(status)
     if (wrong !== undefined) return left({ tag: 'connection', detail: wrong })
     const body = await readBody(response, limits.maxBytes, reservation)
-    if (body === 'too_large')
-      return left({ tag: body, detail: `the response is over ${limits.maxBytes} bytes` })
-    if (body === 'no_room')
-      return left({ tag: body, detail: 'responses to other requests use all available memory' })
+    if (body === 'too_large') return left({ tag: body, detail: `the response is over ${limits.maxBytes} bytes` })
+    if (body === 'no_room') return left({ tag: body, detail: 'responses to other requests use all available memory' })
     const contentType = response.headers.get('content-type') ?? undefined
     return {
       tag: 'answer',
@@ -160,11 +158,7 @@ const askUncounted = async (
   }
 }
 
-const send = (
-  { base, headers }: Endpoint,
-  { path, body }: HttpRequest,
-  signal: AbortSignal,
-): Promise<Response> =>
+const send = ({ base, headers }: Endpoint, { path, body }: HttpRequest, signal: AbortSignal): Promise<Response> =>
   fetch(`${base}${path}`, {
     method: body === undefined ? 'GET' : 'POST',
     headers: {
@@ -217,17 +211,13 @@ const readBody = async (
   if (response.body === null) return new Uint8Array()
   const declared = toldLength(response)
   if (declared !== undefined && declared > maxBytes) return 'too_large'
-  return declared === undefined
-    ? readParts(response.body, maxBytes, hold)
-    : readInto(response.body, declared, hold)
+  return declared === undefined ? readParts(response.body, maxBytes, hold) : readInto(response.body, declared, hold)
 }
 
 /** Length of the body as it will be read; undefined: no header, or that of a compressed body. */
 const toldLength = ({ headers }: Response): number | undefined => {
   const text = headers.get('content-length')
-  return text !== null && /^\d{1,15}$/.test(text) && !headers.has('content-encoding')
-    ? Number(text)
-    : undefined
+  return text !== null && /^\d{1,15}$/.test(text) && !headers.has('content-encoding') ? Number(text) : undefined
 }
 
 const readInto = async (

@@ -114,9 +114,7 @@ export const createPool = (endpoints: readonly Endpoint[], clock: Clock): Pool =
       member.shunnedUntil = clock.elapsed() + SHUN_MS
     },
     noteInfo: (member, info) => {
-      const first = members.find(
-        other => other !== member && other.report !== undefined && other.foreign === undefined,
-      )
+      const first = members.find(other => other !== member && other.report !== undefined && other.foreign === undefined)
       if (!stored) ours = { chainId: first?.report?.info.chainId ?? info.chainId }
       if (!judge(member, info.chainId)) {
         member.report = undefined
@@ -145,8 +143,7 @@ const believe = (pool: Pool, member: Member, report: NonNullable<Member['report'
   member.report = report
   pool.reportedAt = at
   member.lib = info.libBlock
-  if (info.headBlock >= pool.head.height || at - pool.head.at > HEAD_KEPT_MS)
-    pool.head = { height: info.headBlock, at }
+  if (info.headBlock >= pool.head.height || at - pool.head.at > HEAD_KEPT_MS) pool.head = { height: info.headBlock, at }
 }
 
 /** The reason why no node can be asked though one answers: another chain or branch; undefined: no such reason. */
@@ -155,9 +152,7 @@ export const whyUnfit = (pool: Pool): (Unfit & { readonly node: string }) | unde
   const apart = pool.members.find(member => member.apart !== undefined)
   if (apart?.apart !== undefined) return { ...apart.apart, node: apart.endpoint.name }
   const other = pool.members.find(({ foreign }) => foreign !== undefined)
-  return other?.foreign === undefined
-    ? undefined
-    : { is: 'foreign', why: other.foreign, node: other.endpoint.name }
+  return other?.foreign === undefined ? undefined : { is: 'foreign', why: other.foreign, node: other.endpoint.name }
 }
 
 /** The reason why a node is too far behind to get requests; undefined: it is not. */

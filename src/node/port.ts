@@ -101,10 +101,7 @@ export type Node = {
    */
   hashes(height: number, signal?: AbortSignal): Promise<readonly ReportedHash[]>
   /** Raw heads `from` … `to` with their signatures, as the node returns them, without any proof. */
-  heads(
-    range: { readonly from: number; readonly to: number },
-    signal?: AbortSignal,
-  ): Promise<readonly RawHead[]>
+  heads(range: { readonly from: number; readonly to: number }, signal?: AbortSignal): Promise<readonly RawHead[]>
   /** A contract's current interface; undefined: there is no such contract. */
   contractCode(id: string, signal?: AbortSignal): Promise<ContractCode | undefined>
   /**
@@ -148,5 +145,4 @@ export type Node = {
 }
 
 /** The part of a node that loading uses. */
-export type BlockSource = Pick<Node, 'name' | 'chainInfo' | 'blockHash' | 'blocks'> &
-  Partial<Pick<Node, 'hashes'>>
+export type BlockSource = Pick<Node, 'name' | 'chainInfo' | 'blockHash' | 'blocks'> & Partial<Pick<Node, 'hashes'>>

@@ -165,7 +165,6 @@ const refreshOnce = async (context: CallContext, member: Member): Promise<void> 
   const known = member.report?.info
   if (typeof info === 'string' || known === undefined || info.chainId !== known.chainId) return
   const { libBlock: lib, headBlock: head } = info
-  const isNear =
-    lib <= head && Math.abs(head - known.headBlock) <= FAR && Math.abs(lib - known.libBlock) <= FAR
+  const isNear = lib <= head && Math.abs(head - known.headBlock) <= FAR && Math.abs(lib - known.libBlock) <= FAR
   if (isNear) context.pool.noteInfo(member, info)
 }

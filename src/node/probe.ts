@@ -104,8 +104,7 @@ const note = (
   onEvent: Watching['onEvent'],
 ): void => {
   const { silent, foreign, apart, report } = member
-  const tell = (type: NodeEvent['type'], detail: string): void =>
-    onEvent({ type, node: member.endpoint.name, detail })
+  const tell = (type: NodeEvent['type'], detail: string): void => onEvent({ type, node: member.endpoint.name, detail })
   if ('silent' in probe) {
     // The last accepted report counts until it is too old; then the node's height is unknown.
     if (probe.doubted === true && report !== undefined) return

@@ -51,11 +51,7 @@ const provenBy = (
   return wanted || namesKeySilently(block) ? undefined : { block, proof: { level: 'signed', ...also } }
 }
 
-const prove = async (
-  fetching: FetchContext,
-  { block, head, lost }: FetchedBlock,
-  last: boolean,
-): Promise<Proven> => {
+const prove = async (fetching: FetchContext, { block, head, lost }: FetchedBlock, last: boolean): Promise<Proven> => {
   const also = lost === undefined ? {} : { lost }
   const signedBy = last || changesProducers(block) ? await signerOf(fetching, block, head) : undefined
   if (last && signedBy === undefined) return { block, proof: { level: 'linked', ...also } }

@@ -13,10 +13,7 @@ export type RangesAheadOptions<T> = {
   readonly shares: Shares
   /** The range that follows `before`; undefined: there is none. */
   readonly after: (before: Range | undefined) => Range | undefined
-  readonly fetch: (
-    range: Range,
-    from: { readonly member: Member; readonly signal: AbortSignal },
-  ) => Promise<T>
+  readonly fetch: (range: Range, from: { readonly member: Member; readonly signal: AbortSignal }) => Promise<T>
   /** Maximum number of ranges that are in flight, or have arrived but are not taken yet. */
   readonly most: number
   /** Aborts all requests. */
@@ -38,13 +35,7 @@ type RangeRequest<T> = {
  * next range to be taken is missing while later ones have arrived, another node with a free place is asked
  * for it too; the first answer counts.
  */
-export const rangesAhead = <T>({
-  shares,
-  after,
-  fetch,
-  most,
-  signal,
-}: RangesAheadOptions<T>): RangesAhead<T> => {
+export const rangesAhead = <T>({ shares, after, fetch, most, signal }: RangesAheadOptions<T>): RangesAhead<T> => {
   const ahead: RangeRequest<T>[] = []
   let last: Range | undefined
   let isAwaited = false

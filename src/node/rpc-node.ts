@@ -101,10 +101,8 @@ export const rpcNode = (options: RpcNodeOptions): Node => {
     onCall,
   }
   /** Work that the caller's signal or the closing of the node aborts. */
-  const until = <T>(
-    signal: AbortSignal | undefined,
-    work: (context: CallContext) => Promise<T>,
-  ): Promise<T> => untilAborted(context, signal, work)
+  const until = <T>(signal: AbortSignal | undefined, work: (context: CallContext) => Promise<T>): Promise<T> =>
+    untilAborted(context, signal, work)
   const budget = createBudget(maxHeldBytes, held)
   const refreshHeight = heightRefresher(context)
   const fetching = fetchingOf({ onEvent: onBlockEvent, bytes: Math.min(TARGET_BYTES, maxBytes) })
@@ -118,8 +116,7 @@ export const rpcNode = (options: RpcNodeOptions): Node => {
     blocks: range =>
       blocksOf(context, { ...range, prove: range.prove ?? prove }, { fetching, open, inFlight, rangeEnd }),
     blockHash: (height, signal) => until(signal, ends => irreversibleHash(ends, height)),
-    hashes: async (height, signal) =>
-      endpoints.length < 2 ? [] : await until(signal, ends => hashesOf(ends, height)),
+    hashes: async (height, signal) => (endpoints.length < 2 ? [] : await until(signal, ends => hashesOf(ends, height))),
     heads: ({ from, to }, signal) => until(signal, ends => callNode(ends, rawHeadsQuestion({ from, to }))),
     contractCode: (id, signal) => until(signal, ends => codeOf(ends, id)),
     storage: (range, signal) => until(signal, ends => callNode(ends, storageQuestion(range))),
@@ -153,12 +150,7 @@ type BlocksMeans = {
 
 const blocksOf = async function* (
   context: CallContext,
-  {
-    signal,
-    following = false,
-    prove,
-    ...range
-  }: Parameters<Node['blocks']>[0] & { readonly prove: ProofLevel },
+  { signal, following = false, prove, ...range }: Parameters<Node['blocks']>[0] & { readonly prove: ProofLevel },
   { fetching, open, inFlight, rangeEnd }: BlocksMeans,
 ): AsyncGenerator<LoadedBlock> {
   const ends = joinSignals(signal, context.signal)
@@ -189,10 +181,7 @@ const untilAborted = async <T>(
 const NOTHING_STORED: StoredBlocks = { last: async () => undefined, hashAt: async () => undefined }
 
 /** Adds to the blocks the contract code that only nodes have. */
-async function* withSystemCode(
-  context: CallContext,
-  blocks: AsyncIterable<Proven>,
-): AsyncGenerator<LoadedBlock> {
+async function* withSystemCode(context: CallContext, blocks: AsyncIterable<Proven>): AsyncGenerator<LoadedBlock> {
   for await (const { block, proof } of blocks) {
     const systemCode: ContractCode[] = []
     for (const id of contractsToAskIn(block)) {
@@ -224,8 +213,7 @@ const contractQuestion = (id: string): NodeRequest<ContractCode> => ({
   path: `/getContract/${encodeURIComponent(id)}/false`,
   decode: text => {
     const code = decodeContract(text)
-    if (code.id !== id)
-      throw new Failure('bad_block', `The node returned contract ${code.id} for contract ${id}.`)
+    if (code.id !== id) throw new Failure('bad_block', `The node returned contract ${code.id} for contract ${id}.`)
     return code
   },
 })
@@ -247,8 +235,7 @@ const storageQuestion = ({ contract, type, prefix, from }: StorageRange): NodeRe
 /** Maximum age of a report that is used, in milliseconds: several probes have not completed since. */
 const FRESH_MS = 10_000
 
-const isFresh = (report: Member['report'], now: number): boolean =>
-  report !== undefined && now - report.at <= FRESH_MS
+const isFresh = (report: Member['report'], now: number): boolean => report !== undefined && now - report.at <= FRESH_MS
 
 const forwardedResponse = (
   { pool, refreshHeight }: { readonly pool: Pool; readonly refreshHeight: RefreshHeight },

@@ -17,8 +17,7 @@ const sharesOf = (names: readonly string[], most: number) => {
     if (member === undefined) throw new Error(name)
     return member
   }
-  const taken = (times: number): string =>
-    Array.from({ length: times }, () => nameOf(shares.take(9)) ?? '-').join(' ')
+  const taken = (times: number): string => Array.from({ length: times }, () => nameOf(shares.take(9)) ?? '-').join(' ')
   return { pool, shares, named, taken }
 }
 

@@ -34,12 +34,7 @@ describe('checkBatch', () => {
     ['a hole', batchOf(4, 5), 2, 'must begin at 3, right after the checkpoint'],
     ['empty', { ...batchOf(3, 3), end: publishedAt(2), blocks: [] }, 2, 'ends before it begins'],
     ['too few', { ...batchOf(3, 5), blocks: [blockDoc(3), blockDoc(4)] }, 2, 'has 2 blocks'],
-    [
-      'out of order',
-      batchOf(3, 4, { blocks: [blockDoc(4), blockDoc(3)] }),
-      2,
-      'block 4 is at the position of block 3',
-    ],
+    ['out of order', batchOf(3, 4, { blocks: [blockDoc(4), blockDoc(3)] }), 2, 'block 4 is at the position of block 3'],
     [
       'another end',
       batchOf(3, 3, { blocks: [blockDoc(3, { hash: 'x' })] }),

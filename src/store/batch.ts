@@ -96,9 +96,7 @@ export const checkBatch = (batch: Batch, checkpoint: Published | undefined, ahea
   checkRun(batch, from, refuse)
   const last = batch.blocks.at(-1) ?? ahead
   if (last?.hash !== end.hash || last.time !== end.time)
-    refuse(
-      `its end has the hash ${end.hash}, but its last block has ${last?.hash}; the times must agree, too`,
-    )
+    refuse(`its end has the hash ${end.hash}, but its last block has ${last?.hash}; the times must agree, too`)
   const seen = new Map<string, Set<string>>()
   for (const { index, doc } of batch.changes) {
     const ids = seen.get(index.name) ?? new Set()

@@ -46,9 +46,7 @@ test('provedWith: reloaded blocks replace their records, and lost receipts add u
 })
 
 test('provedWith: in a store with older blocks the record begins at the first block it covers', () => {
-  expect(withProofs(NOTHING_PROVED, run(100, ['signed'])).ranges).toEqual([
-    { from: 100, to: 100, level: 'signed' },
-  ])
+  expect(withProofs(NOTHING_PROVED, run(100, ['signed'])).ranges).toEqual([{ from: 100, to: 100, level: 'signed' }])
 })
 
 test('provedWith: the number of ranges is limited, and none claims more than was proved', () => {
@@ -62,9 +60,7 @@ test('provedWith: the number of ranges is limited, and none claims more than was
       expect(record.ranges.length).toBeLessThanOrEqual(64)
       blocks.forEach(([proved, agreed], height) => {
         const range = proofAt(record, height)
-        expect(PROOF_LEVELS.indexOf(range?.level ?? 'linked')).toBeLessThanOrEqual(
-          PROOF_LEVELS.indexOf(proved),
-        )
+        expect(PROOF_LEVELS.indexOf(range?.level ?? 'linked')).toBeLessThanOrEqual(PROOF_LEVELS.indexOf(proved))
         expect(range?.agreed === true && !agreed).toBe(false)
       })
       expect(record.ranges.reduce((sum, { from, to }) => sum + to - from + 1, 0)).toBe(blocks.length)

@@ -40,8 +40,7 @@ const TIME = /^\d{1,19}$/
 /** The published record as parsed from JSON, with its time as text; undefined: not a valid record. */
 export const publishedFrom = (value: unknown): Published | undefined => {
   const { height, hash, time, lib, proved: stored } = membersOf(value) ?? {}
-  const isEnd =
-    isHeight(height) && typeof hash === 'string' && hash !== '' && isCount(lib) && typeof time === 'string'
+  const isEnd = isHeight(height) && typeof hash === 'string' && hash !== '' && isCount(lib) && typeof time === 'string'
   if (!isEnd || !TIME.test(time) || BigInt(time) > INT64_MAX) return undefined
   const proved = provedFrom(stored)
   return { height, hash, time: BigInt(time), lib, ...(proved === undefined ? {} : { proved }) }
@@ -104,10 +103,8 @@ export const proofAt = ({ ranges }: ProofRecord, height: number): ProvedRange | 
   ranges.find(({ from, to }) => from <= height && height <= to)
 
 /** The recorded proof level of a block; blocks that are not on record were at best linked. */
-export const recordedLevel = (
-  { proved }: { readonly proved?: ProofRecord | undefined },
-  height: number,
-): ProofLevel => (proved === undefined ? undefined : proofAt(proved, height)?.level) ?? 'linked'
+export const recordedLevel = ({ proved }: { readonly proved?: ProofRecord | undefined }, height: number): ProofLevel =>
+  (proved === undefined ? undefined : proofAt(proved, height)?.level) ?? 'linked'
 
 /** The stored record; undefined: it is absent, or it cannot be read and so proves as little. */
 const provedFrom = (stored: unknown): ProofRecord | undefined => {
@@ -139,12 +136,7 @@ const isFormerKey = (value: unknown): value is FormerKey => {
 
 const append = (ranges: ProvedRange[], next: ProvedRange): void => {
   const last = ranges.at(-1)
-  if (
-    last !== undefined &&
-    last.to + 1 === next.from &&
-    last.level === next.level &&
-    last.agreed === next.agreed
-  )
+  if (last !== undefined && last.to + 1 === next.from && last.level === next.level && last.agreed === next.agreed)
     ranges[ranges.length - 1] = { ...last, to: next.to }
   else ranges.push(next)
 }

@@ -6,11 +6,7 @@ import { sumOfSums } from './sum.ts'
  * Throws 'damaged', naming the index, unless all digests are the same. `what` names the store or file with
  * the digests `found`; the message begins with it.
  */
-export const requireSameDigests = (
-  what: string,
-  found: readonly Digest[],
-  expected: readonly Digest[],
-): void => {
+export const requireSameDigests = (what: string, found: readonly Digest[], expected: readonly Digest[]): void => {
   const differing = differencesBetween(found, expected)
   const [first] = differing
   if (first === undefined) return

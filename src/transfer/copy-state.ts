@@ -50,11 +50,7 @@ export const copyState = async (
 /** The document for a store with these partitions. */
 const placedIn = async (
   firsts: readonly number[],
-  {
-    from,
-    index,
-    found,
-  }: Pick<Between, 'from'> & { readonly index: StateIndex; readonly found: StoredDocument },
+  { from, index, found }: Pick<Between, 'from'> & { readonly index: StateIndex; readonly found: StoredDocument },
 ): Promise<DocOf<StateIndex>> => {
   const { id, doc } = found
   if (doc === undefined)
@@ -64,7 +60,6 @@ const placedIn = async (
     })
   if (index !== lists) return doc as DocOf<StateIndex>
   const list = doc as ListDoc
-  const momentsOf = (ordinals: readonly number[]) =>
-    from.read(view => view.moments(list, ordinals), { damaged: true })
+  const momentsOf = (ordinals: readonly number[]) => from.read(view => view.moments(list, ordinals), { damaged: true })
   return { ...list, starts: await startsIn(firsts, list, momentsOf) } as DocOf<StateIndex>
 }

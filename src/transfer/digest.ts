@@ -109,11 +109,9 @@ class Sums {
     const { index } = this
     // A document that cannot be read has no text, but is counted.
     const text = doc === undefined ? `unreadable ${id}` : canonicalText(index, doc)
-    const sum =
-      stray === undefined ? this.sumAt(index.kind === 'state' ? 0 : this.partitionOf(id)) : this.stray
+    const sum = stray === undefined ? this.sumAt(index.kind === 'state' ? 0 : this.partitionOf(id)) : this.stray
     sum.add(text)
-    if (index === lists && doc !== undefined)
-      this.starts.add(`${id} ${JSON.stringify((doc as ListDoc).starts)}`)
+    if (index === lists && doc !== undefined) this.starts.add(`${id} ${JSON.stringify((doc as ListDoc).starts)}`)
   }
 
   digests(height: number): readonly Digest[] {

@@ -52,9 +52,7 @@ const callsOf = ({ params, example }: Action): readonly Action['example'][] => {
   const all = parametersOf(params)
   const named = all.flatMap(({ name, word: { sample } }) => {
     if (sample === undefined) return []
-    const others = Object.entries(example).filter(
-      ([other]) => !all.some(each => each.name === other && !each.required),
-    )
+    const others = Object.entries(example).filter(([other]) => !all.some(each => each.name === other && !each.required))
     return [
       { ...example, [name]: NOWHERE[sample] },
       // A free text accepts any of these values.

@@ -53,10 +53,10 @@ describe('askedOnce', () => {
       return new Promise<never>(() => undefined)
     }, 1)
     const node = spokenNode({})
-    expect([
-      await ask({ node, signal, clock: handClock() }),
-      await ask({ node, signal, clock: handClock() }),
-    ]).toEqual([undefined, undefined])
+    expect([await ask({ node, signal, clock: handClock() }), await ask({ node, signal, clock: handClock() })]).toEqual([
+      undefined,
+      undefined,
+    ])
     expect(times).toBe(1)
   })
   test('askedOnce: an internal error is thrown, not treated as a missing answer', async () => {
@@ -70,9 +70,7 @@ describe('askedOnce', () => {
     const ask = sharedQuery(() => answer.promise)
     const node = spokenNode({})
     const late = new AbortController()
-    const first = ask({ node, signal: late.signal, clock: handClock() }).catch(
-      error => (error as Failure).kind,
-    )
+    const first = ask({ node, signal: late.signal, clock: handClock() }).catch(error => (error as Failure).kind)
     const second = ask({ node, signal, clock: handClock() })
     late.abort()
     expect(await first).toBe('deadline')

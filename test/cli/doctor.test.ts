@@ -78,11 +78,7 @@ test('doctor: disks, privileges, blocks and settings of Elasticsearch are report
       .map(({ is, what, help }) => [is, what, help === undefined])
   expect(shown({ disks: [{ ...disk, leastBytes: 9e9 }] })).toEqual([])
   expect(shown({ disks: [{ ...disk, leastBytes: 15e9 }] })).toEqual([
-    [
-      'warning',
-      '10.0 GB of 100.0 GB are free on the disk of a, less than the low watermark of 15.0 GB',
-      false,
-    ],
+    ['warning', '10.0 GB of 100.0 GB are free on the disk of a, less than the low watermark of 15.0 GB', false],
   ])
   expect(shown({ disks: undefined })[0]?.[0]).toBe('warning')
   expect(shown({ missingPrivileges: ['write', 'maintenance'] })).toEqual([

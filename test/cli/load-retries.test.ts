@@ -158,10 +158,7 @@ describe('a load with a limit on waiting', () => {
       { waitMs: 7 },
       { clock: { ...systemClock, random: () => 0, after: timer.after } },
     ).catch((error: unknown) => error)
-    expect([exitCodeFor(failed), String(failed)]).toEqual([
-      75,
-      expect.stringContaining('No block could be loaded'),
-    ])
+    expect([exitCodeFor(failed), String(failed)]).toEqual([75, expect.stringContaining('No block could be loaded')])
   })
   test.each([
     ['the last batch is written', () => undefined, HEIGHT, [0, { height: HEIGHT }]],

@@ -126,9 +126,7 @@ test.each(['error', 'rejection', 'exit'] as const)(
       )
       threads.end({ thread: 1, by })
       await threads.until(begun => begun.length === 3)
-      expect(deaths).toEqual([
-        ['error', 2, expect.stringContaining(by === 'exit' ? 'code 3' : `doomed by ${by}`)],
-      ])
+      expect(deaths).toEqual([['error', 2, expect.stringContaining(by === 'exit' ? 'code 3' : `doomed by ${by}`)]])
       // The thread's connections were closed when it died, so none of its requests waits for an answer.
       await Promise.any(settled)
       expect(closed).toBeGreaterThan(0)

@@ -24,5 +24,4 @@ export const expectedHead = async (stand: ForkStand, before: HeadState, ageMs: n
   return tip !== undefined && ageMs < AWAY_MS ? tip.hash : 'apart'
 }
 
-export const tipOrStatus = (shown: HeadState): string =>
-  shown.status === 'followed' ? shown.tip.hash : shown.status
+export const tipOrStatus = (shown: HeadState): string => (shown.status === 'followed' ? shown.tip.hash : shown.status)

@@ -23,8 +23,7 @@ const looking = (stand: ForkStand) => {
     await stand.follower.poll(new AbortController().signal)
     const shown = stand.follower.current()
     if (shown.status !== 'followed') return
-    if (shown !== before || shown.tip.hash === stand.asked().stand.head.hash)
-      confirmed = stand.clock.elapsed()
+    if (shown !== before || shown.tip.hash === stand.asked().stand.head.hash) confirmed = stand.clock.elapsed()
   }
   return {
     look,

@@ -136,9 +136,7 @@ test('/status in a browser: both languages, three widths, light and dark are wit
           "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id }) => id))",
         )
         expect([lang, width, scheme, found]).toEqual([lang, width, scheme, []])
-        expect(
-          await page.run<number>('document.documentElement.scrollWidth - innerWidth'),
-        ).toBeLessThanOrEqual(0)
+        expect(await page.run<number>('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0)
         expect(page.said).toEqual([])
         await page.close()
       }

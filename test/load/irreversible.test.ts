@@ -30,10 +30,7 @@ test('irreversible: an absurd height is ignored and reported once', async () => 
 test('irreversible: a decreasing height is accepted, and reported once each time', async () => {
   const { believed, lines } = await heard([100, 40, 41, 100, 30], { has: 200, loaded: 100 })
   expect(believed).toEqual([100, 40, 41, 100, 30])
-  expect(lines.map(line => /\{.*/.exec(line)?.[0])).toEqual([
-    '{"lib":40,"loaded":100}',
-    '{"lib":30,"loaded":100}',
-  ])
+  expect(lines.map(line => /\{.*/.exec(line)?.[0])).toEqual(['{"lib":40,"loaded":100}', '{"lib":30,"loaded":100}'])
 })
 
 test('irreversible: a height that stands still is reported after a minute, and again after it has advanced', async () => {

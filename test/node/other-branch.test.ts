@@ -20,9 +20,7 @@ const ancestorAt = (tip: ForkBlock, height: number): ForkBlock => {
   return at
 }
 
-const ready = async ({
-  service,
-}: Pick<ForkStand, 'service'>): Promise<readonly [status: number, body: object]> => {
+const ready = async ({ service }: Pick<ForkStand, 'service'>): Promise<readonly [status: number, body: object]> => {
   const response = await service.ask('/ready')
   return [response.status, (await response.json()) as object]
 }

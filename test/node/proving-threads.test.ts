@@ -84,11 +84,7 @@ test('threads: a bulk answer that is wrong once is requested again', async () =>
 })
 
 test.each([
-  [
-    'contents',
-    (path: string) => path === '/getBlockTxsByContract' || path.startsWith('/getBlockByNumber'),
-    forged,
-  ],
+  ['contents', (path: string) => path === '/getBlockTxsByContract' || path.startsWith('/getBlockByNumber'), forged],
   ['no JSON', isBulk, (text: string) => text.slice(0, -9)],
   ['no heads', (path: string) => path === '/getBlockHeaderByRange', () => '{"block_list":[]}'],
 ] as const)('threads: a lying node (%s) fails as without threads', async (_, match, change) => {

@@ -40,8 +40,7 @@ export const alertStand = (inner: Store) => {
   const note = readNote(counts)
   const store: Store = {
     ...inner,
-    published: () =>
-      ask(async () => ({ height: HEIGHT, hash: 'h', time: BigInt(MADE) * 1_000_000n, lib: HEIGHT })),
+    published: () => ask(async () => ({ height: HEIGHT, hash: 'h', time: BigInt(MADE) * 1_000_000n, lib: HEIGHT })),
     read: async (work, options) => {
       const since = performance.now()
       try {

@@ -1,10 +1,4 @@
-import {
-  type HeadPosition,
-  headPositionOf,
-  isMarked,
-  type LowerBlock,
-  positionAbove,
-} from './head-position.ts'
+import { type HeadPosition, headPositionOf, isMarked, type LowerBlock, positionAbove } from './head-position.ts'
 import { markOf } from './mark.ts'
 
 /** The rows of a list in one block, as JSON. */
@@ -77,31 +71,20 @@ export const keptRows = (
   const kept = last === undefined ? undefined : blockOf(last, known)
   return {
     droppedFrom: gone > 0 || isWhole ? line[gone]?.height : base,
-    kept:
-      kept === undefined
-        ? undefined
-        : headPositionOf({ base, ...kept, below: below.slice(0, gone - 1), isWhole }),
+    kept: kept === undefined ? undefined : headPositionOf({ base, ...kept, below: below.slice(0, gone - 1), isWhole }),
   }
 }
 
 /** A block of a position; `rows`: the number of its rows that the reader has; absent: all. */
 type Had = LowerBlock & { readonly rows?: number }
 
-const lineOf = ({ below, height, hash, rows }: HeadPosition): readonly Had[] => [
-  ...below,
-  { height, mark: hash, rows },
-]
+const lineOf = ({ below, height, hash, rows }: HeadPosition): readonly Had[] => [...below, { height, mark: hash, rows }]
 
-const fateOf = (
-  block: Had,
-  { height: published, storedHash, now }: ChainState,
-): 'there' | 'gone' | 'unknown' => {
+const fateOf = (block: Had, { height: published, storedHash, now }: ChainState): 'there' | 'gone' | 'unknown' => {
   const { height, rows = 0 } = block
   if (height <= published) return isMarked(storedHash(height), block) ? 'there' : 'gone'
   if (now === undefined) return 'unknown'
-  const isThere = now.some(
-    each => each.height === height && isMarked(each.hash, block) && each.lines.length >= rows,
-  )
+  const isThere = now.some(each => each.height === height && isMarked(each.hash, block) && each.lines.length >= rows)
   return isThere ? 'there' : 'gone'
 }
 

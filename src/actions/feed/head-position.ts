@@ -37,11 +37,7 @@ const MOST_GAP = 9_999
 export const isMarked = (hash: string | undefined, { mark }: Pick<LowerBlock, 'mark'>): boolean =>
   hash?.endsWith(mark) === true
 
-export const headPositionOf = ({
-  below: all,
-  isWhole: isAll,
-  ...top
-}: Omit<HeadPosition, 'text'>): HeadPosition => {
+export const headPositionOf = ({ below: all, isWhole: isAll, ...top }: Omit<HeadPosition, 'text'>): HeadPosition => {
   const from = firstNamed(all, top)
   const below = all.slice(from)
   const isWhole = isAll && from === 0

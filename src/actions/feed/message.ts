@@ -87,5 +87,4 @@ const NONE = { droppedFrom: undefined, packed: [] }
 const encoder = new TextEncoder()
 
 /** An event in the format of `text/event-stream`. Events of irreversible rows have no name. */
-const eventText = (id: string, name: string, data: string): string =>
-  `id: ${id}\nevent: ${name}\ndata: ${data}\n\n`
+const eventText = (id: string, name: string, data: string): string => `id: ${id}\nevent: ${name}\ndata: ${data}\n\n`

@@ -96,11 +96,7 @@ const BROKEN: ReadonlySet<Failure['kind']> = new Set(['damaged', 'defect', 'bad_
 type Row = { readonly seq: number; readonly height: number; readonly doc: unknown }
 
 /** The new rows of a group in the order of its list. Throws 'damaged' if one is missing. */
-const newsOf = async (
-  view: View,
-  { list, next }: Progress,
-  all: readonly Row[],
-): Promise<News | undefined> => {
+const newsOf = async (view: View, { list, next }: Progress, all: readonly Row[]): Promise<News | undefined> => {
   const rows = all.filter(({ seq }) => seq >= next).toSorted((a, b) => a.seq - b.seq)
   if (rows.length === 0) return undefined
   for (const [at, { seq }] of rows.entries())
@@ -202,10 +198,7 @@ type OnBranch = Pick<Progress, 'list' | 'held'> & { readonly branch: readonly He
  * The blocks of a branch that have rows of a list; rows serialized before are reused. undefined: the rows
  * cannot be serialized. As with an unknown branch, they are sent once they are irreversible.
  */
-const blockLines = async (
-  view: View,
-  { list, held, branch }: OnBranch,
-): Promise<readonly BlockLines[] | undefined> => {
+const blockLines = async (view: View, { list, held, branch }: OnBranch): Promise<readonly BlockLines[] | undefined> => {
   const written: BlockLines[] = []
   for (const block of branch) {
     const { height, hash } = block.doc

@@ -7,15 +7,7 @@ import type { Listing } from '../list/list-rows.ts'
 import { readParts } from '../list/read-parts.ts'
 import { blockHashes, heightOf } from '../list/row-id.ts'
 import { linesOf } from '../list/rows.ts'
-import {
-  type Feed,
-  type FeedCall,
-  type FeedOptions,
-  type InView,
-  inView,
-  openSource,
-  type Reading,
-} from './feed.ts'
+import { type Feed, type FeedCall, type FeedOptions, type InView, inView, openSource, type Reading } from './feed.ts'
 import type { FeedList } from './feed-list.ts'
 import { keptRows } from './follow-branch.ts'
 import { type HeadPosition, idOf, positionAbove } from './head-position.ts'
@@ -136,9 +128,7 @@ const newMessages = async function* (
   try {
     for await (const message of outbox.items()) {
       if (message.kind === 'behind')
-        return message.trail !== undefined && message.trail.at.height >= trail.at.height
-          ? message.trail
-          : trail
+        return message.trail !== undefined && message.trail.at.height >= trail.at.height ? message.trail : trail
       yield message
       if (message.kind === 'rows') advance(position, message)
     }

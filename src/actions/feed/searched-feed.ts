@@ -48,11 +48,7 @@ const alone = async function* (message: Message): AsyncGenerator<Message, void, 
   yield message
 }
 
-const openFrom = async (
-  reading: Reading,
-  read: InView,
-  last: LastRow | undefined,
-): Promise<SearchListing> => {
+const openFrom = async (reading: Reading, read: InView, last: LastRow | undefined): Promise<SearchListing> => {
   const { listing } = await openSource(reading, read, last === undefined ? {} : { after: last })
   if (listing === undefined || !('search' in listing))
     throw new Failure('defect', `${reading.action.action} searches for no rows.`)

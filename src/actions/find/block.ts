@@ -44,10 +44,7 @@ export const findBlock = async (context: Context, { number, hash }: BlockName): 
 }
 
 /** The stored block of a height; undefined: the height is above the published one. */
-const storedBlock = async (
-  { view }: Pick<Context, 'view'>,
-  height: number,
-): Promise<FoundBlock | undefined> => {
+const storedBlock = async ({ view }: Pick<Context, 'view'>, height: number): Promise<FoundBlock | undefined> => {
   if (height > view.at.height) return undefined
   const doc = await view.get(blocks, blockId(height))
   return doc === undefined ? undefined : { status: 'IRREVERSIBLE', doc }
@@ -62,8 +59,7 @@ export const nodeBlock = async (
   node: Node,
   name: { readonly height: number } | { readonly hash: string },
 ): Promise<ReturnType<typeof decodeBlockAnswer> | undefined> => {
-  const path =
-    'height' in name ? `/getBlockByNumber/${name.height}/true` : `/getBlockByHash/${name.hash}/true`
+  const path = 'height' in name ? `/getBlockByNumber/${name.height}/true` : `/getBlockByHash/${name.hash}/true`
   const text = await askNode(node, path, { at: view.at, signal, waitForNode })
   if (text === undefined) return undefined
   const answer = decodeBlockAnswer(text)

@@ -13,18 +13,13 @@ export const blockOnBranch = (
   name: { readonly height: number } | { readonly hash: string },
 ): FoundBlock | undefined => {
   const { lib, blocks } = branch
-  const found = blocks.find(({ doc }) =>
-    'hash' in name ? doc.hash === name.hash : doc.height === name.height,
-  )
+  const found = blocks.find(({ doc }) => ('hash' in name ? doc.hash === name.hash : doc.height === name.height))
   if (found === undefined) return undefined
   return { status: found.doc.height <= lib ? 'IRREVERSIBLE' : 'PENDING', doc: found.doc }
 }
 
 /** A transaction in a block above the published one, on the followed branch. */
-export const transactionOnBranch = (
-  { branch }: BranchContext,
-  hash: string,
-): FoundTransaction | undefined => {
+export const transactionOnBranch = ({ branch }: BranchContext, hash: string): FoundTransaction | undefined => {
   const { lib, blocks } = branch
   for (const block of blocks) {
     const tx = positionIn(block, hash)

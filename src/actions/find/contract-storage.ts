@@ -1,13 +1,5 @@
 import { HASH, STORED } from '#chain/bounds.ts'
-import {
-  asObject,
-  type Fields,
-  int64Of,
-  type Path,
-  parseAnswer,
-  textOf,
-  textsOf,
-} from '#chain/json-fields.ts'
+import { asObject, type Fields, int64Of, type Path, parseAnswer, textOf, textsOf } from '#chain/json-fields.ts'
 import { Failure } from '#failure/failure.ts'
 import type { Node } from '#node/port.ts'
 import type { Context } from '../define.ts'

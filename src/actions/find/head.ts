@@ -47,12 +47,10 @@ export const sharedQuery = <T>(
 const soon = <T>(work: Promise<T>, signal: AbortSignal, timeoutMs: number): Promise<T> =>
   within(work, {
     signal,
-    aborted: () =>
-      new Failure('deadline', 'The time limit of this request has expired.', { zh: '本次请求已超时。' }),
+    aborted: () => new Failure('deadline', 'The time limit of this request has expired.', { zh: '本次请求已超时。' }),
     ms: timeoutMs,
     late: () => new Failure('unavailable', `No node responded within ${timeoutMs} ms.`),
   })
 
 /** The result of `query`, or undefined while no node answers: the answer then comes from the store alone. */
-const ifReachable = <T>(query: Promise<T>): Promise<T | undefined> =>
-  unless(['unavailable', 'bad_block'], query)
+const ifReachable = <T>(query: Promise<T>): Promise<T | undefined> => unless(['unavailable', 'bad_block'], query)

@@ -75,9 +75,7 @@ const textIn = (answer: ForwardedResponse): string | undefined => {
   answer.release()
   if (status === OK) return text
   if (refusal !== undefined && NOT_FOUND.has(refusal.message)) return undefined
-  throw new Failure(
-    'unavailable',
-    `The node returned status ${status} to a query for a block or transaction.`,
-    { zh: `查询区块或交易时，全节点返回了状态码 ${status}。` },
-  )
+  throw new Failure('unavailable', `The node returned status ${status} to a query for a block or transaction.`, {
+    zh: `查询区块或交易时，全节点返回了状态码 ${status}。`,
+  })
 }

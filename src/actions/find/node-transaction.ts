@@ -2,15 +2,7 @@ import type { Block, Transaction } from '#chain/block.ts'
 import { IN_TRANSACTION, WORD } from '#chain/bounds.ts'
 import { isWholeByItself, requireWhole } from '#chain/check.ts'
 import { transactionAt } from '#chain/decode-transaction.ts'
-import {
-  asObject,
-  int64Of,
-  invalidValue,
-  objectOf,
-  type Path,
-  parseAnswer,
-  textOf,
-} from '#chain/json-fields.ts'
+import { asObject, int64Of, invalidValue, objectOf, type Path, parseAnswer, textOf } from '#chain/json-fields.ts'
 import { memberSpans } from '#chain/json-text.ts'
 import { decodeRawBlock } from '#chain/raw-block.ts'
 import { textOfBytes } from '#chain/receipt-hash.ts'
@@ -51,9 +43,7 @@ export const transactionOfNode = async (
   }
   if (text === undefined) return undefined
   const { status, body, height } = parseNodeTransaction(text, hash, { at: view.at, now: clock.now() })
-  return height === undefined
-    ? { status, blockNumber: NO_BLOCK, body }
-    : await proved(context, node, { hash, height })
+  return height === undefined ? { status, blockNumber: NO_BLOCK, body } : await proved(context, node, { hash, height })
 }
 
 /** The statuses that a node may report for a transaction. */
@@ -84,8 +74,7 @@ const parseNodeTransaction = (text: string, requestedHash: string, moment: Momen
   const fields = objectOf(answer, 'transaction', path)
   const span = memberSpans(text).get('transaction') ?? [0, 0]
   const status = textOf(answer, 'status', path, WORD)
-  if (!STATUSES.has(status))
-    throw invalidValue({ above: path, key: 'status' }, status, 'a transaction status')
+  if (!STATUSES.has(status)) throw invalidValue({ above: path, key: 'status' }, status, 'a transaction status')
   const isPending = status === 'PENDING'
   if (isPending !== (fields['tx_receipt'] === null))
     throw invalidValue(
@@ -106,8 +95,7 @@ const heightOf = (number: bigint, status: string, { at, now }: Moment): number |
   const refuse = (rule: string): Failure =>
     invalidValue({ above: { key: 'answer' }, key: 'block_number' }, String(number), rule)
   if (status === 'PENDING') throw refuse('-1, as of every transaction in the pool')
-  if (number <= BigInt(at.height))
-    throw refuse(`above block ${at.height}, up to which every transaction is stored`)
+  if (number <= BigInt(at.height)) throw refuse(`above block ${at.height}, up to which every transaction is stored`)
   if (Number(number) > highestPossible(at, now)) throw refuse('a block for which there has been time yet')
   return Number(number)
 }
@@ -121,11 +109,9 @@ const proved = async (
   const answer = await nodeBlock(context, node, { height })
   const transaction = answer?.block.transactions.find(each => each.hash === hash)
   if (answer === undefined || transaction === undefined)
-    throw new Failure(
-      'bad_block',
-      `The node names block ${height} for ${hash}, which is not in that block.`,
-      { details: { height } },
-    )
+    throw new Failure('bad_block', `The node names block ${height} for ${hash}, which is not in that block.`, {
+      details: { height },
+    })
   await proveText(context, node, { block: answer.block, transaction })
   const { status } = answer
   return status === 'IRREVERSIBLE'

@@ -57,10 +57,7 @@ export const TRANSACTIONS: OverflowParameter = {
 export const textsOf = async (
   bodiesOf: Bodies,
   docs: readonly ListedRecord[],
-  {
-    asked = PAGE,
-    budget = OVERFLOW_BUDGET,
-  }: { readonly asked?: OverflowParameter; readonly budget?: number } = {},
+  { asked = PAGE, budget = OVERFLOW_BUDGET }: { readonly asked?: OverflowParameter; readonly budget?: number } = {},
 ): Promise<ReadonlyMap<string, RowTexts>> => {
   const texts = new Map<string, RowTexts>()
   const long = docs.filter(({ overflow }) => overflow)

@@ -82,11 +82,7 @@ export const rewardSteps = async <D>(
 const NONE: Sums = { exchanged: 0n, candidate: 0n, added: 0n, taken: 0n }
 
 /** Sums of a producer's rewards from each height (exclusive) to the next (inclusive). */
-const sumsBetween = async (
-  view: View,
-  producer: string,
-  heights: readonly number[],
-): Promise<readonly Sums[]> => {
+const sumsBetween = async (view: View, producer: string, heights: readonly number[]): Promise<readonly Sums[]> => {
   const sums = heights.slice(1).map(() => ({ ...NONE }))
   const [start = -1, end = -1] = [heights[0], heights.at(-1)]
   const series = await seriesIn(view, seriesOf.rewards(producer))
@@ -95,8 +91,7 @@ const sumsBetween = async (
   const stepOf = (height: number): Sums | undefined =>
     height <= start ? undefined : sums[heights.findIndex((last, at) => at > 0 && height <= last) - 1]
   for await (const parts of partsInRuns(series, [from?.part ?? 0, to.part]))
-    for (const entry of parts.flatMap(part => entriesIn(part.entries, part.height)))
-      addTo(stepOf(entry.height), entry)
+    for (const entry of parts.flatMap(part => entriesIn(part.entries, part.height))) addTo(stepOf(entry.height), entry)
   return sums
 }
 

@@ -65,10 +65,7 @@ const atNode = (context: Context, node: Node, hash: string): Promise<FoundTransa
 
 const atOnce: Context['waitForNode'] = ask => ask()
 
-const stored = async (
-  view: View,
-  hashes: readonly string[],
-): Promise<ReadonlyMap<string, FoundTransaction>> => {
+const stored = async (view: View, hashes: readonly string[]): Promise<ReadonlyMap<string, FoundTransaction>> => {
   const found = new Map<string, FoundTransaction>()
   const wanted = new Set(hashes)
   const docs = await view.findAny(transactions, 'hash8', keysOf(hashes), some =>
@@ -81,9 +78,7 @@ const stored = async (
     if (wanted.has(hash)) found.set(hash, irreversible(body, { height, tx }))
   const others = hashes.filter(hash => !found.has(hash))
   if (others.length === 0) return found
-  const made = await view.findAny(blocks, 'base_hash8', keysOf(others), some =>
-    areAmong(others, some.map(baseOf)),
-  )
+  const made = await view.findAny(blocks, 'base_hash8', keysOf(others), some => areAmong(others, some.map(baseOf)))
   for (const block of made) {
     const hash = baseOf(block)
     const body = wanted.has(hash) ? toBaseTransaction(block) : undefined

@@ -38,9 +38,7 @@ export const searchBehind = async (
   counts: readonly number[],
 ): Promise<{ readonly rest: Search; readonly counts: readonly number[] }> => {
   const docs = await view.getMany(lists, later.keys)
-  const runs = docs.map(
-    (list = NO_LIST, at): Run => ({ list, first: (counts[at] ?? 0) + 1, last: list.count }),
-  )
+  const runs = docs.map((list = NO_LIST, at): Run => ({ list, first: (counts[at] ?? 0) + 1, last: list.count }))
   return { rest: searchIn(mergeOf(runs, 'asc'), testsOf(later)), counts: runs.map(({ last }) => last) }
 }
 
@@ -92,10 +90,7 @@ const countUpTo = async (view: View, list: ListDoc, position: string) => {
 type Tests = readonly RowTest[] | undefined
 
 const testsOf = ({ keys, test, owners }: ListSelection): Tests =>
-  test &&
-  keys.map((_key, at) =>
-    owners === undefined ? test : { ...test, sides: new Set(owners.slice(at, at + 1)) },
-  )
+  test && keys.map((_key, at) => (owners === undefined ? test : { ...test, sides: new Set(owners.slice(at, at + 1)) }))
 
 const searchIn = (merge: Merge, tests: Tests): Search => ({
   next: async (view, limit) => {
@@ -118,20 +113,14 @@ export const inParts = (found: readonly Merged[]): readonly (readonly Merged[])[
   if (found.length === 0) return []
   const isShort = found.filter(({ doc }) => doc.overflow).length <= LONG_AT_ONCE
   const size = isShort ? found.length : LONG_AT_ONCE
-  return Array.from({ length: Math.ceil(found.length / size) }, (_, at) =>
-    found.slice(at * size, (at + 1) * size),
-  )
+  return Array.from({ length: Math.ceil(found.length / size) }, (_, at) => found.slice(at * size, (at + 1) * size))
 }
 
 /**
  * The rows that pass the test of one of their lists, with these lists. Rows whose texts are in their
  * transactions are looked up only if they may pass.
  */
-const passing = async (
-  view: View,
-  rows: readonly Merged[],
-  tests: readonly RowTest[],
-): Promise<readonly Merged[]> => {
+const passing = async (view: View, rows: readonly Merged[], tests: readonly RowTest[]): Promise<readonly Merged[]> => {
   const may = keptOf(rows, tests, mayPass)
   if (!tests.some(asksTexts)) return may
   const passed = new Map<string, Merged>()

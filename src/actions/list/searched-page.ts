@@ -21,11 +21,7 @@ type PageOptions = {
  * A page of a search: the rows found within the limit of a page, and the position from which to continue.
  * Their total is known if the search covered the whole range.
  */
-export const searchedPage = async (
-  { view }: Context,
-  listing: SearchListing,
-  { list, size, params }: PageOptions,
-) => {
+export const searchedPage = async ({ view }: Context, listing: SearchListing, { list, size, params }: PageOptions) => {
   const { found, end } = await searchPage(view, listing.search, size)
   const rows = await listing.rowsOf(view, found)
   const isWhole = end === undefined && params['after'] === undefined

@@ -71,8 +71,7 @@ export const checkRecordRange = (requested: RequestedRange, isSearched: boolean)
   checkRange(requested)
   if (requested.head === 1) throw notSearched('head', HEAD)
   if (requested.page > 1n) throw notSearched('page', PAGE)
-  for (const name of ['start_seq', 'end_seq'] as const)
-    if (requested[name] !== undefined) throw notSearched(name, SEQ)
+  for (const name of ['start_seq', 'end_seq'] as const) if (requested[name] !== undefined) throw notSearched(name, SEQ)
 }
 
 const notSearched = (name: string, { en, zh }: Text) =>

@@ -99,11 +99,7 @@ export const refuseRoute = (
 
 const quoted = (name: string): string => `'${name}'`
 
-const named = (
-  parameter: 'module' | 'action',
-  text: string | undefined,
-  names: readonly string[],
-): string => {
+const named = (parameter: 'module' | 'action', text: string | undefined, names: readonly string[]): string => {
   if (text === undefined)
     throw badRequest(
       {

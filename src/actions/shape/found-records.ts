@@ -13,15 +13,8 @@ const foundRecords = async (
   plan: Plan,
   { contract, ...asked }: RangeInOrder & { readonly contract: 'always' | 'compat' },
 ): Promise<SearchListing> => {
-  const tried = await Promise.all(
-    plan.map(async path => ({ way: path, ...(await searchOf(context, path, asked)) })),
-  )
-  const {
-    way: path,
-    search,
-    size,
-    counts,
-  } = tried.reduce((best, other) => (other.size < best.size ? other : best))
+  const tried = await Promise.all(plan.map(async path => ({ way: path, ...(await searchOf(context, path, asked)) })))
+  const { way: path, search, size, counts } = tried.reduce((best, other) => (other.size < best.size ? other : best))
   const { owners, test } = path
   const { compat } = context
   return {

@@ -36,8 +36,7 @@ export const archiveWrite: Command = {
     const { 'blocks-per-file': each = CHUNK_BLOCKS } = values
     if (each % CHUNK_BLOCKS !== 0)
       throw new Failure('usage', `--blocks-per-file ${each} is not a multiple of ${CHUNK_BLOCKS}.`)
-    if (prove === 'whole')
-      throw new Failure('usage', '--prove whole is not possible: an archive has no raw blocks.')
+    if (prove === 'whole') throw new Failure('usage', '--prove whole is not possible: an archive has no raw blocks.')
     const node = connectNode(values, log)
     try {
       if (values.store === undefined) return await written(call, await fromNode(node, prove, call))
@@ -73,8 +72,7 @@ const fromNode = async (node: Node | undefined, proof: Level, { signal }: Call):
     })
   const { chainId, netName, libBlock } = await node.chainInfo(signal)
   const genesis = await node.blockHash(0, signal)
-  if (genesis === undefined)
-    throw new Failure('unavailable', `The node ${node.name} has no irreversible block 0.`)
+  if (genesis === undefined) throw new Failure('unavailable', `The node ${node.name} has no irreversible block 0.`)
   return {
     of: { chain_id: chainId, net_name: netName, genesis_hash: genesis, proof },
     last: libBlock,
@@ -119,8 +117,7 @@ const written = async ({ values, words, signal, out, screen, log }: Call, from: 
   const to = requestedEnd ?? Math.floor((from.last + 1) / each) * each - 1
   if (requestedEnd !== undefined && requestedEnd < values.from)
     throw new Failure('usage', `--from ${values.from} is above --to ${requestedEnd}.`)
-  if (to > from.last)
-    throw new Failure('usage', `--to ${to} is above the last irreversible block, ${from.last}.`)
+  if (to > from.last) throw new Failure('usage', `--to ${to} is above the last irreversible block, ${from.last}.`)
   const look = stageProgress({
     ...{ screen, log, now: systemClock.elapsed },
     doing: { bar: 'Writing', log: 'Wrote blocks into the archive.' },
@@ -143,8 +140,7 @@ const written = async ({ values, words, signal, out, screen, log }: Call, from: 
     },
   })
   screen.bar('')
-  if (signal.aborted)
-    throw new Failure('deadline', 'Stopped before everything was written; run it again to continue.')
+  if (signal.aborted) throw new Failure('deadline', 'Stopped before everything was written; run it again to continue.')
   out(
     manifest === undefined
       ? `No file is complete yet: the first one needs block ${endOfFile(values.from, each)}. --to HEIGHT writes a shorter one.`

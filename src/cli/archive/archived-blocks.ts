@@ -92,8 +92,7 @@ const withSignatures = async function* (
         'bad_block',
         `Block ${block.height}: its hash is ${block.hash}, the head from the node has ${headHash(head)}.`,
       )
-    const raw =
-      isLost(loaded) || (signed && namesKeySilently(block)) ? await rawBlock(node, block, signal) : undefined
+    const raw = isLost(loaded) || (signed && namesKeySilently(block)) ? await rawBlock(node, block, signal) : undefined
     yield { block, sign: head?.sign, raw, code }
   }
 }
@@ -116,13 +115,9 @@ const rawBlock = async (node: Node | undefined, block: Block, signal: AbortSigna
     if (height > 0 && namesKeySilently(block)) checkWhole(block, raw)
     return answer.body
   }
-  throw new Failure(
-    'unavailable',
-    `Block ${height} can only be proved by its raw form, which is not available.`,
-    {
-      help: 'Set a node that returns raw blocks with --node.',
-      // A node that cannot provide the block answers 400; any other status may be temporary.
-      retryable: answer !== undefined && answer.status !== 400,
-    },
-  )
+  throw new Failure('unavailable', `Block ${height} can only be proved by its raw form, which is not available.`, {
+    help: 'Set a node that returns raw blocks with --node.',
+    // A node that cannot provide the block answers 400; any other status may be temporary.
+    retryable: answer !== undefined && answer.status !== 400,
+  })
 }

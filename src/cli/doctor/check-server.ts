@@ -58,10 +58,7 @@ const rightFindings = (lacks: ServerReport['missingPrivileges']): readonly Findi
   return [
     lacks.some(privilege => FOR_SERVING.includes(privilege))
       ? wrong(what, 'Give it the role iostlens_service of indices/roles.yml, or iostlens_loader to load.')
-      : warning(
-          what,
-          "It may serve; 'iostlens load' and 'up' need the role iostlens_loader of indices/roles.yml.",
-        ),
+      : warning(what, "It may serve; 'iostlens load' and 'up' need the role iostlens_loader of indices/roles.yml."),
   ]
 }
 

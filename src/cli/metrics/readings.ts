@@ -65,9 +65,7 @@ const heightReadings = ({ node, clock }: ReadFrom, published: PublishedLately): 
       const found = await at()
       return found === undefined ? undefined : Number(found.time / 1_000_000n) / 1_000
     }),
-    gauge('iostlens_lag_seconds', "Age of the last loaded block by this machine's clock.", () =>
-      fresh('lagSeconds'),
-    ),
+    gauge('iostlens_lag_seconds', "Age of the last loaded block by this machine's clock.", () => fresh('lagSeconds')),
     gauge(
       'iostlens_behind_blocks',
       'Irreversible blocks of the node that are not loaded; no value while no node reports it.',
@@ -94,11 +92,7 @@ const nodeReadings = ({ node, clock }: ReadFrom): readonly ScrapedMetric[] => [
     const ago = node?.reportAgeMs()
     return ago === undefined ? undefined : (clock.now() - ago) / 1_000
   }),
-  gauge(
-    'iostlens_node_irreversible_height',
-    "The node's last irreversible block.",
-    () => node?.lastInfo()?.libBlock,
-  ),
+  gauge('iostlens_node_irreversible_height', "The node's last irreversible block.", () => node?.lastInfo()?.libBlock),
   gauge('iostlens_node_head_height', "The node's head block.", () => node?.lastInfo()?.headBlock),
   gauge('iostlens_node_head_timestamp_seconds', "Time of the node's head block.", () => {
     const time = node?.lastInfo()?.headTime
@@ -134,13 +128,10 @@ const queueReadings = (queues: QueuePlaces): readonly ScrapedMetric[] => {
       help: 'Maximum number of requests in progress.',
       type: 'gauge',
       labels: ['queue'],
-      read: () =>
-        Object.entries(queues).map(([queue, { bounds }]) => ({ labels: [queue], value: bounds.running })),
+      read: () => Object.entries(queues).map(([queue, { bounds }]) => ({ labels: [queue], value: bounds.running })),
     },
     gauge('iostlens_feeds_open', 'Feeds that are being sent.', () => queues.feeds.running()),
-    gauge('iostlens_live_pages_open', 'Live pages of the explorer that are open.', () =>
-      queues.live.running(),
-    ),
+    gauge('iostlens_live_pages_open', 'Live pages of the explorer that are open.', () => queues.live.running()),
     gauge('iostlens_exports_open', 'Exports that are being sent.', () => queues.exports.running()),
     gauge('iostlens_downloads_open', 'Downloads of the explorer that are being sent.', () =>
       queues.downloads.running(),
@@ -163,11 +154,7 @@ const processReadings = ({ version, threads }: ReadFrom): readonly ScrapedMetric
     () => process.memoryUsage().heapUsed,
   ),
   gauge('process_resident_memory_bytes', 'Resident memory size in bytes.', () => process.memoryUsage.rss()),
-  gauge(
-    'process_start_time_seconds',
-    'Start time of the process since unix epoch in seconds.',
-    () => STARTED / 1_000,
-  ),
+  gauge('process_start_time_seconds', 'Start time of the process since unix epoch in seconds.', () => STARTED / 1_000),
   gauge('process_open_fds', 'Number of open file descriptors.', openFiles),
   {
     name: 'process_cpu_seconds_total',

@@ -16,8 +16,7 @@ const LONG = { byDefault: 10_000, whenSet: 2_000 }
 
 type ThreadSettings = Pick<Values, 'threads'>
 
-const longFor = ({ threads }: ThreadSettings): number =>
-  threads === undefined ? LONG.byDefault : LONG.whenSet
+const longFor = ({ threads }: ThreadSettings): number => (threads === undefined ? LONG.byDefault : LONG.whenSet)
 
 /** The threads that prove blocks beside the main thread; by default the process uses every core. */
 export const provingThreads = (settings: ThreadSettings, program: URL): ProvingThreads => ({
@@ -30,10 +29,7 @@ export const provingThreads = (settings: ThreadSettings, program: URL): ProvingT
  * The thread that writes an SQLite file beside the main thread; undefined when the process uses one core or
  * has no such program.
  */
-export const writingThreads = (
-  settings: ThreadSettings,
-  program: URL | undefined,
-): WritingThreads | undefined =>
+export const writingThreads = (settings: ThreadSettings, program: URL | undefined): WritingThreads | undefined =>
   program === undefined || (settings.threads ?? availableParallelism()) < 2
     ? undefined
     : { open: workersOf<ToWriting, FromWriting>(program), least: longFor(settings) }

@@ -67,8 +67,6 @@ const periodOf = (request: FileRequest, at: Published): readonly string[] => {
   return [
     ...(given('from') === '' ? [] : ['from', given('from')]),
     ...['to', given('to') === '' ? dateOf(dayOf(at.time)) : given('to')],
-    ...(blocks === ''
-      ? []
-      : ['blocks', given('start_block') || '0', given('end_block') || String(at.height)]),
+    ...(blocks === '' ? [] : ['blocks', given('start_block') || '0', given('end_block') || String(at.height)]),
   ]
 }

@@ -139,16 +139,9 @@ const Value = ({ visit, found }: { readonly visit: Visit; readonly found: Read }
             : [[say({ en: 'Field', zh: '字段' }), <ChainText visit={visit} text={field} />] as const]),
           [
             say({ en: 'Value', zh: '值' }),
-            <ChainText
-              visit={visit}
-              text={value}
-              whole={hrefTo(visit, `${pathOfStorage(contract)}?${query}`)}
-            />,
+            <ChainText visit={visit} text={value} whole={hrefTo(visit, `${pathOfStorage(contract)}?${query}`)} />,
           ],
-          [
-            say({ en: 'As of block', zh: '截至区块' }),
-            <Name visit={visit} kind="block" id={height} isWhole />,
-          ],
+          [say({ en: 'As of block', zh: '截至区块' }), <Name visit={visit} kind="block" id={height} isWhole />],
         ]}
       />
       {value === ABSENT && (
@@ -180,11 +173,7 @@ const MapFields = ({ visit, found }: { readonly visit: Visit; readonly found: Re
   const hrefOf = (field: string): string =>
     hrefTo(visit, `${pathOfStorage(contract)}?${new URLSearchParams({ key, field })}`)
   return (
-    <Card
-      visit={visit}
-      id="fields"
-      title={say({ en: `Fields: ${fields.length}`, zh: `字段：${fields.length}` })}
-    >
+    <Card visit={visit} id="fields" title={say({ en: `Fields: ${fields.length}`, zh: `字段：${fields.length}` })}>
       <ul class="names">
         {fields.slice(0, MOST).map(field => (
           <li>

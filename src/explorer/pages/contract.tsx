@@ -121,10 +121,7 @@ const About = ({ visit, detail, code, isHolding }: AboutProps): Html => {
         facts={[
           [say({ en: 'Publisher', zh: '部署者' }), <Owner visit={visit} id={detail.publisher} />],
           [say({ en: 'Deployed', zh: '部署时间' }), <When visit={visit} iso={detail.created_at} />],
-          [
-            say({ en: 'Transaction', zh: '交易' }),
-            <Name visit={visit} kind="tx" id={detail.tx_hash} isWhole />,
-          ],
+          [say({ en: 'Transaction', zh: '交易' }), <Name visit={visit} kind="tx" id={detail.tx_hash} isWhole />],
           ...(code.tx_hash === '' || code.tx_hash === detail.tx_hash
             ? []
             : [
@@ -176,12 +173,7 @@ const Records = ({ visit, records, names, contract, children }: RecordsProps): H
       {children as 'safe'}
       <Filters visit={visit} fields={CONTRACT_FIELDS} choices={{ action_name: { choices: names } }} />
       <Files visit={visit} file={contractRecords} id={contract} total={records.total ?? null} />
-      <RecordRows
-        visit={visit}
-        rows={records.transactions}
-        isSearching={records.next !== undefined}
-        live="records"
-      />
+      <RecordRows visit={visit} rows={records.transactions} isSearching={records.next !== undefined} live="records" />
       <RecordPager visit={visit} listed={records} />
     </Card>
   )

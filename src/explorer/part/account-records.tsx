@@ -58,19 +58,10 @@ type AccountRecordsProps = {
 }
 
 /** The records of an account that match the filters. */
-export const AccountRecords = ({
-  visit,
-  asked: { given, answer },
-  tokens,
-  children,
-}: AccountRecordsProps): Html => {
+export const AccountRecords = ({ visit, asked: { given, answer }, tokens, children }: AccountRecordsProps): Html => {
   const { say } = visit
   return (
-    <Card
-      visit={visit}
-      id="records"
-      title={say({ en: 'Records: payments and calls', zh: '记录：收付款与方法调用' })}
-    >
+    <Card visit={visit} id="records" title={say({ en: 'Records: payments and calls', zh: '记录：收付款与方法调用' })}>
       {children as 'safe'}
       <Filters
         visit={visit}
@@ -98,8 +89,7 @@ export const AccountRecords = ({
   )
 }
 
-const rowsIn = (answer: Records | Text): readonly RecordRow[] =>
-  'transactions' in answer ? answer.transactions : []
+const rowsIn = (answer: Records | Text): readonly RecordRow[] => ('transactions' in answer ? answer.transactions : [])
 
 /** Maximum number of choices of a filter. */
 const MOST_CHOICES = 50
@@ -123,9 +113,7 @@ const choicesFor = (
   const seen = rows
     .filter(({ to, action_name }) => isContractId(to) && !isSystemContract(to) && isActionName(action_name))
     .map(({ to, action_name }) => `${to}/${action_name}`)
-  const others = rows
-    .flatMap(row => Object.values(partiesOf(row)))
-    .filter(name => name !== '' && name !== account)
+  const others = rows.flatMap(row => Object.values(partiesOf(row))).filter(name => name !== '' && name !== account)
   const moved = rows.flatMap(({ token }) => (token === undefined ? [] : [token]))
   return {
     direction: {

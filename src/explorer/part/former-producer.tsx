@@ -18,10 +18,7 @@ import { askVoters, Voters } from './voters.tsx'
  */
 export const formerProducer = async (visit: Visit): Promise<PageContent> => {
   const { say, id: producer } = visit
-  const [former, voting] = await Promise.all([
-    visit.ask(getProducerRegistration, { producer }),
-    askVoters(visit),
-  ])
+  const [former, voting] = await Promise.all([visit.ask(getProducerRegistration, { producer }), askVoters(visit)])
   const name = visible(former.account)
   return {
     path: pathOf('producer', former.account),
@@ -57,10 +54,7 @@ export const formerProducer = async (visit: Visit): Promise<PageContent> => {
                 say({ en: 'Rewards received', zh: '已获奖励' }),
                 <Amount visit={visit} value={former.received_award} token="iost" />,
               ],
-              [
-                say({ en: 'Last signing key', zh: '最后的签名公钥' }),
-                <Copied visit={visit} text={former.pubkey} />,
-              ],
+              [say({ en: 'Last signing key', zh: '最后的签名公钥' }), <Copied visit={visit} text={former.pubkey} />],
             ]}
           />
         </section>

@@ -34,11 +34,7 @@ export const Layout = ({ frame, shown }: { readonly frame: Frame; readonly shown
           {isMinor && <meta name="robots" content="noindex" />}
           <link rel="canonical" href={lastingHref(frame, path)} />
           {(['en', 'zh'] as const).map(lang => (
-            <link
-              rel="alternate"
-              hreflang={LANGUAGE_TAG[lang]}
-              href={lastingHref({ ...frame, lang }, path)}
-            />
+            <link rel="alternate" hreflang={LANGUAGE_TAG[lang]} href={lastingHref({ ...frame, lang }, path)} />
           ))}
         </>
       }

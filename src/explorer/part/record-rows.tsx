@@ -33,22 +33,13 @@ export const RecordRows = ({ visit, rows, owner, live, isSearching = false }: Re
     ['From', '转出方', row => <Party visit={visit} id={row.from} owner={owner} />, { place: 'bare' }],
     ...(owner === undefined ? [] : [directionColumn(visit, owner)]),
     ['To', '转入方', row => <Party visit={visit} id={row.to} owner={owner} />, { place: 'to' }],
-    [
-      'Amount',
-      '数量',
-      row => <Movement visit={visit} row={row} owner={owner} />,
-      { isNumber: true, place: 'end' },
-    ],
+    ['Amount', '数量', row => <Movement visit={visit} row={row} owner={owner} />, { isNumber: true, place: 'end' }],
   ]
   return (
     <Rows
       visit={visit}
       rows={rows}
-      none={
-        isSearching
-          ? { en: 'Nothing found so far.', zh: '暂未找到。' }
-          : { en: 'No records.', zh: '没有记录。' }
-      }
+      none={isSearching ? { en: 'Nothing found so far.', zh: '暂未找到。' } : { en: 'No records.', zh: '没有记录。' }}
       columns={columns}
       {...(live === undefined ? {} : { live })}
     />
@@ -75,21 +66,13 @@ const directionColumn = (visit: Visit, owner: string): Column<RecordRow> => [
 ]
 
 /** The direction of a movement, in a word. */
-const Direction = ({
-  visit: { say },
-  row,
-  owner,
-}: Omit<MovementProps, 'owner'> & { readonly owner: string }): Html => {
+const Direction = ({ visit: { say }, row, owner }: Omit<MovementProps, 'owner'> & { readonly owner: string }): Html => {
   const way = wayOf(row, owner)
   if (way === undefined) return ''
   return (
     <span
       class={way === 'in' ? 'way in' : 'way'}
-      title={
-        way === 'none'
-          ? say({ en: 'Neither from nor to this account', zh: '此账户的余额未因此变动' })
-          : undefined
-      }
+      title={way === 'none' ? say({ en: 'Neither from nor to this account', zh: '此账户的余额未因此变动' }) : undefined}
       safe
     >
       {say(WAYS[way])}
@@ -139,10 +122,7 @@ const CalledFor = ({ visit: { say }, row }: Omit<MovementProps, 'owner'>): Html 
   const named = calledFor(row)
   if (named === undefined) return <None />
   return (
-    <span
-      class="amount named"
-      title={say({ en: 'Its token movement is a row of its own', zh: '其代币变动另有记录' })}
-    >
+    <span class="amount named" title={say({ en: 'Its token movement is a row of its own', zh: '其代币变动另有记录' })}>
       <Count value={named.amount} />{' '}
       <span safe>{named.unit === 'iost' ? 'iost' : say({ en: 'bytes', zh: '字节' })}</span>
     </span>

@@ -27,8 +27,7 @@ export const downloadHandler =
     queues.store.check(key)
     const { path, query, lang } = pageRequestOf(exchange, site)
     const route = routeAt(downloads, path)
-    if (route === undefined)
-      throw new Failure('not_found', 'This page does not exist.', { zh: '此页面不存在。' })
+    if (route === undefined) throw new Failure('not_found', 'This page does not exist.', { zh: '此页面不存在。' })
     const { found: file } = route
     const plan = planOfVisitor(options, exchange, deps.clock)
     const turns = turnsOf(queues, { key, plan, exports: 'downloads' })

@@ -54,8 +54,7 @@ export const keptPages = (clock: Pick<Clock, 'elapsed'>) => {
   ): Promise<Document> => {
     const key = keyOf(request)
     const known = kept.get(key)
-    if (known !== undefined && clock.elapsed() < known.until && heightOf(known.page) >= leastHeight)
-      return known.page
+    if (known !== undefined && clock.elapsed() < known.until && heightOf(known.page) >= leastHeight) return known.page
     let isLater = false
     for (let other = making.get(key); other !== undefined; other = making.get(key)) {
       const end = await within(other, { signal: own.signal })

@@ -13,18 +13,14 @@ import { visitorTurn } from './handler.ts'
 import { pageRequestOf } from './page-request.ts'
 
 /** The pictures of pages: without a key, within the visits of a network, in turns with all other requests. */
-export const pictureHandler = (
-  deps: AnswerDeps,
-  options: ExplorerGate & { readonly site: Site },
-): Handler => {
+export const pictureHandler = (deps: AnswerDeps, options: ExplorerGate & { readonly site: Site }): Handler => {
   const draw = keptPictures()
   return async (exchange, signal) => {
     const key = counted(options, exchange, 'visit')
     options.queues.store.check(key)
     const { path } = pageRequestOf(exchange, options.site)
     const route = routeAt(pictures, path)
-    if (route === undefined)
-      throw new Failure('not_found', 'This page does not exist.', { zh: '此页面不存在。' })
+    if (route === undefined) throw new Failure('not_found', 'This page does not exist.', { zh: '此页面不存在。' })
     const { found: picture, id } = route
     const running = { signal, turn: visitorTurn(options, key, signal) }
     // Drawn within the visitor's turn, so that the limit of requests also limits waiting pictures.

@@ -15,9 +15,7 @@ export const bookForm = ({ heads, linesOf, names }: Book): FormattedExport => ({
     type: 'text/csv; charset=utf-8; header=present',
     head: csvHead(heads),
     rows: rows =>
-      csvTable(
-        linesOf(rows).map(line => line.map(cell => (typeof cell === 'string' ? textCell(cell) : cell))),
-      ),
+      csvTable(linesOf(rows).map(line => line.map(cell => (typeof cell === 'string' ? textCell(cell) : cell)))),
     tail: () => '',
   },
 })

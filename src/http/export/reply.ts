@@ -126,23 +126,21 @@ const textsOf = async function* (
 type Listed = Pick<Export, 'action' | 'columns' | 'at' | 'beside'>
 
 /** The last line of NDJSON says that the list is complete, and of which block it is. CSV cannot express that. */
-const writtenAs: Readonly<
-  Record<ExportFormat, (listed: Listed, options: Pick<Options, 'numbers'>) => RowSerializer>
-> = {
-  ndjson: ({ at, beside }, options) => ({
-    type: 'application/x-ndjson; charset=utf-8',
-    head: '',
-    rows: rows =>
-      linesOf(rows, options)
-        .map(line => `${line}\n`)
-        .join(''),
-    tail: rows =>
-      `${writeJson({ complete: true, rows, block_height: String(at.height), ...beside }, options)}\n`,
-  }),
-  csv: ({ action, columns }) => ({
-    type: 'text/csv; charset=utf-8; header=present',
-    head: csvHead(columns ?? [action.list ?? '']),
-    rows: rows => csvRows(rows, columns),
-    tail: () => '',
-  }),
-}
+const writtenAs: Readonly<Record<ExportFormat, (listed: Listed, options: Pick<Options, 'numbers'>) => RowSerializer>> =
+  {
+    ndjson: ({ at, beside }, options) => ({
+      type: 'application/x-ndjson; charset=utf-8',
+      head: '',
+      rows: rows =>
+        linesOf(rows, options)
+          .map(line => `${line}\n`)
+          .join(''),
+      tail: rows => `${writeJson({ complete: true, rows, block_height: String(at.height), ...beside }, options)}\n`,
+    }),
+    csv: ({ action, columns }) => ({
+      type: 'text/csv; charset=utf-8; header=present',
+      head: csvHead(columns ?? [action.list ?? '']),
+      rows: rows => csvRows(rows, columns),
+      tail: () => '',
+    }),
+  }

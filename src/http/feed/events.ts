@@ -42,8 +42,7 @@ export const pausedFeed = (
 }
 
 /** A heartbeat: no new rows up to a height. */
-export const beatText = (height: number, head: HeadNow | undefined): string =>
-  `${standText(height, head)}\n\n`
+export const beatText = (height: number, head: HeadNow | undefined): string => `${standText(height, head)}\n\n`
 
 /** A comment with the published height, and with the head's height, or its status when that height is unknown. */
 const standText = (height: number, head: HeadNow | undefined): string =>

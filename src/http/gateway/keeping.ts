@@ -56,11 +56,7 @@ export const isFinal = (path: string, body: Uint8Array, lib: number): boolean =>
   const answer = objectIn(body)
   if (answer === undefined || answer['status'] !== 'IRREVERSIBLE') return false
   const { name, height } = saying(answer)
-  return (
-    name === (/^0+\d/.test(asked) ? String(BigInt(asked)) : asked) &&
-    isHeight(height) &&
-    Number(height) <= lib
-  )
+  return name === (/^0+\d/.test(asked) ? String(BigInt(asked)) : asked) && isHeight(height) && Number(height) <= lib
 }
 
 const isHeight = (value: unknown): value is string => typeof value === 'string' && /^\d{1,15}$/.test(value)

@@ -16,9 +16,7 @@ export const statusPage = async (
   const say: Say = (en, zh) => ({ en, zh })[lang]
   const shell = { site, root: '', lang, path: '/status', query: new URLSearchParams() }
   const isFine = troubles.length === 0
-  const verdict = isFine
-    ? say('Everything is in order.', '一切正常。')
-    : say('Something is wrong.', '存在问题。')
+  const verdict = isFine ? say('Everything is in order.', '一切正常。') : say('Something is wrong.', '存在问题。')
   return (
     <ServicePage
       shell={{ ...shell, say: text => text[lang] }}

@@ -46,8 +46,7 @@ const scanSql = perTable(
     ` ORDER BY ${keyList(table)} LIMIT ${PAGE}`,
 )
 /** A key before all keys of a table. */
-const beforeAll = ({ key, position }: Table): readonly Cell[] =>
-  position.length === 0 ? [''] : key.map(() => -1n)
+const beforeAll = ({ key, position }: Table): readonly Cell[] => (position.length === 0 ? [''] : key.map(() => -1n))
 
 const scan = async function* <I extends AnyIndex>(
   connection: Connection,

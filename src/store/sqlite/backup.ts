@@ -19,11 +19,7 @@ type Source = { readonly path: string; readonly name: string; readonly open?: Op
  * a time can copy to a file. Throws 'usage' when `target` exists or is being made, 'unavailable' when nothing is loaded
  * or the disk is full, and 'damaged' when the copy is damaged.
  */
-export const copyStore = async (
-  source: Source,
-  target: string,
-  how: CopyOptions = {},
-): Promise<CopyResult> => {
+export const copyStore = async (source: Source, target: string, how: CopyOptions = {}): Promise<CopyResult> => {
   refuseNoFolder(target)
   const partial = `${target}.partial`
   const unlock = acquireLock(partial, partial)

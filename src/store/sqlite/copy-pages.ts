@@ -24,8 +24,7 @@ export const copyPages = async (
       if (message.type === 'failed') reject(failureFrom(message))
       else if (message.type === 'copied') resolve(message.height)
     },
-    ended: reason =>
-      reject(new Failure('unavailable', `The thread that copies ${pages.name} has died: ${reason}.`)),
+    ended: reason => reject(new Failure('unavailable', `The thread that copies ${pages.name} has died: ${reason}.`)),
   })
   const stop = (): void => reject(new Failure('deadline', `Copying ${pages.name} was stopped.`))
   signal?.addEventListener('abort', stop)

@@ -81,16 +81,7 @@ const toCells = (key: StoredKey): Cell[] => [
   ...[key.expires, key.revoked].map(value => (value === undefined ? null : BigInt(value))),
 ]
 
-const fromCells = ([
-  id,
-  hash,
-  name,
-  perSecond,
-  perDay,
-  created,
-  expires,
-  revoked,
-]: readonly Cell[]): StoredKey => ({
+const fromCells = ([id, hash, name, perSecond, perDay, created, expires, revoked]: readonly Cell[]): StoredKey => ({
   id: String(id),
   hash: String(hash),
   ...nameAndNoteIn(String(name)),

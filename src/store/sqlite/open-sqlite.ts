@@ -149,9 +149,7 @@ const check = (
   const connection = openReader(path, name)
   if (connection === undefined) return everythingMissing()
   try {
-    return inspect(connection, name) === 'empty'
-      ? everythingMissing()
-      : guarded(name, () => differences(connection))
+    return inspect(connection, name) === 'empty' ? everythingMissing() : guarded(name, () => differences(connection))
   } finally {
     connection.close()
   }

@@ -21,10 +21,7 @@ export type Readers = {
   /** Runs `work` in one read transaction; undefined: there is no store yet. */
   readonly readOnce: <T>(work: (connection: Connection) => T, signal?: AbortSignal) => Promise<T | undefined>
   /** `Store.read`. `isHeld`: the work lasts until the caller closes its view. */
-  readonly read: <T>(
-    work: (view: View) => Promise<T>,
-    options?: ReadOptions & { readonly isHeld?: true },
-  ) => Promise<T>
+  readonly read: <T>(work: (view: View) => Promise<T>, options?: ReadOptions & { readonly isHeld?: true }) => Promise<T>
   /** From now on the data of an unfinished repair is read, too. */
   readonly readUnrepaired: () => void
   readonly close: () => void

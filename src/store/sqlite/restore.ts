@@ -71,11 +71,9 @@ const writeAnew = (
   if (!lost.published) return 'exact'
   const last = get(blocks, blockId(lastBlock(connection) ?? 0)) as BlockDoc | undefined
   if (last === undefined)
-    throw new Failure(
-      'damaged',
-      `${name} has a record of its last block that cannot be read, and no block.`,
-      { help: 'Nothing in it can be restored. Remove the file and load it again.' },
-    )
+    throw new Failure('damaged', `${name} has a record of its last block that cannot be read, and no block.`, {
+      help: 'Nothing in it can be restored. Remove the file and load it again.',
+    })
   const { height, hash, time } = last
   putPublished(connection, { height, hash, time, lib: height })
   if (lastKept(connection) === height || isAllCounted(connection, height)) return 'exact'

@@ -82,8 +82,7 @@ const byName = new Map<string, (typeof stateIndices)[number]>(stateIndices.map(i
  */
 export const takeBack = (connection: Connection, height: number): Published | undefined => {
   let end = getPublished(connection)
-  if (end === undefined || lastKept(connection) !== end.height)
-    return end && end.height <= height ? end : undefined
+  if (end === undefined || lastKept(connection) !== end.height) return end && end.height <= height ? end : undefined
   const { db } = connection
   const undo = (): undefined => {
     db.run('ROLLBACK TO back')

@@ -86,15 +86,10 @@ test('a load with a thread stores the same as one without, and only long loads s
   for (const told of [always?.told, long?.told]) {
     expect(told?.filter(each => each === 'commit').length).toBeGreaterThan(3)
     // Near the head the main thread writes by itself again.
-    expect([told?.[0], told?.at(-1), told?.filter(each => each === 'begin').length]).toEqual([
-      'begin',
-      'close',
-      1,
-    ])
+    expect([told?.[0], told?.at(-1), told?.filter(each => each === 'begin').length]).toEqual(['begin', 'close', 1])
   }
   expect(short?.told).toEqual([])
-  for (const each of [always, long])
-    expect(differences(each?.dump ?? new Map(), short?.dump ?? new Map())).toEqual([])
+  for (const each of [always, long]) expect(differences(each?.dump ?? new Map(), short?.dump ?? new Map())).toEqual([])
 })
 
 test('a thread checkpoints its WAL once for many batches, and at its end', async () => {
@@ -116,10 +111,7 @@ test('a thread checkpoints its WAL once for many batches, and at its end', async
 })
 
 const deaths: readonly (readonly [string, (told: readonly string[]) => boolean])[] = [
-  [
-    'when it has the first part of its second batch',
-    told => told.lastIndexOf('part') > told.indexOf('commit'),
-  ],
+  ['when it has the first part of its second batch', told => told.lastIndexOf('part') > told.indexOf('commit')],
   ['when it is to end its second batch', told => told.filter(each => each === 'commit').length === 2],
 ]
 for (const [index, [when, isTime]] of deaths.entries())
@@ -184,9 +176,7 @@ test('errors of the thread equal those of the main thread, and nothing is stored
   const { blocks: given, ...rest } = far(10, 12)
   const [first, ...others] = given
   if (first === undefined) throw new Error('no block')
-  const wrong = await failureOf(
-    commitBatch(writer, { ...rest, blocks: [{ ...first, time: 2n ** 63n }, ...others] }),
-  )
+  const wrong = await failureOf(commitBatch(writer, { ...rest, blocks: [{ ...first, time: 2n ** 63n }, ...others] }))
   expect([wrong.kind, wrong.message]).toEqual([
     'defect',
     'blocks.time: 9223372036854775808 is not a long that can be stored.',

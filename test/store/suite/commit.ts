@@ -96,9 +96,7 @@ export const commitCases = (open: Open): void => {
       // The last document cannot be stored: an amount beyond int64.
       const broken = tellingBatch(4, 6)
       const tooMuch = { index: wealth, doc: wealthDoc('broken', 2n ** 63n) }
-      const refused = await failureOf(
-        commitBatch(writer, { ...broken, changes: [...broken.changes, tooMuch] }),
-      )
+      const refused = await failureOf(commitBatch(writer, { ...broken, changes: [...broken.changes, tooMuch] }))
       expect(refused.kind).toBe('defect')
       expect(await store.published()).toEqual(publishedAt(3))
       expect(await store.read(view => view.get(wealth, 'a'))).toEqual(wealthDoc('a', 4n))

@@ -44,8 +44,7 @@ export type Missed = {
 }
 
 const storedState = (stored: ReadonlyMap<string, ReadonlyMap<string, Doc>>): StoredState => ({
-  get: <I extends StateIndex>(index: I, id: string) =>
-    stored.get(index.name)?.get(id) as DocOf<I> | undefined,
+  get: <I extends StateIndex>(index: I, id: string) => stored.get(index.name)?.get(id) as DocOf<I> | undefined,
   all: <I extends StateIndex>(index: I) =>
     [...(stored.get(index.name)?.values() ?? [])] as unknown as readonly DocOf<I>[],
 })

@@ -63,8 +63,7 @@ export const rewriteSeenItem = (
 /** Deletes the version that was read; a document written since stays. */
 export const deleteSeenItem = (ref: Ref, seen: SeqNo): BulkItem => item('delete', ref, { meta: ifSeen(seen) })
 
-const ifSeen = ({ seqNo, primaryTerm }: SeqNo): string =>
-  `,"if_seq_no":${seqNo},"if_primary_term":${primaryTerm}`
+const ifSeen = ({ seqNo, primaryTerm }: SeqNo): string => `,"if_seq_no":${seqNo},"if_primary_term":${primaryTerm}`
 
 export const deleteItem = (index: string, id: string): BulkItem => item('delete', { index, id })
 

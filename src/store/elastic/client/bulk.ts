@@ -11,8 +11,7 @@ import { tryAgain } from './try-again.ts'
 const IN_FLIGHT = 3
 
 /** The members of an answer that are read. */
-const ANSWERED =
-  'items.*.status,items.*.forced_refresh,items.*.error.type,items.*.error.reason,items.*.error.caused_by'
+const ANSWERED = 'items.*.status,items.*.forced_refresh,items.*.error.type,items.*.error.reason,items.*.error.caused_by'
 
 /** The result of a bulk. */
 export type BulkResult = {
@@ -101,11 +100,7 @@ const sendRun = async (sender: Sender, run: readonly BulkItem[], refreshes: bool
 }
 
 /** Adds the fullest disk to the reason of a new block, because a full disk is the usual cause. */
-const namingDisk = async (
-  { connection }: Sender,
-  wasBlocked: boolean,
-  trying: Promise<Tried>,
-): Promise<Tried> => {
+const namingDisk = async ({ connection }: Sender, wasBlocked: boolean, trying: Promise<Tried>): Promise<Tried> => {
   const tried = await trying
   if (!tried.blocked || wasBlocked) return tried
   return { ...tried, reason: [tried.reason, await fullestDisk(connection)].filter(Boolean).join(' ') }
@@ -139,11 +134,7 @@ const tryRun = async (sender: Sender, pending: readonly BulkItem[], refreshes: b
 type Answers = readonly Readonly<Record<string, ItemAnswer>>[]
 
 /** An unclear answer counts as no answer: the next attempt finds out which items were carried out. */
-const answersOf = (
-  { connection }: Sender,
-  pending: readonly BulkItem[],
-  { text }: ElasticResponse,
-): Answers => {
+const answersOf = ({ connection }: Sender, pending: readonly BulkItem[], { text }: ElasticResponse): Answers => {
   const what = `write ${pending[0]?.index} in bulk`
   const { items } = parseAnswer<{ readonly items?: Answers }>({ connection, what }, text) ?? {}
   return requireValid(

@@ -22,8 +22,7 @@ beforeAll(async () => {
     requests += 1
     const [, path = '', type = 'none'] = (request.url ?? '').split(/[/?]/)
     if (path === 'hang') return
-    const product =
-      path === 'other' || type === 'other-server' ? {} : { 'x-elastic-product': 'Elasticsearch' }
+    const product = path === 'other' || type === 'other-server' ? {} : { 'x-elastic-product': 'Elasticsearch' }
     const status = Number(path) || 200
     response.writeHead(status, { 'content-type': 'application/json', ...product })
     if (path === 'half') {
@@ -31,9 +30,7 @@ beforeAll(async () => {
       return
     }
     const reason = 'this action is granted by the index privileges [read,all]'
-    response.end(
-      status === 200 ? '{"n":9007199254740993}' : JSON.stringify({ error: { type, reason }, status }),
-    )
+    response.end(status === 200 ? '{"n":9007199254740993}' : JSON.stringify({ error: { type, reason }, status }))
   })
   await new Promise<void>(ready => server.listen(0, '127.0.0.1', ready))
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -48,13 +45,11 @@ const auth = { username: 'reader', password: 'hunter2' }
 const timeOf = (path: string) => (['/hang', '/half'].includes(path) ? 100 : 60_000)
 const asked = async (path: string, options: object = {}): Promise<Failure> => {
   const connection = connect({ url, auth, requestTimeoutMs: timeOf(path) })
-  const failure = await failureOf(
-    requestJson(connection, { what: 'read balances', method: 'GET', path, ...options }),
-  )
+  const failure = await failureOf(requestJson(connection, { what: 'read balances', method: 'GET', path, ...options }))
   await connection.close()
-  expect(
-    JSON.stringify([failure.message, failure.help, failure.details, String(failure.cause)]),
-  ).not.toContain('hunter2')
+  expect(JSON.stringify([failure.message, failure.help, failure.details, String(failure.cause)])).not.toContain(
+    'hunter2',
+  )
   return failure
 }
 
@@ -82,12 +77,7 @@ test('send: a request answered with an error status is sent once', async () => {
 
 const failures: readonly (readonly [string, Failure['kind'], retryable: boolean, RegExp, RegExp?])[] = [
   ['/401/security_exception', 'unavailable', false, /refused user 'reader'/, /Check the user and password/],
-  [
-    '/403/security_exception',
-    'unavailable',
-    false,
-    /user 'reader' may not read balances: .*privileges \[read,all\]/,
-  ],
+  ['/403/security_exception', 'unavailable', false, /user 'reader' may not read balances: .*privileges \[read,all\]/],
   ['/404/index_not_found_exception', 'unavailable', false, /read balances/, /iostlens indices create/],
   ['/403/cluster_block_exception', 'unavailable', true, /blocks read balances/, /full disk/],
   ['/429/es_rejected_execution_exception', 'unavailable', true, /now \(429\)/],

@@ -72,11 +72,10 @@ export const toFailure = (
       help: 'Check the user and password, or the API key, in the settings (iostlens config).',
     })
   if (status === 400 && reason.startsWith(NO_WRITE_INDEX))
-    return new Failure(
-      'unavailable',
-      `A migration has replaced the indices at ${connection.url} (${what}).`,
-      { details, help: 'Restart the program; it then uses the new indices.' },
-    )
+    return new Failure('unavailable', `A migration has replaced the indices at ${connection.url} (${what}).`, {
+      details,
+      help: 'Restart the program; it then uses the new indices.',
+    })
   if (error.type === CLOSED_INDEX)
     return new Failure('unavailable', `An index at ${connection.url} is closed (${what}): ${reason}.`, {
       details,
@@ -103,9 +102,9 @@ export const toFailure = (
   if (isTransient(status) || status >= 500)
     return new Failure('unavailable', `Elasticsearch cannot ${what} now (${status}): ${reason}.`, { details })
   // Our reads are valid for our indices, so an index that refuses one is foreign or damaged.
-  return new Failure(
-    otherwise,
-    `Elasticsearch at ${connection.url} refused to ${what} (${status}): ${reason}.`,
-    { retryable: false, details, help: 'Run: iostlens indices check.' },
-  )
+  return new Failure(otherwise, `Elasticsearch at ${connection.url} refused to ${what} (${status}): ${reason}.`, {
+    retryable: false,
+    details,
+    help: 'Run: iostlens indices check.',
+  })
 }

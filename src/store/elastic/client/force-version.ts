@@ -15,11 +15,7 @@ const WAIT_MS = 300
  * stored or was deleted a moment ago. The document with the higher version is then deleted, and the write is
  * sent again once the deletion is forgotten.
  */
-export const forceVersion = async (
-  sender: Sender,
-  items: readonly BulkItem[],
-  version: number,
-): Promise<void> => {
+export const forceVersion = async (sender: Sender, items: readonly BulkItem[], version: number): Promise<void> => {
   let left = await unwritten(sender, items, version)
   if (left.length === 0) return
   const indices = [...new Set(left.map(({ item }) => item.index))]
@@ -71,11 +67,7 @@ const unwritten = async (
 }
 
 /** If the user lacks the privilege to change the setting, forgetting takes longer. */
-const forgetDeletes = async (
-  sender: Sender,
-  indices: readonly string[],
-  after: string | null,
-): Promise<void> => {
+const forgetDeletes = async (sender: Sender, indices: readonly string[], after: string | null): Promise<void> => {
   const list = indices.join(',')
   await requestText(sender.connection, {
     what: `set ${list}`,

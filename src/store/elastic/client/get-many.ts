@@ -63,11 +63,7 @@ const getPossible = async (
   return found
 }
 
-const gotIn = (
-  connection: Connection,
-  refs: readonly Ref[],
-  answer: ElasticResponse,
-): readonly (Got | undefined)[] => {
+const gotIn = (connection: Connection, refs: readonly Ref[], answer: ElasticResponse): readonly (Got | undefined)[] => {
   const origin = { connection, what: `read ${refs[0]?.index}` }
   if (answer.status >= 300) throw failureOf(origin, answer)
   const { docs } = parseAnswer<{ readonly docs?: readonly Doc[] }>(origin, answer.text) ?? {}

@@ -114,11 +114,7 @@ const probeAll = async <T>({ hosts, choice, examined, clock }: Examining<T>): Pr
 }
 
 /** Runs `work` after the time, once pending answers are read, unless the returned function is called before. */
-const afterReading = (
-  clock: Pick<Clock, 'elapsed' | 'after'>,
-  ms: number,
-  work: () => void,
-): (() => void) => {
+const afterReading = (clock: Pick<Clock, 'elapsed' | 'after'>, ms: number, work: () => void): (() => void) => {
   const due = clock.elapsed() + ms
   let cancel = clock.after(ms, () => {
     if (clock.elapsed() - due > STALL_MS) cancel = afterReading(clock, GRACE_MS, work)

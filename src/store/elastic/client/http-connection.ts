@@ -136,9 +136,7 @@ const connected = ({ url, ca }: HttpConnectionOptions, line: HttpConnection): Pr
   const connecting = Bun.connect<undefined>({
     hostname,
     port: Number(url.port) || (isTls ? 443 : 80),
-    ...(isTls
-      ? { tls: { serverName: hostname, rejectUnauthorized: true, ...(ca === undefined ? {} : { ca }) } }
-      : {}),
+    ...(isTls ? { tls: { serverName: hostname, rejectUnauthorized: true, ...(ca === undefined ? {} : { ca }) } } : {}),
     socket: {
       ...(isTls ? { handshake } : {}),
       open: socket => {

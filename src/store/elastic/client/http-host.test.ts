@@ -25,11 +25,7 @@ const open = (options: ConstructorParameters<typeof Host>[0]) => {
   return {
     read: (request: Omit<HttpRequest, 'isRepeatable'>, limits: Omit<JobLimits, 'lateMs'>) => {
       const pending = pendingRequests.begin(host, undefined, { ...limits, lateMs: never })
-      void pendingRequests.track(
-        pending,
-        pending.first,
-        host.send({ ...request, isRepeatable: true }, pending.first),
-      )
+      void pendingRequests.track(pending, pending.first, host.send({ ...request, isRepeatable: true }, pending.first))
       return pending.result.promise
     },
     close: () => {
@@ -75,9 +71,7 @@ const thrownBy = (work: Promise<unknown>): Promise<unknown> =>
     error => error,
   )
 const closed = (socket: Socket | undefined): Promise<void> =>
-  new Promise(done =>
-    socket === undefined || socket.destroyed ? done() : socket.once('close', () => done()),
-  )
+  new Promise(done => (socket === undefined || socket.destroyed ? done() : socket.once('close', () => done())))
 
 test('read: requests are sent as HTTP/1.1 on one connection, one after the other', async () => {
   for (const path of ['/a?b=c', '/a b\r\nX: y']) {
@@ -126,9 +120,7 @@ test('read: a time-out or abort closes the connection, so that a late answer can
   await closed(connections[0])
   const stop = new AbortController()
   answer = () => stop.abort()
-  expect(await thrownBy(reads.read(asked, { ms: FAR_MS, signal: stop.signal }))).toBeInstanceOf(
-    RequestTimeout,
-  )
+  expect(await thrownBy(reads.read(asked, { ms: FAR_MS, signal: stop.signal }))).toBeInstanceOf(RequestTimeout)
   await closed(connections[1])
   answer = socket => socket.write(ANSWER)
   expect((await reads.read(asked, { ms: FAR_MS })).text).toBe('{}')
@@ -140,9 +132,7 @@ test('read: a server that accepts a connection and never sends its TLS certifica
   for (const n of [1, 2]) {
     const stop = new AbortController()
     server.once('connection', socket => socket.once('data', () => stop.abort()))
-    expect(await thrownBy(hung.read(asked, { ms: FAR_MS, signal: stop.signal }))).toBeInstanceOf(
-      RequestTimeout,
-    )
+    expect(await thrownBy(hung.read(asked, { ms: FAR_MS, signal: stop.signal }))).toBeInstanceOf(RequestTimeout)
     await closed(connections[n - 1])
     expect(connections).toHaveLength(n)
   }
@@ -176,8 +166,7 @@ test('read: unsolicited bytes close the connection', async () => {
 
 test('read: some MB are sent as fast as the server reads them', async () => {
   const body = 'x'.repeat(8_000_000)
-  answer = (socket, _n, text) =>
-    socket.write(`HTTP/1.1 200 OK\r\n\r\n${text.length > body.length}`, () => socket.end())
+  answer = (socket, _n, text) => socket.write(`HTTP/1.1 200 OK\r\n\r\n${text.length > body.length}`, () => socket.end())
   expect((await reads.read({ method: 'POST', path: '/', body }, { ms: FAR_MS })).text).toBe('true')
 })
 

@@ -51,17 +51,12 @@ test('an answer with a length is read the same at any division of its bytes', ()
 
 test('an answer in chunks is read the same at any division of its bytes and chunks', () =>
   fc.assert(
-    fc.property(
-      text,
-      fc.array(fc.integer({ min: 1, max: 40 }), { maxLength: 8 }),
-      cuts,
-      (body, sizes, at) => {
-        const head = 'HTTP/1.1 404 Not Found\r\ntransfer-encoding: chunked\r\n\r\n'
-        const bytes = Buffer.from(head + chunked(body, sizes), 'latin1')
-        const { status, text: read, keepsAlive } = readIn(bytes, at) as HttpResponse
-        expect([status, read, keepsAlive]).toEqual([404, body, true])
-      },
-    ),
+    fc.property(text, fc.array(fc.integer({ min: 1, max: 40 }), { maxLength: 8 }), cuts, (body, sizes, at) => {
+      const head = 'HTTP/1.1 404 Not Found\r\ntransfer-encoding: chunked\r\n\r\n'
+      const bytes = Buffer.from(head + chunked(body, sizes), 'latin1')
+      const { status, text: read, keepsAlive } = readIn(bytes, at) as HttpResponse
+      expect([status, read, keepsAlive]).toEqual([404, body, true])
+    }),
   ))
 
 test('an answer of some hundred kB is read, in chunks and in many pieces', () => {
@@ -74,10 +69,7 @@ test('an answer of some hundred kB is read, in chunks and in many pieces', () =>
 })
 
 test('interim answers are skipped', () => {
-  const bytes = bytesOf(
-    'HTTP/1.1 103 Early Hints\r\nLink: a\r\n\r\n',
-    'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}',
-  )
+  const bytes = bytesOf('HTTP/1.1 103 Early Hints\r\nLink: a\r\n\r\n', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}')
   expect([readIn(bytes)?.status, readIn(bytes)?.text]).toEqual([200, '{}'])
 })
 
@@ -86,11 +78,7 @@ test('the end of the connection ends an answer without a length, and no other', 
   expect(closing.push(bytesOf('HTTP/1.1 200 OK\r\n\r\n{"a"'))).toBeUndefined()
   expect(closing.push(bytesOf(':1}'))).toBeUndefined()
   expect(closing.end()).toMatchObject({ text: '{"a":1}', keepsAlive: false })
-  for (const begun of [
-    '',
-    'HTTP/1.1 200 OK\r\nContent-Le',
-    'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n{}',
-  ]) {
+  for (const begun of ['', 'HTTP/1.1 200 OK\r\nContent-Le', 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n{}']) {
     const reader = new ResponseReader()
     if (begun !== '') reader.push(bytesOf(begun))
     expect(() => reader.end()).toThrow(BadResponse)

@@ -30,8 +30,7 @@ export class ResponseReader {
 
   /** Called when the connection is closed: returns the answer that ends there, or throws `BadResponse`. */
   end(): HttpResponse {
-    if (this.head?.framing.by !== 'close')
-      throw new BadResponse('The connection was closed before the answer ended')
+    if (this.head?.framing.by !== 'close') throw new BadResponse('The connection was closed before the answer ended')
     return this.answered(this.head, this.received.rest())
   }
 
@@ -124,8 +123,7 @@ const CRLF = '\r\n'
 const readChunks = (received: Received, chunks: Uint8Array[]): boolean => {
   for (;;) {
     const line = received.find(CRLF)
-    if (line === -1 && received.left() > MOST_HEAD_BYTES)
-      throw new BadResponse('A chunk of the answer has no length')
+    if (line === -1 && received.left() > MOST_HEAD_BYTES) throw new BadResponse('A chunk of the answer has no length')
     if (line === -1) return false
     const size = sizeOf(received.latin1(received.at, line))
     const from = line + CRLF.length
@@ -201,8 +199,7 @@ const readHeadText = (text: string): Head => {
   const status = Number(code)
   const framing = framingOf(status, headers)
   const connection = headers.get('connection')?.toLowerCase()
-  const keepsAlive =
-    framing.by !== 'close' && (minor === '1' ? connection !== 'close' : connection === 'keep-alive')
+  const keepsAlive = framing.by !== 'close' && (minor === '1' ? connection !== 'close' : connection === 'keep-alive')
   return { status, headers, keepsAlive, framing }
 }
 
@@ -210,8 +207,7 @@ const framingOf = (status: number, headers: ReadonlyMap<string, string>): Framin
   if (status === 204 || status === 304) return { by: 'length', length: 0 }
   const coding = headers.get('transfer-encoding')
   if (coding !== undefined) {
-    if (coding.toLowerCase() !== 'chunked')
-      throw new BadResponse(`The answer has the transfer coding '${coding}'`)
+    if (coding.toLowerCase() !== 'chunked') throw new BadResponse(`The answer has the transfer coding '${coding}'`)
     return { by: 'chunks' }
   }
   const length = headers.get('content-length')

@@ -72,9 +72,7 @@ export class LateReads {
     const isNews = pending.changes !== choice.changes
     if ((!isNews && pending.triedWithout >= hosts.length) || !this.extra.spend()) return undefined
     pending.changes = choice.changes
-    const suspect = isNews
-      ? undefined
-      : hosts[(hosts.indexOf(pending.host) + pending.triedWithout++) % hosts.length]
+    const suspect = isNews ? undefined : hosts[(hosts.indexOf(pending.host) + pending.triedWithout++) % hosts.length]
     const route = { host: choice.next(suspect), among: choice.usable(suspect) }
     const attempt: Attempt = { host: route.host, connection: undefined, isOver: false }
     pending.attempts.push(attempt)
@@ -87,8 +85,7 @@ export class LateReads {
   /** Sends a read to a host, for copies on certain nodes, and again for other nodes if those have no copy. */
   async read({ host, among }: Route, request: Request, attempt: Attempt): Promise<HttpResponse> {
     const nodes = among.flatMap(({ node }) => node ?? [])
-    const [first = request, ...others] =
-      among.length === this.hosts.length ? [request] : onNodes(request, nodes)
+    const [first = request, ...others] = among.length === this.hosts.length ? [request] : onNodes(request, nodes)
     let answer = await host.send(readOf(first), attempt)
     for (const other of others) {
       if (!hasNoCopy(answer.text)) break

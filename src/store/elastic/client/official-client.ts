@@ -92,9 +92,7 @@ const socketConnection = (carrier: Carrier) =>
 const textHeaders = (headers: Params['headers']): Readonly<Record<string, string>> =>
   Object.fromEntries(
     Object.entries(headers ?? {}).flatMap(([name, value]) =>
-      value === undefined || value === null || OWN_HEADERS.has(name.toLowerCase())
-        ? []
-        : [[name, String(value)]],
+      value === undefined || value === null || OWN_HEADERS.has(name.toLowerCase()) ? [] : [[name, String(value)]],
     ),
   )
 

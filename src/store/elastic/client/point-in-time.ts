@@ -10,11 +10,7 @@ export type Pit = {
 /** Keep-alive after each search; an auditor pauses less than this between two searches. */
 const KEEP = '30m'
 
-export const openPit = async (
-  connection: Connection,
-  indices: readonly string[],
-  keep = KEEP,
-): Promise<Pit> => {
+export const openPit = async (connection: Connection, indices: readonly string[], keep = KEEP): Promise<Pit> => {
   const list = indices.join(',')
   const what = `search ${list}`
   let { id } = await requestJson<{ id: string }>(connection, {

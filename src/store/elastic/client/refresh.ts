@@ -36,9 +36,7 @@ const tryRefresh = async (
     if (answer.status < 300) {
       const { _shards } =
         parseAnswer<Shards>({ connection: sender.connection, what: `refresh ${list}` }, answer.text) ?? {}
-      return _shards?.failed === 0
-        ? undefined
-        : `${_shards?.failed ?? 'some'} shards of ${list} could not be refreshed`
+      return _shards?.failed === 0 ? undefined : `${_shards?.failed ?? 'some'} shards of ${list} could not be refreshed`
     }
     const failure = failureOf({ connection: sender.connection, what: `refresh ${list}` }, answer)
     if (isTransient(answer.status)) return failure.message

@@ -67,10 +67,7 @@ export const requestParsed = async <T>(
 }
 
 /** The hits of a search in the text of its answer. Throws 'unavailable'. */
-export const hitsIn = <H extends { readonly _id: string }>(
-  origin: RequestOrigin,
-  text: string,
-): readonly H[] => {
+export const hitsIn = <H extends { readonly _id: string }>(origin: RequestOrigin, text: string): readonly H[] => {
   const answer = parseAnswer<{ readonly hits?: { readonly hits?: readonly H[] } }>(origin, text)
   return requireValid(origin, answer?.hits?.hits, areHits)
 }
@@ -123,8 +120,7 @@ export const requireValid = <T>(
   value: T | undefined | null,
   holds: (value: T) => boolean = () => true,
 ): T => {
-  if (value === undefined || value === null || !holds(value))
-    throw malformed(origin, 'required fields are missing')
+  if (value === undefined || value === null || !holds(value)) throw malformed(origin, 'required fields are missing')
   return value
 }
 

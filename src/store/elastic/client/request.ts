@@ -1,7 +1,5 @@
 /** Credentials of the user. */
-export type ElasticAuth =
-  | { readonly username: string; readonly password: string }
-  | { readonly apiKey: string }
+export type ElasticAuth = { readonly username: string; readonly password: string } | { readonly apiKey: string }
 
 /** A request to the server. */
 export type Request = {

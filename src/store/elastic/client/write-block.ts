@@ -4,11 +4,7 @@ import { requestJson } from './request-json.ts'
 type Settings = Readonly<Record<string, { readonly settings?: Readonly<Record<string, string>> }>>
 
 /** Whether an index has a write block, as merged partitions do. */
-export const isReadOnly = async (
-  connection: Connection,
-  name: string,
-  signal?: AbortSignal,
-): Promise<boolean> => {
+export const isReadOnly = async (connection: Connection, name: string, signal?: AbortSignal): Promise<boolean> => {
   const settings = await requestJson<Settings>(connection, {
     what: `read the settings of ${name}`,
     method: 'GET',
@@ -20,11 +16,7 @@ export const isReadOnly = async (
 }
 
 /** Makes an index read-only after the writes under way have ended. */
-export const addWriteBlock = async (
-  connection: Connection,
-  name: string,
-  signal?: AbortSignal,
-): Promise<void> => {
+export const addWriteBlock = async (connection: Connection, name: string, signal?: AbortSignal): Promise<void> => {
   await requestJson(connection, {
     what: `make ${name} read-only`,
     method: 'PUT',

@@ -60,13 +60,9 @@ export const openAudit = async (cluster: Cluster): Promise<Audit> => {
       throw error
     }
     if (attempt === TRIES)
-      throw new Failure(
-        'unavailable',
-        `The batch after height ${at.end.height} is stored but not published.`,
-        {
-          help: 'The loader was killed while publishing, or publishes too quickly for an audit. Start it again, or stop it.',
-        },
-      )
+      throw new Failure('unavailable', `The batch after height ${at.end.height} is stored but not published.`, {
+        help: 'The loader was killed while publishing, or publishes too quickly for an audit. Start it again, or stop it.',
+      })
     await clock.sleep(WAIT_MS)
   }
 }
@@ -136,8 +132,7 @@ const scan = async function* <I extends AnyIndex>(
   reading: Reading,
   index: I,
 ): AsyncIterable<readonly StoredDocument<I>[]> {
-  const query =
-    index.kind === 'state' ? { match_all: {} } : { range: { [HEIGHT]: { lte: reading.at.end.height } } }
+  const query = index.kind === 'state' ? { match_all: {} } : { range: { [HEIGHT]: { lte: reading.at.end.height } } }
   const next = (after: readonly unknown[] | undefined): Promise<Hits> => {
     const page = pitOf(reading, index).search<Hits>({
       size: PAGE,
@@ -166,10 +161,7 @@ const foundOf = <I extends AnyIndex>(reading: Reading, index: I, hit: Hit): Stor
   return {
     id: hit._id,
     // Readers refuse a version newer than the published one, so it counts as unreadable.
-    doc:
-      index.kind === 'state' && hit._version > versionAt(stampOf(reading.at))
-        ? undefined
-        : readable(index, hit),
+    doc: index.kind === 'state' && hit._version > versionAt(stampOf(reading.at)) ? undefined : readable(index, hit),
     ...(stray === undefined ? {} : { stray }),
   }
 }

@@ -96,10 +96,8 @@ const repeating = ({ whole, now, sleep, readPublished, timeoutMs }: ReadOptions)
   /** The error of an attempt that failed or found nothing; undefined: its result is right. */
   failureOf: async (failure: unknown, tried: Attempt): Promise<unknown> => {
     const { at, damaged, foundNothing, signal } = tried
-    if (isMissingIndex(failure) && (await readPublished(undefined))?.batch !== at.batch)
-      return new NewerData()
-    if (!damaged && (foundNothing || isNotFound(failure)))
-      await untilAborted(whole.requireNow(), signal, STORE_SEEN)
+    if (isMissingIndex(failure) && (await readPublished(undefined))?.batch !== at.batch) return new NewerData()
+    if (!damaged && (foundNothing || isNotFound(failure))) await untilAborted(whole.requireNow(), signal, STORE_SEEN)
     return failure
   },
   /** Resolves when a failed read may begin again; throws if the read must not be retried. */
@@ -171,8 +169,7 @@ export const untilAborted = async <T>(
   }
 }
 
-export const deadlinePassed = (what: string): Failure =>
-  new Failure('deadline', `The deadline passed before ${what}.`)
+export const deadlinePassed = (what: string): Failure => new Failure('deadline', `The deadline passed before ${what}.`)
 
 const isNotFound = (failure: unknown): boolean => failure instanceof Failure && failure.kind === 'not_found'
 

@@ -34,11 +34,7 @@ export const searchHistory = async (
   let found: readonly Hit[]
   if (indices.length > INDICES_AT_ONCE)
     found = await inParts(indices, part => searchHistory(proving, part, { ...own, wanted: 0 }))
-  else
-    found = await requestHits<Hit>(
-      proving.connection,
-      searchOf(String(indices), own, { signal: proving.signal }),
-    )
+  else found = await requestHits<Hit>(proving.connection, searchOf(String(indices), own, { signal: proving.signal }))
   const count = by === undefined ? found.length : new Set(found.map(({ _source }) => _source[by])).size
   return count < wanted || !isEnough(found) ? provedHistory(proving, indices, own) : found
 }

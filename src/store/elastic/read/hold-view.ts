@@ -58,9 +58,7 @@ export const holdView = async (
   for (let attempt = 0; ; attempt++) {
     const at = await published()
     const names = cluster.names.at(at.generations)
-    const wanted = options.indices.map(
-      index => [index.name, { indices: [names.state(index)], keep: KEEP }] as const,
-    )
+    const wanted = options.indices.map(index => [index.name, { indices: [names.state(index)], keep: KEEP }] as const)
     const { pits, close, isNewer, missing } = await openWholePits(cluster, at, new Map(wanted))
     const end = (): void => void close().catch(() => undefined)
     try {
@@ -118,8 +116,7 @@ const heldView = ({ hold: _, ...view }: View, { at, pits, signal }: Taken): View
     ) => {
       const key = JSON.stringify([index.name, order, group])
       const pit = pitOf(index)
-      const cursor =
-        cursors.get(key) ?? cursorOf(pit, at, rankingOf({ index, order, group }) as Ranking<StateIndex>)
+      const cursor = cursors.get(key) ?? cursorOf(pit, at, rankingOf({ index, order, group }) as Ranking<StateIndex>)
       cursors.set(key, cursor)
       // Documents of the index of the ranking.
       return (await cursor(offset, limit)) as unknown as readonly DocOf<I>[]

@@ -81,11 +81,7 @@ const provedRows = async (
 const rowOf = ({ _id, _source }: Hit): ListedRecord => decode(listedRecords, _id, _source)
 
 /** The indices that contain rows of a list. */
-const indicesOf = (
-  reader: Reader,
-  list: ListDoc,
-  [first, last]: readonly [number, number],
-): readonly string[] =>
+const indicesOf = (reader: Reader, list: ListDoc, [first, last]: readonly [number, number]): readonly string[] =>
   partitionsOf(list.starts, first, last).map(partition => reader.recordIndices[partition] as string)
 
 /** The partitions of a list with rows `first` … `last`; `starts` is ascending, as in the list's document. */

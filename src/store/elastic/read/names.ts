@@ -46,9 +46,7 @@ export const docsStartingWith = async <I extends NamedIndex>(
     const names = await termsOf(reader, index, { field, text, size, after })
     const docs = await getMany(names)
     found.push(
-      ...docs
-        .filter(doc => doc !== undefined && Reflect.get(doc, field) === doc.id)
-        .map(doc => doc as DocOf<I>),
+      ...docs.filter(doc => doc !== undefined && Reflect.get(doc, field) === doc.id).map(doc => doc as DocOf<I>),
     )
     after = names.at(-1)
     if (names.length < size || found.length >= limit) break
@@ -87,11 +85,10 @@ const termsOf = async (
     signal,
   })
   if (answer.complete !== true || answer._shards?.failed !== 0)
-    throw new Failure(
-      'unavailable',
-      `Elasticsearch at ${connection.url} listed only part of the names of ${alias}.`,
-      { help: 'Check the health of the cluster, then retry.', retryable: true },
-    )
+    throw new Failure('unavailable', `Elasticsearch at ${connection.url} listed only part of the names of ${alias}.`, {
+      help: 'Check the health of the cluster, then retry.',
+      retryable: true,
+    })
   return requireValid({ connection, what }, answer.terms, Array.isArray)
 }
 
@@ -103,14 +100,9 @@ type Span = {
   readonly found: readonly { readonly id: string }[]
 }
 
-const requireAll = async (
-  reader: Reader,
-  index: NamedIndex,
-  { field, text, until, found }: Span,
-): Promise<void> => {
+const requireAll = async (reader: Reader, index: NamedIndex, { field, text, until, found }: Span): Promise<void> => {
   const name = reader.names.state(index)
-  const within =
-    until === undefined ? { prefix: { [field]: text } } : { range: { [field]: { gte: text, lte: until } } }
+  const within = until === undefined ? { prefix: { [field]: text } } : { range: { [field]: { gte: text, lte: until } } }
   const [named, newer] = await searchOneCopy<{ readonly _id: string }>(reader, name, [
     { size: found.length + 1, _source: false, query: { bool: { filter: [within] } } },
     {

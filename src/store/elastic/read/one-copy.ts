@@ -95,16 +95,10 @@ const searchOnce = async <H>(
     path: '/_msearch',
     // Makes the server run the searches in this order.
     query: { max_concurrent_searches: '1' },
-    lines: all
-      .map(body => `${writeJson(head)}\n${writeJson({ track_total_hits: false, ...body })}\n`)
-      .join(''),
+    lines: all.map(body => `${writeJson(head)}\n${writeJson({ track_total_hits: false, ...body })}\n`).join(''),
     signal,
   })
-  const parsed = parseAnswer<{ responses?: readonly Part<H>[] }>(
-    { connection, what },
-    answer.text,
-    parseExact,
-  )
+  const parsed = parseAnswer<{ responses?: readonly Part<H>[] }>({ connection, what }, answer.text, parseExact)
   const parts = requireValid({ connection, what }, parsed?.responses, ({ length }) => length === all.length)
   for (const { status = 503, error } of parts)
     if (error !== undefined) throw failureOf(connection, what, { status, error })

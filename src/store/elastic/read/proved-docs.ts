@@ -23,11 +23,7 @@ type IndexName = Pick<AnyIndex, 'name'>
 export type DocumentCache = {
   get(index: IndexName, id: string): { readonly value: Doc | undefined } | undefined
   /** `characters`: the size of the document's text. */
-  put(
-    index: IndexName,
-    id: string,
-    read: { readonly doc: Doc | undefined; readonly characters: number },
-  ): void
+  put(index: IndexName, id: string, read: { readonly doc: Doc | undefined; readonly characters: number }): void
 }
 
 /** The means of a view to read. */

@@ -22,9 +22,7 @@ export const membersOf = (
   const name = names.state(index)
   const next = async (after: Standing | undefined, limit: number): Promise<readonly Change['doc'][]> => {
     const within = { after, until: range.until, tied: Number.POSITIVE_INFINITY }
-    const [found] = await searchOneCopy<Hit>(cluster, name, [
-      { size: limit, ...queryOf(order, group, within) },
-    ])
+    const [found] = await searchOneCopy<Hit>(cluster, name, [{ size: limit, ...queryOf(order, group, within) }])
     const hits = requireValid({ connection, what: `search ${name}` }, found?.hits?.hits, Array.isArray)
     return hits.map(({ _id, _source }) => decode(index, _id, _source) as Change['doc'])
   }

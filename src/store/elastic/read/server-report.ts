@@ -100,10 +100,7 @@ const bytesIn = (text: string): number | undefined => {
     : Number(digits) * 1_024 ** UNITS.indexOf(unit.toLowerCase())
 }
 
-const lacksOf = async ({
-  connection,
-  names: { prefix },
-}: ReadCluster): Promise<readonly string[] | undefined> => {
+const lacksOf = async ({ connection, names: { prefix } }: ReadCluster): Promise<readonly string[] | undefined> => {
   const pattern = `${prefix}-*`
   const { index } = await requestJson<{
     readonly index?: Readonly<Record<string, Readonly<Record<string, boolean>>>>

@@ -46,8 +46,7 @@ const pageOf = async <I extends StateIndex>(
   const rows = await rankingPage(
     {
       segments: ids => getDocs(reader, segments, ids),
-      rows: (ranking, rows) =>
-        rankedRows({ reader, getMany: ids => getDocs(reader, what.index, ids) }, ranking, rows),
+      rows: (ranking, rows) => rankedRows({ reader, getMany: ids => getDocs(reader, what.index, ids) }, ranking, rows),
       hints: reader.hints,
     },
     what,
@@ -97,11 +96,7 @@ const ofState = <I extends AnyIndex>(
   return doc
 }
 
-const ofHistory = <I extends AnyIndex>(
-  reader: Reader,
-  index: I,
-  { id, got }: Answered,
-): DocOf<I> | undefined => {
+const ofHistory = <I extends AnyIndex>(reader: Reader, index: I, { id, got }: Answered): DocOf<I> | undefined => {
   if (got !== undefined) return decode(index, id, got.source)
   reader.onNothing()
   return undefined
@@ -167,16 +162,10 @@ const placedDocs = async (reader: Reader, places: readonly bigint[], height: num
   const query = { terms: { places: places.map(String) } }
   // A place without a row does not mean that the copy lacks one.
   const found = await provedHistory(reader, indices, { query, size: places.length })
-  return found
-    .map(({ _id, _source }) => decode(records, _id, _source))
-    .filter(row => row.height <= end.height)
+  return found.map(({ _id, _source }) => decode(records, _id, _source)).filter(row => row.height <= end.height)
 }
 
-const momentsOf = async (
-  reader: Reader,
-  list: ListDoc,
-  ordinals: readonly number[],
-): Promise<readonly Moment[]> => {
+const momentsOf = async (reader: Reader, list: ListDoc, ordinals: readonly number[]): Promise<readonly Moment[]> => {
   const partitions = new Set(ordinals.flatMap(ordinal => partitionsOf(list.starts, ordinal, ordinal)))
   const indices = [...partitions].map(partition => reader.recordIndices[partition] as string)
   const places = ordinals.map(ordinal => String(placeOf(list.number, ordinal)))

@@ -53,9 +53,7 @@ const differenceOf = (names: Names, wanted: Wanted, existing: Existing): readonl
     if (index === alias)
       return [{ name, problem: 'different' as const, detail: `${alias} is an index; expected an alias` }]
     const detail = mappingDifference(mappings, shape.mappings)
-    return detail === undefined
-      ? []
-      : [{ name, problem: 'different' as const, detail: `${index}: ${detail}` }]
+    return detail === undefined ? [] : [{ name, problem: 'different' as const, detail: `${index}: ${detail}` }]
   })
 }
 

@@ -53,10 +53,7 @@ const readText = (
 }
 
 /** The record that readers use; the same object while its text is the same. undefined: none is published yet. */
-export const readPublished = async (
-  cluster: ReadCluster,
-  signal?: AbortSignal,
-): Promise<PublishedMeta | undefined> => {
+export const readPublished = async (cluster: ReadCluster, signal?: AbortSignal): Promise<PublishedMeta | undefined> => {
   const { connection, names } = cluster
   const text = await readText(cluster, PUBLISHED, signal)
   if (text === undefined) return undefined

@@ -56,11 +56,9 @@ export const refuseLost = async (cluster: ReadCluster): Promise<void> => {
   const lost = loaded.filter(({ name, alias }) => !existing.has(name) && !(isMoved && alias === names.keys))
   if (lost.length === 0) return
   const list = lost.map(({ name, from }) => (from === undefined ? name : `${name} (blocks from ${from} on)`))
-  throw new Failure(
-    'damaged',
-    `Indices with loaded data are missing at ${connection.url}: ${list.join(', ')}.`,
-    { help: 'Restore it from a snapshot, run iostlens repair, or run iostlens load with another --store.' },
-  )
+  throw new Failure('damaged', `Indices with loaded data are missing at ${connection.url}: ${list.join(', ')}.`, {
+    help: 'Restore it from a snapshot, run iostlens repair, or run iostlens load with another --store.',
+  })
 }
 
 /** Restores lost aliases of loaded indices, and removes the alias of the index that API keys were moved from. */

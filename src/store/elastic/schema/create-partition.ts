@@ -18,14 +18,11 @@ export const createPartition = async (cluster: Cluster, partition: number): Prom
     aliases: [names.intoPartition(index, partition)],
   }))
   await Promise.all(wanted.map(each => createIndex(cluster, each)))
-  const found = await requestJson<Readonly<Record<string, { readonly mappings: Partial<Mapping> }>>>(
-    connection,
-    {
-      what: `read partition ${partition} of ${names.prefix}`,
-      method: 'GET',
-      path: `/${wanted.map(({ name }) => name).join(',')}/_mapping`,
-    },
-  )
+  const found = await requestJson<Readonly<Record<string, { readonly mappings: Partial<Mapping> }>>>(connection, {
+    what: `read partition ${partition} of ${names.prefix}`,
+    method: 'GET',
+    path: `/${wanted.map(({ name }) => name).join(',')}/_mapping`,
+  })
   const differences = wanted.flatMap(({ name, shape }) => {
     const detail = mappingDifference(found[name]?.mappings ?? {}, shape.mappings)
     return detail === undefined ? [] : [{ name, problem: 'different' as const, detail }]

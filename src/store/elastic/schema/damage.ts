@@ -56,9 +56,7 @@ const compareOnce = async (
   const { connection, names } = cluster
   const { partitions, inventory } = expected
   const all = Object.entries(inventory.indices)
-  const counted = all.flatMap(([name, [, documents]]) =>
-    documents === undefined ? [] : [{ name, documents }],
-  )
+  const counted = all.flatMap(([name, [, documents]]) => (documents === undefined ? [] : [{ name, documents }]))
   // In parallel, because a loader waits for both twice per batch.
   const counting = countDocuments(
     connection,
@@ -97,11 +95,7 @@ const LOST_KEYS =
 /** The damage of one index by its identity, without counting documents. */
 export const stateDamage = (
   { connection: { url }, names }: ReadCluster,
-  {
-    name,
-    uuid,
-    aliases,
-  }: { readonly name: string; readonly uuid: string; readonly aliases: readonly string[] },
+  { name, uuid, aliases }: { readonly name: string; readonly uuid: string; readonly aliases: readonly string[] },
   existing: IndexState | undefined,
 ): readonly Damage[] => {
   const isKeys = name === names.behind('keys')

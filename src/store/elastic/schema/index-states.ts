@@ -1,12 +1,6 @@
 import type { Connection } from '../client/connection.ts'
 import { type ElasticError, toFailure } from '../client/failures.ts'
-import {
-  parseAnswer,
-  pauseBeforeRetry,
-  requestJson,
-  requestOnce,
-  requireValid,
-} from '../client/request-json.ts'
+import { parseAnswer, pauseBeforeRetry, requestJson, requestOnce, requireValid } from '../client/request-json.ts'
 import type { LastDocument, LastDocuments } from './checkpoint-record.ts'
 import type { Counts } from './inventory.ts'
 import { inParts } from './names.ts'
@@ -95,10 +89,7 @@ export const countsInCopies = async (connection: Connection, indices: readonly s
 }
 
 /** The last written document of each index; indices without documents are omitted. */
-export const newestDocuments = async (
-  connection: Connection,
-  indices: readonly string[],
-): Promise<LastDocuments> => {
+export const newestDocuments = async (connection: Connection, indices: readonly string[]): Promise<LastDocuments> => {
   const all = await inCopies(connection, indices)
   const newest = {
     size: 1,
@@ -144,11 +135,7 @@ const inCopies = async (connection: Connection, indices: readonly string[]): Pro
     nodes.map(node => ({ index, preference: `_only_nodes:${node}` })),
   )
 
-const countsIn = (
-  connection: Connection,
-  indices: readonly string[],
-  parts: readonly (Part | undefined)[],
-): Counts =>
+const countsIn = (connection: Connection, indices: readonly string[], parts: readonly (Part | undefined)[]): Counts =>
   new Map(
     indices.map((index, at) => [
       index,
@@ -157,11 +144,7 @@ const countsIn = (
   )
 
 /** Runs the same search in each index, or in one copy of it. */
-const searchEach = async (
-  connection: Connection,
-  all: readonly Copy[],
-  search: object,
-): Promise<readonly Part[]> => {
+const searchEach = async (connection: Connection, all: readonly Copy[], search: object): Promise<readonly Part[]> => {
   if (all.length === 0) return []
   for (let attempt = 0; ; attempt++)
     try {
@@ -183,10 +166,7 @@ const searchEachOnce = async (
     path: '/_msearch',
     isOfNamedCopies: true,
     lines: all
-      .map(
-        copy =>
-          `${JSON.stringify({ ...copy, allow_partial_search_results: false })}\n${JSON.stringify(search)}\n`,
-      )
+      .map(copy => `${JSON.stringify({ ...copy, allow_partial_search_results: false })}\n${JSON.stringify(search)}\n`)
       .join(''),
   })
   const parsed = parseAnswer<{ readonly responses?: readonly Part[] }>({ connection, what }, answer.text)

@@ -18,10 +18,7 @@ const HISTORY = new Set<string>(historyIndices.map(({ name }) => name))
 const NAMES = [...[...historyIndices, ...stateIndices].map(({ name }) => name), 'meta', 'journal', 'keys']
 
 /** All indices of this store, served or not; those of other programs and prefixes are omitted. */
-export const listIndices = async ({
-  connection,
-  names: { prefix },
-}: ReadCluster): Promise<readonly Existing[]> => {
+export const listIndices = async ({ connection, names: { prefix } }: ReadCluster): Promise<readonly Existing[]> => {
   const all = await requestJson<
     Readonly<Record<string, { readonly aliases: object; readonly mappings: Partial<Mapping> } | undefined>>
   >(connection, {

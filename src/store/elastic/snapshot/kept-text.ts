@@ -19,10 +19,7 @@ export const keptText = async ({ connection, names }: ReadCluster): Promise<stri
   const path = `/${names.meta}/_doc/${ID}`
   const answer = await requestText(connection, { what, method: 'GET', path, acceptedStatuses: [404] })
   if (answer.status === 404) return undefined
-  const found = parseAnswer<{ readonly _source?: { readonly body?: unknown } }>(
-    { connection, what },
-    answer.text,
-  )
+  const found = parseAnswer<{ readonly _source?: { readonly body?: unknown } }>({ connection, what }, answer.text)
   const text = found._source?.body
   return typeof text === 'string' ? text : undefined
 }

@@ -54,10 +54,7 @@ export const restoreSnapshot = async (
   }
 }
 
-const begin = async (
-  { connection, names, writeTimeoutMs }: Cluster,
-  snapshot: SnapshotName,
-): Promise<void> => {
+const begin = async ({ connection, names, writeTimeoutMs }: Cluster, snapshot: SnapshotName): Promise<void> => {
   const what = `restore the snapshot ${snapshot.name}`
   const { snapshots } = await requestJson<{ snapshots: readonly { readonly indices: readonly string[] }[] }>(
     connection,
@@ -102,13 +99,10 @@ const stateOf = async (
 }
 
 const isWorking = async ({ connection, names }: Cluster): Promise<boolean> => {
-  const { initializing_shards: working } = await requestJson<{ readonly initializing_shards: number }>(
-    connection,
-    {
-      what: `see the health of ${names.prefix}`,
-      method: 'GET',
-      path: `/_cluster/health/${names.prefix}-*`,
-    },
-  )
+  const { initializing_shards: working } = await requestJson<{ readonly initializing_shards: number }>(connection, {
+    what: `see the health of ${names.prefix}`,
+    method: 'GET',
+    path: `/_cluster/health/${names.prefix}-*`,
+  })
   return working > 0
 }

@@ -36,10 +36,7 @@ export const takeSnapshot = async (
 ): Promise<void> => {
   const { connection, clock } = cluster
   if (!NAME.test(snapshot.name))
-    throw new Failure(
-      'usage',
-      `The name of the snapshot is '${snapshot.name}'; it must match ${NAME.source}.`,
-    )
+    throw new Failure('usage', `The name of the snapshot is '${snapshot.name}'; it must match ${NAME.source}.`)
   const mark = await markOf(cluster)
   await begin(cluster, snapshot, mark)
   const what = `take the snapshot ${snapshot.name}`
@@ -106,11 +103,9 @@ const begin = async (cluster: Cluster, snapshot: SnapshotName, mark: string): Pr
   if (answer.status < 300) return
   const { type } = errorOf(answer)
   if (type === 'repository_missing_exception')
-    throw new Failure(
-      'usage',
-      `Elasticsearch at ${connection.url} has no repository ${snapshot.repository}.`,
-      { help: 'Register it (PUT /_snapshot/NAME), or set --repository to an existing one.' },
-    )
+    throw new Failure('usage', `Elasticsearch at ${connection.url} has no repository ${snapshot.repository}.`, {
+      help: 'Register it (PUT /_snapshot/NAME), or set --repository to an existing one.',
+    })
   // The mark tells whose snapshot has the name.
   if (type !== 'invalid_snapshot_name_exception' && type !== 'snapshot_name_already_in_use_exception')
     throw failureOf({ connection, what }, answer)

@@ -24,8 +24,7 @@ export const writtenIn = async (cluster: Cluster): Promise<readonly WritePositio
   for (const part of inParts(names)) await refresh(cluster, part.split(','))
   return [...places].map(([name, place]) => {
     const stand = stands.get(name)
-    if (stand === undefined)
-      throw new Failure('unavailable', `Index ${name} has no primary shard at the moment.`)
+    if (stand === undefined) throw new Failure('unavailable', `Index ${name} has no primary shard at the moment.`)
     return { ...place, ...stand }
   })
 }
@@ -39,9 +38,7 @@ const placesIn = async (cluster: Cluster): Promise<ReadonlyMap<string, PlaceOf>>
   const names = cluster.names.at(at.generations)
   return new Map<string, PlaceOf>([
     ...historyIndices.flatMap(index =>
-      at.partitions.map(
-        (_, partition) => [names.partition(index, partition), placeOf(index, partition)] as const,
-      ),
+      at.partitions.map((_, partition) => [names.partition(index, partition), placeOf(index, partition)] as const),
     ),
     ...stateIndices.map(index => [names.state(index), placeOf(index)] as const),
   ])

@@ -33,10 +33,7 @@ export type KnownEnd = {
  * The published end, if the whole store agrees with it: the versions of its state, the number of documents in
  * each index, and its last block. undefined: the store does not agree, or that cannot be determined.
  */
-export const findPublishedEnd = async (
-  cluster: Cluster,
-  published: PublishedMeta,
-): Promise<KnownEnd | undefined> => {
+export const findPublishedEnd = async (cluster: Cluster, published: PublishedMeta): Promise<KnownEnd | undefined> => {
   const { names } = cluster
   const { end, batch, partitions, lift, inventory } = published
   if (inventory?.batch !== batch || published.mending || published.edition !== EDITION) return undefined
@@ -56,10 +53,7 @@ export const findPublishedEnd = async (
   })
   if (damages.length > 0 || Object.keys(indices).length < counted.size) return undefined
   const last = partitions.length - 1
-  const documents = historyIndices.reduce(
-    (sum, index) => sum + (indices[names.partition(index, last)]?.[1] ?? 0),
-    0,
-  )
+  const documents = historyIndices.reduce((sum, index) => sum + (indices[names.partition(index, last)]?.[1] ?? 0), 0)
   const filling = { partition: last, documents }
   try {
     return {
@@ -109,10 +103,7 @@ export const findPartitions = async (
   }
 }
 
-const firstHeight = async (
-  connection: Connection,
-  indices: readonly string[],
-): Promise<number | undefined> => {
+const firstHeight = async (connection: Connection, indices: readonly string[]): Promise<number | undefined> => {
   const { aggregations } = await requestJson<{
     readonly aggregations?: { readonly first: { readonly value: number | null } }
   }>(

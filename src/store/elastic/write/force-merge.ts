@@ -12,10 +12,7 @@ import type { Cluster } from '../schema/cluster.ts'
 const MERGE_MS = 12 * 3_600_000
 
 /** Force-merges every partition before the last published one to one segment and makes it read-only. */
-export const forceMergeFinished = async (
-  cluster: Cluster,
-  { signal, onProgress }: MergeOptions,
-): Promise<void> => {
+export const forceMergeFinished = async (cluster: Cluster, { signal, onProgress }: MergeOptions): Promise<void> => {
   const published = await readPublished(cluster, signal)
   const names = cluster.names.at(published?.generations)
   const partitions = published?.partitions ?? []
@@ -37,17 +34,14 @@ export const forceMergeFinished = async (
 /** The index becomes read-only first, because a write after the merge would create new segments. */
 const merge = async (cluster: Cluster, name: string, signal: AbortSignal): Promise<void> => {
   await addWriteBlock(cluster.connection, name, signal)
-  const { _shards } = await requestJson<{ readonly _shards: { readonly failed: number } }>(
-    cluster.connection,
-    {
-      what: `merge ${name}`,
-      method: 'POST',
-      path: `/${name}/_forcemerge`,
-      query: { max_num_segments: '1' },
-      timeoutMs: MERGE_MS,
-      signal,
-    },
-  )
+  const { _shards } = await requestJson<{ readonly _shards: { readonly failed: number } }>(cluster.connection, {
+    what: `merge ${name}`,
+    method: 'POST',
+    path: `/${name}/_forcemerge`,
+    query: { max_num_segments: '1' },
+    timeoutMs: MERGE_MS,
+    signal,
+  })
   // Until a refresh, searches keep the old segments and their files.
   await refresh(cluster, [name])
   if (_shards.failed > 0 || !(await isMerged(cluster.connection, name, signal)))

@@ -24,11 +24,7 @@ export const writeHistory = async (
 }
 
 /** Writes of history, encoded lazily. Throws 'defect' on a document that could not be stored. */
-const historyItems = function* (
-  names: Names,
-  partition: number,
-  history: Documents,
-): Generator<BulkItem, void, void> {
+const historyItems = function* (names: Names, partition: number, history: Documents): Generator<BulkItem, void, void> {
   for (const index of historyIndices) {
     const name = names.intoPartition(index, partition)
     const docs: readonly DocOf<HistoryIndex>[] = history[index.name]

@@ -115,11 +115,7 @@ export const listKeys = async (cluster: ReadCluster, signal?: AbortSignal): Prom
   return [...found.values()].toSorted(byCreation)
 }
 
-const changeKey = async (
-  cluster: ReadCluster,
-  id: string,
-  terms: (now: KeyTerms) => KeyTerms,
-): Promise<boolean> => {
+const changeKey = async (cluster: ReadCluster, id: string, terms: (now: KeyTerms) => KeyTerms): Promise<boolean> => {
   const { connection, names } = cluster
   const what = `write ${names.keys}`
   const path = pathOf(cluster, id)

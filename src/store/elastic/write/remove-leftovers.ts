@@ -45,9 +45,7 @@ export const removeHistoryFrom = async (
 ): Promise<void> => {
   const { names } = cluster
   const partitions = Array.from({ length: last - first + 1 }, (_, at) => first + at)
-  const indices = partitions.flatMap(partition =>
-    historyIndices.map(index => names.partition(index, partition)),
-  )
+  const indices = partitions.flatMap(partition => historyIndices.map(index => names.partition(index, partition)))
   await remove(cluster, indices, { range: { [HEIGHT]: { gt: height } } })
 }
 
@@ -81,10 +79,7 @@ const removeIn = async (cluster: Cluster, indices: readonly string[], query: obj
     const hits = await requestHits<Hit>(cluster.connection, searchOf(String(indices), search, how))
     if (hits.length === 0) return
     const items = hits.map(hit =>
-      deleteSeenItem(
-        { index: hit._index, id: hit._id },
-        { seqNo: hit._seq_no, primaryTerm: hit._primary_term },
-      ),
+      deleteSeenItem({ index: hit._index, id: hit._id }, { seqNo: hit._seq_no, primaryTerm: hit._primary_term }),
     )
     await sendBulk(cluster, items)
   }

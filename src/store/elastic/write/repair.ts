@@ -120,10 +120,7 @@ const nextStamp = async (cluster: Cluster, { end, lift }: Checkpoint): Promise<n
 }
 
 /** Sets the checkpoint and publishes it; readers that know an earlier one read again. */
-const publish = async (
-  lease: Lease,
-  next: Partial<Checkpoint> & { readonly end: Published },
-): Promise<void> => {
+const publish = async (lease: Lease, next: Partial<Checkpoint> & { readonly end: Published }): Promise<void> => {
   const { cluster } = lease
   await lease.set({ ...next, batch: crypto.randomUUID(), parts: 0 })
   const [item, version] = publication(cluster.names, { ...lease.checkpoint(), end: next.end })
@@ -172,11 +169,7 @@ const removeAbove = async (cluster: Cluster, height: number, partitions: Partiti
 }
 
 /** Number of documents in the last partition up to a height. */
-const fillingOf = async (
-  { connection, names }: Cluster,
-  height: number,
-  partitions: Partitions,
-): Promise<Filling> => {
+const fillingOf = async ({ connection, names }: Cluster, height: number, partitions: Partitions): Promise<Filling> => {
   const partition = partitions.length - 1
   let documents = 0
   for (const index of historyIndices) {
@@ -228,19 +221,11 @@ const close = async (lease: Lease, end: Published): Promise<void> => {
 const putBack = async (cluster: Cluster, entries: readonly Entry[], stamp: number): Promise<void> => {
   const { names } = cluster
   const version = versionAt(stamp)
-  const gone = entries.flatMap(({ index, id, source }) =>
-    source === '' ? [deleteItem(names.state(index), id)] : [],
-  )
+  const gone = entries.flatMap(({ index, id, source }) => (source === '' ? [deleteItem(names.state(index), id)] : []))
   const put = entries.flatMap(({ index, id, source }) =>
     source === ''
       ? []
-      : [
-          versionedItem(
-            { index: names.into(index), id },
-            version,
-            `${source.slice(0, -1)},"${AT}":${stamp}}`,
-          ),
-        ],
+      : [versionedItem({ index: names.into(index), id }, version, `${source.slice(0, -1)},"${AT}":${stamp}}`)],
   )
   await sendBulk(cluster, [...(await deletesAsSeen(cluster, gone)), ...put])
   await forceVersion(cluster, [...gone, ...put], version)

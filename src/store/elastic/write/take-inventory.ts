@@ -68,10 +68,7 @@ export const adoptInventory = async (cluster: ReadCluster, checkpoint: Checkpoin
 }
 
 /** Expected number of documents of an index, if the statistics of the chain contain it. */
-const knownCounts = (
-  height: number,
-  counted: StatisticsDoc | undefined,
-): readonly (readonly [AnyIndex, number])[] => [
+const knownCounts = (height: number, counted: StatisticsDoc | undefined): readonly (readonly [AnyIndex, number])[] => [
   [blocks, height + 1],
   [statistics, height < 0 ? 0 : 1],
   [transactions, counted?.transaction_count ?? 0],
@@ -85,6 +82,4 @@ const sumOf = (counts: Counts, indices: readonly string[]): number =>
   indices.reduce((sum, name) => sum + (counts.get(name) ?? 0), 0)
 
 const indicesOf = (names: Names, { partitions }: Checkpoint, index: AnyIndex): readonly string[] =>
-  index.kind === 'state'
-    ? [names.state(index)]
-    : partitions.map((_, partition) => names.partition(index, partition))
+  index.kind === 'state' ? [names.state(index)] : partitions.map((_, partition) => names.partition(index, partition))

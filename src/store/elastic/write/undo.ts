@@ -91,10 +91,7 @@ const headerOf = (body: string): Header | undefined => {
 }
 
 /** Undo records from the last batch backwards, as long as they are kept. */
-export const stepsBack = async function* (
-  cluster: ReadCluster,
-  undo: Undo | undefined,
-): AsyncGenerator<Step> {
+export const stepsBack = async function* (cluster: ReadCluster, undo: Undo | undefined): AsyncGenerator<Step> {
   for (let next = undo; next !== undefined; ) {
     const step = await readUndo(cluster, next)
     if (step === undefined) return
@@ -106,7 +103,6 @@ export const stepsBack = async function* (
 /** The previous version of each changed document; if several records contain it, the oldest counts. */
 export const entriesBack = (steps: readonly Step[]): readonly Entry[] => {
   const oldest = new Map<string, Entry>()
-  for (const { entries } of steps)
-    for (const entry of entries) oldest.set(`${entry.index.name}\t${entry.id}`, entry)
+  for (const { entries } of steps) for (const entry of entries) oldest.set(`${entry.index.name}\t${entry.id}`, entry)
   return [...oldest.values()]
 }

@@ -80,8 +80,7 @@ export const openWriter = async (options: WriterOptions): Promise<Writer> => {
     takeBack: height => inTurn(() => requireRepair(repair).takeBack(height)),
     settle: settled => inTurn(() => requireRepair(repair).settle(settled)),
     getMany: keys => named(onWholeCopies(proving => stateOf(proving, keys))),
-    transactionsOf: hashes =>
-      named(onWholeCopies(proving => transactionsOf(proving, lease.checkpoint(), hashes))),
+    transactionsOf: hashes => named(onWholeCopies(proving => transactionsOf(proving, lease.checkpoint(), hashes))),
     due: range => named(onWholeCopies(proving => dueBalances(proving, range))),
     members: range => named(onWholeCopies(proving => membersOf(proving, range))),
     release: async () => {

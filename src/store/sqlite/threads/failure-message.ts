@@ -16,8 +16,5 @@ export const failureMessage = (error: unknown): FailureMessage => {
   }
 }
 
-export const failureFrom = ({
-  failure: { kind, message, ...rest },
-}: {
-  readonly failure: FailureMessage
-}): Failure => new Failure(kind, message, rest)
+export const failureFrom = ({ failure: { kind, message, ...rest } }: { readonly failure: FailureMessage }): Failure =>
+  new Failure(kind, message, rest)

@@ -140,10 +140,7 @@ function* slicesOf(batch: Batch): Generator<readonly [Index, readonly object[]],
   for (const [index, docs] of changesByTable(batch.changes)) yield* sliced(index, docs)
 }
 
-function* sliced(
-  index: Index,
-  docs: readonly object[],
-): Generator<readonly [Index, readonly object[]], void, void> {
+function* sliced(index: Index, docs: readonly object[]): Generator<readonly [Index, readonly object[]], void, void> {
   for (let at = 0; at < docs.length; at += SLICE) yield [index, docs.slice(at, at + SLICE)]
 }
 

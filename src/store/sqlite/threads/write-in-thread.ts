@@ -36,9 +36,7 @@ export type FromWriting =
   | { readonly type: 'closed' }
   | { readonly type: 'copied'; readonly height: number }
 
-const indices = new Map<string, AnyIndex>(
-  [...historyIndices, ...stateIndices].map(index => [index.name, index]),
-)
+const indices = new Map<string, AnyIndex>([...historyIndices, ...stateIndices].map(index => [index.name, index]))
 
 /**
  * Handles the messages of a thread that writes batches to one file. Each batch is one transaction, stored
